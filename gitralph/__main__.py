@@ -1,0 +1,22 @@
+"""Entry point: sends ``hook`` to the fast lane before anything heavy is imported."""
+
+import sys
+
+
+def main() -> int:
+    """Run ``git ralph`` with ``sys.argv``; returns the exit code."""
+    # A relative or empty entry (PYTHONPATH, python -m) would let a file of the working tree, say a
+    # json.py, be imported in place of ours.
+    sys.path[:] = [entry for entry in sys.path if entry[:1] == "/"]
+    args = sys.argv[1:]
+    if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
+        from gitralph import hook
+
+        return hook.main(args[1])
+    from gitralph.cli.main import run
+
+    return run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The command line: options, environment and output; no rules live here."""

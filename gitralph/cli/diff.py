@@ -1,0 +1,30 @@
+"""``git ralph diff``."""
+
+import click
+
+from gitralph.cli import environ, options, output
+from gitralph.cli.commit import matcher
+from gitralph.porcelain import commit as porcelain
+from gitralph.porcelain import which
+from gitralph.porcelain.advice import describe
+from gitralph.porcelain.diff import render
+from gitralph.state import manifest
+
+
+@options.command("diff")
+@options.session
+@click.option("--stat", is_flag=True, help="Show a diffstat instead of the patch.")
+@options.paths
+def diff(session: str | None, stat: bool, paths: tuple[str, ...]) -> None:
+    """Show exactly what commit would record."""
+    ctx = options.context(create=False)
+    found = which.named(ctx.layout, ctx.environ, session)
+    names = [found] if found else manifest.sessions_here(ctx.layout)
+    color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
+    for name in names:
+        request = porcelain.Request(name, match=matcher(ctx, paths))
+        result, text = render(ctx, request, stat=stat, color=color)
+        output.raw(text)
+        for left in result.left:
+            if left.reason != "unchanged":
+                output.warn(describe(left))

@@ -1,0 +1,24 @@
+"""The only place outside the hook that reads the environment."""
+
+import os
+import sys
+from collections.abc import Mapping
+
+
+def snapshot() -> dict[str, str]:
+    """The environment as it is now."""
+    return dict(os.environ)
+
+
+def is_terminal(stream: object) -> bool:
+    """True when ``stream`` is somebody's screen."""
+    return bool(getattr(stream, "isatty", lambda: False)())
+
+
+def wants_color(environ: Mapping[str, str], setting: str | None) -> bool:
+    """Colour on a terminal, unless ``NO_COLOR``, ``TERM=dumb`` or ``color.ui`` says no."""
+    if setting in ("always",):
+        return True
+    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" or setting in ("false", "never"):
+        return False
+    return is_terminal(sys.stdout) or "GIT_PAGER_IN_USE" in environ

@@ -1,0 +1,18 @@
+"""``git ralph hook``: the fast lane answers ``git ralph hook <agent>``; this page is for everybody else."""
+
+import click
+
+from gitralph import agents
+from gitralph.cli import options
+
+
+@options.command("hook")
+@click.argument("agent", metavar="<agent>")
+def hook(agent: str) -> int:
+    """Record one JSON event of an agent from standard input; always exits 0."""
+    from gitralph import hook as lane
+
+    return lane.main(agent)
+
+
+hook.epilog = "Agents: " + ", ".join(agents.ADAPTERS)

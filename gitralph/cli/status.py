@@ -1,0 +1,66 @@
+"""``git ralph status``."""
+
+import sys
+
+import click
+
+from gitralph.cli import environ, options, output
+from gitralph.porcelain import sessions, which
+from gitralph.porcelain import status as porcelain
+from gitralph.porcelain.context import Context
+from gitralph.porcelain.status import Owned
+from gitralph.quote import shown
+
+_COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yellow"}
+
+
+@options.command("status")
+@options.session
+@options.as_json
+@click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
+@options.zero
+def status(session: str | None, as_json: bool, stable: bool, zero: bool) -> None:
+    """Show whose every uncommitted path is: mine, other, contested or nobody."""
+    ctx = options.context(create=False)
+    found = which.named(ctx.layout, ctx.environ, session)
+    rows = porcelain.owners(ctx, found)
+    if as_json:
+        _json(ctx, found, rows)
+    elif stable or zero:
+        _lines(rows, zero, options.quote_high(ctx))
+    else:
+        color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
+        _table(found, rows, color)
+
+
+def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
+    output.as_json(
+        {
+            "session": session,
+            "paths": [
+                {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions)} for r in rows
+            ],
+            "sessions": [sessions.describe(ctx.layout, r) for r in sessions.records(ctx.layout)],
+        }
+    )
+
+
+def _lines(rows: list[Owned], zero: bool, high: bool) -> None:
+    for row in rows:
+        sys.stdout.write(f"{row.owner} {','.join(row.sessions) or '-'} ")
+        output.paths([row.path], zero, high)
+
+
+def _table(session: str | None, rows: list[Owned], color: bool) -> None:
+    if not rows:
+        output.say("nothing uncommitted")
+        return
+    if session:
+        output.say(f"as session '{session}' sees it:")
+    width = max(len(shown(row.path)) for row in rows)
+    for row in rows:
+        word = click.style(f"{row.owner:<9}", fg=_COLORS[row.owner]) if color else f"{row.owner:<9}"
+        who = ", ".join(row.sessions) + (" and somebody unrecorded" if row.gap else "")
+        sys.stdout.write(f"  {word} {shown(row.path):<{width}}  {who}".rstrip() + "\n")
+    if any(row.owner == "nobody" for row in rows):
+        output.hint("git ralph track <path> claims a path for a session")

@@ -1,0 +1,31 @@
+"""``git ralph track``."""
+
+import os
+import sys
+
+import click
+
+from gitralph.cli import options
+from gitralph.errors import Refused, UsageError
+from gitralph.porcelain import track as porcelain
+from gitralph.porcelain import which
+
+
+@options.command("track")
+@options.session
+@click.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
+@options.paths
+def track(session: str | None, zero: bool, from_stdin: bool, paths: tuple[str, ...]) -> None:
+    """Record that a session changed these paths. Only the paths are known then, not the lines."""
+    given = [os.fsencode(path) for path in paths]
+    if from_stdin:
+        data = sys.stdin.buffer.read()
+        given += [path for path in data.split(b"\0" if zero else b"\n") if path]
+    if not given and not from_stdin:
+        raise UsageError("no path given", "usage: git ralph track [--session <id>] [--] <path>...")
+    ctx = options.context()
+    found = which.for_writing(ctx.layout, ctx.environ, session)
+    if found is None:
+        raise Refused("no session is named and none is live here", "use --session <id>")
+    porcelain.track(ctx, found, given)

@@ -1,0 +1,109 @@
+"""What an adapter makes of a payload: an event, and the changes it tells of; pure data.
+
+Lane 0, so plain classes. ``kind`` is one of ``pre edit failed start stop end prompt shell cwd
+subagent other``; only ``edit`` records and only ``pre`` looks at files ahead of one.
+"""
+
+from collections.abc import Callable
+
+from gitralph.exactness import UNKNOWN, Text
+
+
+class Change:
+    """One file of one tool call. ``op`` is ``edit``, ``delete`` or ``rename`` (then with ``to``).
+
+    ``compute`` gives the texts the call may have made of a text it found, best first; used where the
+    payload does not hold the whole text after.
+    """
+
+    __slots__ = ("after", "before", "compute", "follow", "op", "path", "to")
+
+    def __init__(
+        self,
+        path: str,
+        op: str = "edit",
+        *,
+        to: str | None = None,
+        before: Text = UNKNOWN,
+        after: Text = UNKNOWN,
+        compute: Callable[[str], list[str]] | None = None,
+        follow: bool = True,
+    ) -> None:
+        self.path = path
+        self.op = op
+        self.to = to
+        self.before = before
+        self.after = after
+        self.compute = compute
+        self.follow = follow
+
+
+class Event:
+    """One hook call. ``session`` is the agent's own id as it came, ``parent`` its parent's."""
+
+    __slots__ = (
+        "agent_id", "call", "changes", "cwd", "kind", "parent", "session", "source", "tool",
+        "transcript",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kind: str,
+        session: str | None,
+        *,
+        cwd: str | None = None,
+        changes: list[Change] | None = None,
+        tool: str | None = None,
+        call: str | None = None,
+        agent_id: str | None = None,
+        parent: str | None = None,
+        transcript: str | None = None,
+        source: str | None = None,
+    ) -> None:
+        self.kind = kind
+        self.session = session
+        self.cwd = cwd
+        self.changes = changes or []
+        self.tool = tool
+        self.call = call
+        self.agent_id = agent_id
+        self.parent = parent
+        self.transcript = transcript
+        self.source = source
+
+
+def text_of(payload: object, *keys: str) -> str | None:
+    """The first of ``keys`` that holds a string in a JSON object."""
+    if isinstance(payload, dict):
+        for key in keys:
+            value = payload.get(key)
+            if isinstance(value, str):
+                return value
+    return None
+
+
+def object_of(payload: object, key: str) -> dict[str, object]:
+    """The object under ``key``, empty when there is none."""
+    value = payload.get(key) if isinstance(payload, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(payload: object, key: str) -> list[object]:
+    """The list under ``key``, empty when there is none."""
+    value = payload.get(key) if isinstance(payload, dict) else None
+    return value if isinstance(value, list) else []
+
+
+def to_bytes(text: str) -> bytes:
+    """A payload's text as UTF-8; lone surrogates pass, as no file has them they match nothing."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def text_or_absent(payload: dict[str, object], key: str) -> Text:
+    """A whole text of a payload: null is an absent file, a missing or odd field is unknown."""
+    if key not in payload:
+        return UNKNOWN
+    value = payload[key]
+    if value is None:
+        return None
+    return to_bytes(value) if isinstance(value, str) else UNKNOWN

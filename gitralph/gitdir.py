@@ -1,0 +1,110 @@
+"""Finds git dir, common dir and worktree root by reading files, so that a hook starts no process.
+
+Mirrors git's setup.c: ``.git`` folders, ``gitdir:`` files, ``commondir``. Must not read configuration.
+"""
+
+import os
+
+_GITDIR = "gitdir: "
+
+
+class Place:
+    """Where a worktree's parts live; absolute paths."""
+
+    __slots__ = ("common_dir", "git_dir", "root")
+
+    def __init__(self, git_dir: str, common_dir: str, root: str) -> None:
+        self.git_dir = git_dir
+        self.common_dir = common_dir
+        self.root = root
+
+    @property
+    def is_main(self) -> bool:
+        """True for the main worktree (also of a submodule), false for a linked one."""
+        return self.git_dir == self.common_dir
+
+
+def _read_line(path: str) -> str:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        return os.fsdecode(os.read(fd, 8192)).rstrip("\n")
+    finally:
+        os.close(fd)
+
+
+def _common_dir(git_dir: str) -> str:
+    try:
+        said = _read_line(git_dir + "/commondir")
+    except OSError:
+        return git_dir
+    return os.path.realpath(os.path.join(git_dir, said))
+
+
+def _is_git_dir(path: str) -> bool:
+    if not os.path.lexists(path + "/HEAD"):
+        return False
+    common = _common_dir(path)
+    return os.path.isdir(common + "/objects") and os.path.isdir(common + "/refs")
+
+
+def _git_dir_of(dot_git: str) -> str | None:
+    """The git dir that a ``.git`` entry stands for, or None when it is none."""
+    if os.path.isdir(dot_git):
+        return os.path.realpath(dot_git) if _is_git_dir(dot_git) else None
+    try:
+        said = _read_line(dot_git)
+    except OSError:
+        return None
+    if not said.startswith(_GITDIR):
+        return None
+    target = os.path.join(os.path.dirname(dot_git), said[len(_GITDIR) :])
+    return os.path.realpath(target) if _is_git_dir(target) else None
+
+
+def discover(start: str) -> Place | None:
+    """The worktree that holds folder ``start`` (absolute, links resolved), or None.
+
+    None too inside a git dir or a bare repository: nothing there is anybody's edit.
+    """
+    folder = start
+    while True:
+        dot_git = os.path.join(folder, ".git")
+        if os.path.lexists(dot_git):
+            git_dir = _git_dir_of(dot_git)
+            if git_dir is not None:
+                return Place(git_dir, _common_dir(git_dir), folder)
+        if _is_git_dir(folder):
+            return None
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def from_environment(git_dir: str, work_tree: str | None, cwd: str) -> Place | None:
+    """The place that ``GIT_DIR`` and ``GIT_WORK_TREE`` name, as a git hook inherits them."""
+    target = os.path.realpath(os.path.join(cwd, git_dir))
+    if not _is_git_dir(target):
+        return None
+    root = os.path.realpath(os.path.join(cwd, work_tree or "."))
+    return Place(target, _common_dir(target), root)
+
+
+def head_oid(place: Place) -> str | None:
+    """HEAD's oid when one or two small reads tell it; None when packed, unborn or odd."""
+    try:
+        said = _read_line(place.git_dir + "/HEAD")
+        if said.startswith("ref: refs/") and ".." not in said:
+            said = _read_line(place.common_dir + "/" + said[5:])
+    except OSError:
+        return None
+    return said if len(said) in (40, 64) and not said.strip("0123456789abcdef") else None
+
+
+def head_branch(place: Place) -> str | None:
+    """The full name of the branch HEAD points at, None when detached or odd."""
+    try:
+        said = _read_line(place.git_dir + "/HEAD")
+    except OSError:
+        return None
+    return said[5:] if said.startswith("ref: refs/heads/") else None

@@ -1,0 +1,218 @@
+"""The fast lane of ``git ralph hook <agent>``: one event on stdin, recorded; never in the agent's way.
+
+Standard library only, no process started, nothing on stdout, exit 0 whatever happens. What could not
+be recorded goes to ``hooks.log``, or to stderr where there is no state folder to log in.
+"""
+
+import os
+import select
+import sys
+import time
+
+from gitralph import agents, files, gitdir, jsonline, layout, locate, process, record, sessionfile
+from gitralph.event import Event
+from gitralph.gitdir import Place
+from gitralph.layout import Layout
+from gitralph.quote import printable
+from gitralph.sessionid import safe_form
+
+READ_LIMIT = 32 << 20
+READ_SECONDS = 5.0
+_LOG_LIMIT = 256 << 10
+
+
+class SkipError(Exception):
+    """This event cannot be recorded; the message says why."""
+
+
+class _Input:
+    """What stdin gave: bytes, and whether that is all of it."""
+
+    __slots__ = ("cut", "data")
+
+    def __init__(self, data: bytearray, cut: bool) -> None:
+        self.data = data
+        self.cut = cut
+
+
+def read_input(fd: int, limit: int = READ_LIMIT, seconds: float = READ_SECONDS) -> _Input:
+    """Read to the end, to ``limit`` bytes or for ``seconds``, then drain what else comes."""
+    data, cut = bytearray(), False
+    deadline = time.monotonic() + seconds
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            return _Input(data, True)
+        chunk = os.read(fd, 1 << 20)
+        if not chunk:
+            return _Input(data, cut)
+        room = limit - len(data)
+        data += chunk[:room]
+        cut = cut or len(chunk) > room
+
+
+def parse_input(given: _Input) -> tuple[dict[str, object], bool]:
+    """The payload and whether it is whole. Raises SkipError for what is no JSON object."""
+    text = given.data.decode("utf-8", "replace")
+    given.data.clear()
+    if not text.strip():
+        raise SkipError("empty input")
+    try:
+        value = jsonline.loads(text)
+    except ValueError as error:
+        if not given.cut:
+            raise SkipError(f"input is {error}") from None
+        return jsonline.loads_prefix(text), False
+    if not isinstance(value, dict):
+        raise SkipError("input is not a JSON object")
+    return value, True
+
+
+def _forget_texts(event: Event) -> None:
+    """A payload that was cut off vouches for paths only."""
+    from gitralph.exactness import UNKNOWN
+
+    for change in event.changes:
+        change.before = UNKNOWN
+        change.after = None if change.op == "delete" else UNKNOWN
+        change.compute = None
+
+
+def session_of(event: Event, environ: dict[str, str]) -> str:
+    """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
+
+    Raises SkipError when there is none: a session is never guessed.
+    """
+    launched = environ.get("RALPH_SESSION", "")
+    if launched:
+        return safe_form(launched)
+    own = event.parent or event.session
+    if own is None:
+        raise SkipError("no session id in the input")
+    return safe_form(own)
+
+
+def _check_manifest(lay: Layout, environ: dict[str, str]) -> None:
+    """Warn about a RALPH_MANIFEST that points out of the state folder; it is never written."""
+    named = environ.get("RALPH_MANIFEST", "")
+    if named and not os.path.realpath(named).startswith(os.path.realpath(lay.top) + "/"):
+        log(lay, "RALPH_MANIFEST lies outside ralph-sessions/: recorded under the session instead")
+
+
+def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -> None:
+    """A record for the session, with the agent's own id noted where a launcher gave another."""
+    sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
+    own = safe_form(event.session) if event.session else session
+    if own == session:
+        return
+    kept = sessionfile.read(lay, session)
+    aliases = kept.get("aliases") if kept else None
+    if not isinstance(aliases, list) or own not in aliases:
+        sessionfile.update(lay, session, aliases=[own])
+
+
+def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    session = session_of(event, environ)
+    if event.parent and event.session and event.agent_id is None:
+        event.agent_id = event.session
+    for change, target in record.targets(event, cwd, environ):
+        lay = record.layout_of(target.place)
+        _ensure(lay, session, event, agent, target.place)
+        if event.kind == "pre":
+            record.remember(lay, session, event, target)
+        else:
+            _check_manifest(lay, environ)
+            record.record_change(lay, session, event, change, target)
+
+
+def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    """Start, end and resume of a session, in the record of the worktree it runs in."""
+    place = gitdir.discover(os.path.realpath(cwd))
+    if place is None:
+        return
+    lay, session = layout.for_place(place), session_of(event, environ)
+    _ensure(lay, session, event, agent, place)
+    if event.kind == "start":
+        sessionfile.update(lay, session, ended=None, process=process.ancestor(), transcript=event.transcript)
+        sessionfile.mark_active(lay, session)
+    elif event.kind == "end" and session == safe_form(event.session or ""):
+        sessionfile.update(lay, session, ended=sessionfile.now())
+        sessionfile.clear_active(lay, session)
+
+
+def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str, str]) -> None:
+    """Record one payload. Raises SkipError, locate.OutsideError, OSError, layout.StateError."""
+    parse = agents.load(agent)
+    try:
+        event: Event = parse(payload)  # type: ignore[operator]
+    except ValueError as error:
+        raise SkipError(str(error)) from None
+    cwd = event.cwd if event.cwd and event.cwd[0] == "/" and "\0" not in event.cwd else os.getcwd()
+    if not whole:
+        _forget_texts(event)
+    if event.kind in ("edit", "pre"):
+        if not event.changes:
+            raise SkipError("an edit without a path")
+        _record_all(event, cwd, agent, environ)
+    elif event.kind in ("start", "end"):
+        _note_life(event, cwd, agent, environ)
+
+
+def log(lay: Layout, message: str) -> None:
+    """One line in hooks.log, which is started afresh when it grows too large."""
+    line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
+    try:
+        if os.path.exists(lay.log) and os.stat(lay.log).st_size > _LOG_LIMIT:
+            os.replace(lay.log, lay.log + ".old")
+        files.append_record(lay.log, line, wait=0.2)
+    except OSError as error:
+        _complain(f"{message} (and hooks.log cannot be written: {error.strerror})")
+
+
+def _complain(message: str) -> None:
+    try:
+        sys.stderr.write(f"warning: git ralph hook: {printable(message)[:500]}\n")
+    except OSError:
+        pass
+
+
+def _log_anywhere(agent: str, message: str) -> None:
+    """Log in the state folder of the cwd's repository where there is one, else to stderr."""
+    try:
+        place = gitdir.discover(os.getcwd())
+        top = layout.state_folder(place) if place else ""
+        if top and os.path.isdir(top):
+            log(Layout(top, layout.MAIN), f"{agent}: {message}")
+            return
+    except OSError:
+        pass
+    _complain(message)
+
+
+def _run(agent: str, environ: dict[str, str]) -> None:
+    given = read_input(0)
+    if environ.get("RALPH_TRACKING") == "0":
+        return
+    if agent not in agents.ADAPTERS:
+        raise SkipError(f"unknown agent '{agent[:40]}'")
+    payload, whole = parse_input(given)
+    take(agent, payload, whole, environ)
+
+
+def main(agent: str) -> int:
+    """Record the event on stdin for ``agent``; always 0."""
+    os.umask(0o077)
+    try:
+        _run(agent, dict(os.environ))
+    except locate.OutsideError:
+        pass  # not this repository's business
+    except SkipError as error:
+        _log_anywhere(agent, str(error))
+    except OSError as error:
+        _log_anywhere(agent, f"not recorded: {error.strerror or error}")
+        _complain(f"not recorded: {error.strerror or error}")
+    except layout.StateError as error:
+        _complain(f"not recorded: {error}")
+    except BaseException as error:  # the agent must go on, whatever this is
+        _log_anywhere(agent, f"not recorded: {type(error).__name__}: {error}")
+    return 0

@@ -1,0 +1,178 @@
+"""Brings committed entries of the user's index forward, and nothing else in it.
+
+The new index is built by git on a private copy, with the copy's time set to the original's so that
+git's racily-clean check still holds. It becomes ``index.lock`` by ``link(2)``, finished, so a crash
+never leaves an empty lock; the real index is compared again once the lock is ours.
+"""
+
+import errno
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gitralph import files
+from gitralph.errors import Busy, Fatal
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.tree import Entry
+
+_CHECKSUM = 20
+
+
+@dataclass(frozen=True)
+class Staged:
+    """An index entry at stage 0. ``flags`` holds git's letters: h assume-unchanged, S skip-worktree."""
+
+    entry: Entry
+    flags: str = ""
+
+
+@dataclass(frozen=True)
+class IndexCopy:
+    """A private copy of an index and what identifies the file it was made from."""
+
+    path: str
+    source: str
+    identity: tuple[int, ...] | None
+    checksum: bytes
+
+    @property
+    def missing(self) -> bool:
+        """True when there was no index at all."""
+        return self.identity is None
+
+
+def _identify(path: str) -> tuple[tuple[int, ...] | None, bytes]:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None, b""
+    try:
+        found = os.fstat(fd)
+        last = os.pread(fd, _CHECKSUM, max(0, found.st_size - _CHECKSUM))
+        return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns), last
+    finally:
+        os.close(fd)
+
+
+def copy_index(source: str, target: str) -> IndexCopy:
+    """Copy an index as it stands, time included. Raises Fatal for one that is cut short."""
+    while True:
+        identity, checksum = _identify(source)
+        if identity is None:
+            return IndexCopy(target, source, None, b"")
+        with open(source, "rb") as file:
+            data = file.read()
+        if (identity, checksum) == _identify(source):
+            break
+    if len(data) < 12 + _CHECKSUM:
+        raise Fatal(f"the index '{source}' is damaged: it is cut short")
+    fd = files.open_regular(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    with os.fdopen(fd, "wb") as out:
+        out.write(data)
+    os.utime(target, ns=(identity[3], identity[3]))
+    return IndexCopy(target, source, identity, checksum)
+
+
+def _on(git: Git, copy: IndexCopy, root: str) -> Git:
+    return git.at(root, GIT_INDEX_FILE=copy.path, GIT_LITERAL_PATHSPECS="1")
+
+
+def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
+    """The paths with conflict stages. Raises GitError for an index git cannot read."""
+    if copy.missing:
+        return []
+    said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-u", "-z")
+    return sorted({line.partition(b"\t")[2] for line in said.split(b"\0")[:-1]})
+
+
+def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dict[bytes, Staged]:
+    """The stage 0 entries of exactly these paths; intent-to-add entries count as none."""
+    wanted = set(paths)
+    if copy.missing or not wanted:
+        return {}
+    said = _on(git, copy, root).run(
+        "-c", "core.fsmonitor=false", "ls-files", "-s", "-v", "-z", "--", *sorted(wanted)
+    )
+    out: dict[bytes, Staged] = {}
+    for line in said.split(b"\0")[:-1]:
+        facts, _, path = line.partition(b"\t")
+        tag, mode, oid, _stage = facts.split(b" ")
+        if path in wanted:
+            letter = tag.decode()
+            flags = ("h" if letter.islower() else "") + ("S" if letter.upper() == "S" else "")
+            out[path] = Staged(Entry(int(mode, 8), oid), flags)
+    return out
+
+
+def advance(
+    git: Git,
+    copy: IndexCopy,
+    root: str,
+    changes: Mapping[bytes, Entry | None],
+    flags: Mapping[bytes, str],
+) -> None:
+    """Change these entries in the copy (None removes), keeping flags and every extension."""
+    on = _on(git, copy, root)
+    gone = [path for path, entry in changes.items() if entry is None]
+    lines = [b"0 %s\t%s\0" % (b"0" * 40, path) for path in gone]
+    lines += [b"%o %s 0\t%s\0" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
+    on.run("update-index", "--replace", "-z", "--index-info", stdin=b"".join(lines))
+    for letter, option in (("h", "--assume-unchanged"), ("S", "--skip-worktree")):
+        kept = [p for p, e in changes.items() if e is not None and letter in flags.get(p, "")]
+        if kept:
+            on.run("update-index", option, "-z", "--stdin", stdin=b"".join(p + b"\0" for p in kept))
+
+
+def finish(copy: IndexCopy) -> None:
+    """Make the new index durable, with the old one's mode."""
+    if copy.missing and not os.path.exists(copy.path):
+        return
+    fd = os.open(copy.path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        umask = os.umask(0o022)
+        os.umask(umask)
+        mode = 0o666 & ~umask
+        if not copy.missing:
+            mode = os.stat(copy.source).st_mode & 0o777
+        os.fchmod(fd, mode)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def take_lock(prepared: str, lock: str, wait: float) -> None:
+    """Link a finished file as git's lock, waiting for another holder. Raises Busy naming it."""
+    deadline, pause = time.monotonic() + wait, 0.002
+    while True:
+        try:
+            os.link(prepared, lock)
+            return
+        except FileExistsError:
+            if time.monotonic() >= deadline:
+                raise Busy(
+                    f"'{lock}' is held by another git process",
+                    "wait for it to end and try again; if no git runs here, "
+                    "make sure of that and remove the file yourself",
+                ) from None
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                os.makedirs(os.path.dirname(lock), exist_ok=True)
+                continue
+            raise
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)
+
+
+def moved(copy: IndexCopy) -> bool:
+    """True when the index is no longer the one the copy was made from."""
+    return _identify(copy.source) != (copy.identity, copy.checksum)
+
+
+def is_ours(lock: str, prepared: str) -> bool:
+    """True when a git lock file is our own prepared file under a second name."""
+    try:
+        a, b = os.lstat(lock), os.lstat(prepared)
+    except FileNotFoundError:
+        return False
+    return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)

@@ -1,0 +1,35 @@
+"""The commit message: cleaned up and ended with trailers, by git's own tools."""
+
+from gitralph.errors import UsageError
+from gitralph.plumbing.git import Git
+
+
+def join(parts: list[bytes]) -> bytes:
+    """Several ``-m`` as git joins them, a blank line between."""
+    return b"\n\n".join(part.rstrip(b"\n") for part in parts) + b"\n"
+
+
+def clean(git: Git, message: bytes, comments: bool) -> bytes:
+    """Blank lines and line ends tidied; ``comments`` also drops comment lines (after an editor)."""
+    return git.run("stripspace", *(["-s"] if comments else []), stdin=message)
+
+
+def add_trailers(git: Git, message: bytes, trailers: list[bytes], last: list[bytes]) -> bytes:
+    """``message`` ended with ``trailers`` and then ``last``, each at most once.
+
+    Raises UsageError when git does not take one.
+    """
+    kept = [line for line in message.split(b"\n") if line not in last]
+    options = [b"--trailer=" + text for text in (*trailers, *last)]
+    done = git.try_run(
+        "-c", "trailer.separators=:", "interpret-trailers", "--if-exists=addIfDifferent",
+        "--no-divider", *options, stdin=b"\n".join(kept),
+    )  # fmt: skip
+    if done.returncode:
+        raise UsageError(done.stderr.decode("utf-8", "replace").strip())
+    return done.stdout
+
+
+def subject(message: bytes) -> str:
+    """The first line, for people and the reflog."""
+    return message.strip().split(b"\n", 1)[0].decode("utf-8", "replace")

@@ -1,0 +1,381 @@
+"""``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitralph import files, sessionfile
+from gitralph.errors import Busy, Failed, Refused
+from gitralph.plumbing import commit as objects
+from gitralph.plumbing import index, message, refs
+from gitralph.plumbing.blob import Workbench
+from gitralph.plumbing.tree import Entry
+from gitralph.porcelain import draft as drafts
+from gitralph.porcelain import history, landing, outcome, repohooks, staging, tidy, wording
+from gitralph.porcelain.context import Context
+from gitralph.porcelain.draft import Draft
+from gitralph.porcelain.outcome import Left
+from gitralph.porcelain.resolve import Wishes
+from gitralph.state import lock
+
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Request:
+    """One commit as the user asked for it. ``paths`` None means everything pending."""
+
+    session: str
+    messages: tuple[bytes, ...] = ()
+    trailers: tuple[bytes, ...] = ()
+    author: str | None = None
+    edit: bool = False
+    verify: bool = True
+    dry_run: bool = False
+    wishes: Wishes = field(default_factory=Wishes)
+    match: Callable[[Iterable[bytes]], list[bytes]] | None = None
+
+
+@dataclass
+class Result:
+    """What came of it, as the ``--json`` document tells it."""
+
+    status: str
+    session: str | None
+    ref: str | None = None
+    commit: str | None = None
+    subject: str = ""
+    changes: dict[bytes, str] = field(default_factory=dict)
+    how: dict[bytes, str] = field(default_factory=dict)
+    left: list[Left] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def refuse_operation(ctx: Context) -> None:
+    """Raise Refused while git is in the middle of something."""
+    doing = ctx.repo.operation()
+    if doing:
+        raise Refused(
+            f"{doing} is in progress; nothing was committed",
+            "finish or abort it first: git status",
+        )
+
+
+def open_bench(ctx: Context, quarantine: bool) -> Workbench:
+    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it."""
+    files.make_folder(ctx.layout.tmp)
+    return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+
+
+def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:
+    from gitralph.state import pending
+
+    matches = None
+    if request.match is not None:
+        family = pending.family(ctx.layout, request.session)
+        matches = request.match(pending.pending_paths(ctx.layout, family))
+    return drafts.build(ctx, bench, request.session, request.wishes, matches)
+
+
+def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
+    """The draft in a quarantine: no object reaches the repository. The caller removes the bench."""
+    bench = open_bench(ctx, quarantine=True)
+    made = _build(ctx, bench, request)
+    result = _result(ctx, made, "dry-run" if made.entries else "nothing")
+    return result, made, bench
+
+
+def _result(ctx: Context, made: Draft, status: str) -> Result:
+    return Result(
+        status, made.session, made.head.name, None, "", made.changes,
+        {path: made.how[path] for path in made.entries}, made.left, made.notes + _notes(ctx, made),
+    )  # fmt: skip
+
+
+def _notes(ctx: Context, made: Draft) -> list[str]:
+    notes = []
+    if made.head.ref is None:
+        notes.append("HEAD is detached; no branch will hold this commit")
+    record = sessionfile.read(ctx.layout, made.session) or {}
+    started = record.get("branch")
+    if started and made.head.ref and started != made.head.ref:
+        here, there = made.head.branch, str(started).removeprefix("refs/heads/")
+        notes.append(f"the session started on branch '{there}' and commits on '{here}'")
+    return notes + _upstream_notes(ctx, made)
+
+
+def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
+    if ctx.config.get(f"branch.{made.head.branch}.merge") is None:
+        return []
+    notes = []
+    for path, letter in made.changes.items():
+        theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
+        if theirs is not None and theirs != made.entries[path]:
+            notes.append(f"warning: upstream has another '{os.fsdecode(path)}'; HEAD is behind it")
+    return notes
+
+
+def dry_run(ctx: Context, request: Request) -> Result:
+    """What commit would do. Raises Refused as commit would."""
+    refuse_operation(ctx)
+    result, made, bench = preview(ctx, request)
+    with closing(_Remover(bench)):
+        drafts.check(made, request.wishes.skip_entangled)
+        _plan_index(ctx, bench, made)
+    return result
+
+
+class _Remover:
+    def __init__(self, bench: Workbench) -> None:
+        self.close = bench.remove
+
+
+def commit(ctx: Context, request: Request) -> Result:
+    """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
+    bench = open_bench(ctx, quarantine=False)
+    with closing(_Remover(bench)):
+        if request.edit or repohooks.present(ctx, repohooks.BEFORE):
+            result = _commit_after_hooks(ctx, bench, request)
+        else:
+            with lock.hold(ctx.layout, landing.LOCK):
+                result = _commit_locked(ctx, bench, request, None)
+    if result.commit and repohooks.present(ctx, ("post-commit",)):
+        git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
+        repohooks.Stage(git, in_place=True).run("post-commit")
+    return result
+
+
+@dataclass
+class _Prepared:
+    """What hooks and editor made of a draft."""
+
+    entries: dict[bytes, Entry | None]
+    changed: dict[bytes, Entry | None]
+    message: bytes
+
+
+def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Result:
+    """Hooks and editor run without the lock, and again when the session's paths changed meanwhile."""
+    for _ in range(3):
+        with lock.hold(ctx.layout, landing.LOCK):
+            tidy.settle(ctx)
+        refuse_operation(ctx)
+        ready = _prepare(ctx, bench, request)
+        with lock.hold(ctx.layout, landing.LOCK):
+            try:
+                return _commit_locked(ctx, open_bench(ctx, quarantine=False), request, ready)
+            except _ChangedError:
+                continue
+    raise Busy("the session's paths kept changing while the hooks ran", "try again")
+
+
+class _ChangedError(Exception):
+    pass
+
+
+def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | None:
+    inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+    made = _build(ctx, inner, request)
+    drafts.check(made, request.wishes.skip_entangled)
+    if not made.entries:
+        return None
+    _plan_index(ctx, inner, made)
+    before = dict(made.entries)
+    changed: dict[bytes, Entry | None] = {}
+    stage = repohooks.open_stage(
+        ctx, inner.folder, made.tree, made.head.oid, repohooks.alone(ctx, made.entries, made.now)
+    )
+    if request.verify and "pre-commit" in repohooks.present(ctx, ("pre-commit",)):
+        if not stage.run("pre-commit"):
+            raise repohooks.hook_failed("pre-commit")
+        changed = _hook_changes(ctx, made, stage)
+    text = _message(ctx, inner, request, made)
+    return _Prepared(before, changed, _message_hooks(ctx, inner, request, made, stage, text))
+
+
+def _hook_changes(ctx: Context, made: Draft, stage: repohooks.Stage) -> dict[bytes, Entry | None]:
+    """What a pre-commit hook changed, where that may be taken. Raises Failed where it may not."""
+    tree = stage.tree()
+    if tree == made.tree:
+        return {}
+    rows = stage.git.run("diff-tree", "-r", "-z", "--no-renames", made.tree, tree).split(b"\0")
+    changed: dict[bytes, Entry | None] = {}
+    for facts, path in zip(rows[0::2], rows[1::2], strict=False):
+        _, mode, _, oid, _ = facts.split(b" ")
+        changed[path] = Entry(int(mode, 8), oid) if mode != b"000000" else None
+    whole = all(p in made.entries and made.now.get(p) == made.entries[p] for p in changed)
+    if stage.in_place and whole:
+        return changed
+    patch = repohooks.patch_between(ctx.git, made.tree, tree)
+    raise Failed(
+        "the 'pre-commit' hook changed files that this commit cannot take from it:\n" + patch,
+        "apply the change yourself and commit again",
+    )
+
+
+def _message(ctx: Context, bench: Workbench, request: Request, made: Draft) -> bytes:
+    record = sessionfile.read(ctx.layout, request.session) or {}
+    if request.messages:
+        text = message.join(list(request.messages))
+    else:
+        text = wording.default_message(ctx, record, made.changes)
+    text = _with_trailers(ctx, request, made, message.clean(ctx.git, text, comments=False))
+    return _edited(ctx, bench, request, made, text) if request.edit else text
+
+
+def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> bytes:
+    record: dict[str, Any] = sessionfile.read(ctx.layout, request.session) or {}
+    if not text.strip():
+        raise Failed("the commit message is empty; nothing was committed")
+    last = wording.trailers(request.session, record, made.includes)
+    return message.add_trailers(ctx.git, text, list(request.trailers), last)
+
+
+def _edited(ctx: Context, bench: Workbench, request: Request, made: Draft, text: bytes) -> bytes:
+    path = f"{bench.folder}/COMMIT_EDITMSG"
+    listing = b"".join(b"#\t%s\t%s\n" % (letter.encode(), path) for path, letter in made.changes.items())
+    with open(path, "wb") as file:
+        file.write(text + b"\n# Lines starting with '#' are dropped; an empty message aborts.\n"
+                   b"#\n# Changes to be committed:\n" + listing)  # fmt: skip
+    editor = ctx.git.line("var", "GIT_EDITOR")
+    if subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, path], check=False).returncode:
+        raise Failed("the editor failed; nothing was committed")
+    with open(path, "rb") as file:
+        given = message.clean(ctx.git, file.read(), comments=True)
+    own = set(wording.trailers(request.session, {}, []))
+    if not [line for line in given.split(b"\n") if line.strip() and line not in own]:
+        raise Failed("the commit message is empty; nothing was committed")
+    return _with_trailers(ctx, request, made, given)
+
+
+def _message_hooks(
+    ctx: Context,
+    bench: Workbench,
+    request: Request,
+    made: Draft,
+    stage: repohooks.Stage,
+    text: bytes,
+) -> bytes:
+    names = repohooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
+    if not request.verify:
+        names = [name for name in names if name != "commit-msg"]
+    if not names:
+        return text
+    path = f"{bench.folder}/COMMIT_EDITMSG"
+    with open(path, "wb") as file:
+        file.write(text)
+    for name in names:
+        if not stage.run(name, path, *(["message"] if name == "prepare-commit-msg" else [])):
+            raise repohooks.hook_failed(name)
+    with open(path, "rb") as file:
+        return _with_trailers(ctx, request, made, message.clean(ctx.git, file.read(), comments=False))
+
+
+def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
+    """Build on the HEAD of now and land; when the race is lost build again."""
+    for attempt in range(_TRIES):
+        tidy.settle(ctx)
+        refuse_operation(ctx)
+        inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+        made = _build(ctx, inner, request)
+        drafts.check(made, request.wishes.skip_entangled)
+        if not made.entries:
+            return _nothing(ctx, made)
+        if ready is not None:
+            _lay_over(ctx, inner, made, ready)
+        try:
+            return _land(ctx, inner, request, made, ready)
+        except (refs.LostRaceError, landing.IndexMovedError):
+            if attempt == _TRIES - 1:
+                raise Busy("HEAD or the index kept moving", "try again") from None
+    raise AssertionError("unreachable")
+
+
+def _lay_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> None:
+    if made.entries != ready.entries and not _took_hook_change(made, ready):
+        raise _ChangedError
+    made.entries = {**ready.entries, **ready.changed}
+    for path in ready.changed:
+        made.how.setdefault(path, outcome.WHOLE_FILE)
+    drafts.rebuild_tree(ctx, bench, made)
+
+
+def _took_hook_change(made: Draft, ready: _Prepared) -> bool:
+    """True when the only difference is what the hook itself did to the files."""
+    expected = {**ready.entries, **ready.changed}
+    return made.entries == expected
+
+
+def _nothing(ctx: Context, made: Draft) -> Result:
+    void = [found for found in made.outcomes if found.void]
+    if void:
+        ref = made.head.name
+        landing.write_consumption(ctx.layout, landing.consumption_lines(ctx.layout, ref, None, void))
+    return _result(ctx, made, "nothing")
+
+
+def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
+    copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
+    unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
+    if unmerged:
+        left = tuple(Left(path, outcome.UNMERGED, "it has conflict stages") for path in unmerged)
+        raise Refused(
+            f"the index has unmerged entries: '{os.fsdecode(unmerged[0])}'",
+            "settle the conflict first: git status", left=left,
+        )  # fmt: skip
+    staged = index.entries(ctx.git, copy, ctx.repo.root, made.entries)
+    old = {path: made.base.entry(path) for path in made.entries}
+    plan = staging.plan(bench.git, bench.folder, staged, old, made.entries, _recorded(made))
+    if plan.conflicts:
+        from gitralph.porcelain import advice
+
+        raise Refused(
+            advice.headline(plan.conflicts),
+            "commit or unstage your staged version first: git restore --staged <path>",
+            left=(*made.left, *plan.conflicts),
+        )
+    return copy, plan
+
+
+def _recorded(made: Draft) -> dict[bytes, frozenset[bytes]]:
+    return {
+        path: frozenset(
+            record.after.encode()
+            for record in made.states[path].journal.records
+            if record.after is not None and record.session in made.states[path].owners()
+        )
+        for path in made.entries
+        if path in made.states
+    }
+
+
+def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:
+    copy, plan = _plan_index(ctx, bench, made)
+    text = ready.message if ready else _message(ctx, bench, request, made)
+    author = objects.parse_author(ctx.git, request.author) if request.author else None
+    git = objects.with_identity(bench.git, ctx.config, author)
+    oid, ident = objects.make_commit(git, ctx.config, made.tree, made.head.oid, text)
+    touches = bool(plan.changes) and not (copy.missing and made.head.oid is not None)
+    if touches:
+        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
+    found = [one for one in made.outcomes if one.taken]
+    landing.land(
+        landing.Landing(
+            ctx.repo, ctx.layout, ctx.config, made.head, oid, ident, message.subject(text), copy,
+            touches, plan.changes, plan.old, found,
+        )
+    )  # fmt: skip
+    _note_void(ctx, made)
+    result = _result(ctx, made, "committed")
+    result.commit, result.subject = oid, message.subject(text)
+    return result
+
+
+def _note_void(ctx: Context, made: Draft) -> None:
+    void = [one for one in made.outcomes if one.void]
+    if void:
+        lines = landing.consumption_lines(ctx.layout, made.head.name, None, void)
+        landing.write_consumption(ctx.layout, lines)

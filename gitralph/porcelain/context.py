@@ -1,0 +1,54 @@
+"""What a command works with, gathered once: repository, configuration, state, environment."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from gitralph import gitdir, layout
+from gitralph.errors import Fatal
+from gitralph.layout import Layout
+from gitralph.plumbing.config import Config
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.repository import Repository, open_repository
+
+
+@dataclass
+class Context:
+    """Handed to every porcelain function. ``outer`` is git as the user called it, unbound.
+
+    ``warn`` and ``say`` take chatter for people; porcelain itself prints nothing.
+    """
+
+    repo: Repository
+    config: Config
+    layout: Layout
+    environ: Mapping[str, str]
+    outer: Git
+    warn: Callable[[str], None] = field(default=lambda _text: None)
+    say: Callable[[str], None] = field(default=lambda _text: None)
+
+    @property
+    def git(self) -> Git:
+        return self.repo.git
+
+
+def state_layout(place: gitdir.Place, create: bool) -> Layout:
+    """The state folder, or Fatal saying what is wrong with it."""
+    try:
+        return layout.for_place(place, create)
+    except layout.StateError as error:
+        raise Fatal(str(error), "a newer git ralph may have written it") from error
+    except OSError as error:
+        raise Fatal(f"cannot use '{layout.state_folder(place)}': {error.strerror}") from error
+
+
+def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
+    """The context of the cwd. Raises Fatal outside a usable repository."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise Fatal("the current folder does not exist any more") from None
+    outer = Git.find(environ)
+    repo = open_repository(outer)
+    config = Config.load(repo.git)
+    return Context(repo, config, state_layout(repo.place, create), environ, outer)

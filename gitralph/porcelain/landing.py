@@ -1,0 +1,322 @@
+"""Lands a finished commit: intent, index lock, ref, index, consumption; and finishes one that was cut.
+
+Runs under the repository-wide commit lock. Every step leaves something the next command can complete
+or drop, so nobody ever has to delete a file.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitralph import files, journal, jsonline, layout, sessionfile
+from gitralph.errors import Fatal
+from gitralph.layout import Layout
+from gitralph.plumbing import index, refs
+from gitralph.plumbing.config import Config
+from gitralph.plumbing.index import IndexCopy
+from gitralph.plumbing.refs import Head, Move
+from gitralph.plumbing.repository import Repository
+from gitralph.plumbing.tree import Entry, TreeReader
+from gitralph.porcelain import history
+from gitralph.porcelain.outcome import Outcome
+from gitralph.state import intent as intents
+from gitralph.state.intent import Intent
+
+WAIT = 10.0
+LOCK = "commit"
+
+
+class IndexMovedError(Exception):
+    """The user's index changed since it was copied; build it again."""
+
+
+@dataclass
+class Landing:
+    """Everything that lands together."""
+
+    repo: Repository
+    layout: Layout
+    config: Config
+    head: Head
+    commit: str
+    ident: bytes
+    subject: str
+    copy: IndexCopy
+    touches_index: bool
+    changes: Mapping[bytes, Entry | None]
+    old: Mapping[bytes, Entry | None]
+    outcomes: list[Outcome]
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def consumption_lines(
+    lay: Layout, ref: str, commit: str | None, outcomes: list[Outcome]
+) -> list[list[object]]:
+    """The lines that say what was consumed: ``[kind, session, path, fields]``, journals first."""
+    lines: list[list[object]] = []
+    manifests: dict[str, dict[str, int]] = {}
+    notes: dict[str, list[str]] = {}
+    for found in outcomes:
+        for use in found.uses:
+            if use.upto >= 0:
+                fields = {
+                    "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
+                    "units": None if use.units is None else list(use.units),
+                    "left": list(use.left), "note": "; ".join(found.notes) or None,
+                }  # fmt: skip
+                lines.append(["journal", use.session, _text(found.path), fields])
+            if use.manifest is not None:
+                manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
+            notes.setdefault(use.session, []).extend(found.notes)
+    for session, paths in manifests.items():
+        fields = {
+            "v": 1, "ts": sessionfile.now(), "session": session, "worktree": lay.token,
+            "commit": commit, "ref": ref, "note": "; ".join(notes[session]) or None, "paths": paths,
+        }  # fmt: skip
+        lines.append(["commits", session, "", fields])
+    return lines
+
+
+def _encode(fields: object) -> bytes:
+    return jsonline.dumps(fields).encode("ascii") + b"\n"
+
+
+def _has(fd: int, commit: object, session: str) -> bool:
+    """True when an open file already has this commit's line for this session."""
+    if not isinstance(commit, str):
+        return False
+    data = os.pread(fd, os.fstat(fd).st_size, 0)
+    return any(
+        f'"commit":"{commit}"'.encode() in line and f'"session":"{session}"'.encode() in line
+        for line in data.split(b"\n")
+    )
+
+
+def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, object]) -> None:
+    name = lay.journal(path)
+    if not os.path.lexists(name):
+        return
+    fd = files.open_locked(name, WAIT)
+    try:
+        if not _has(fd, fields.get("commit"), session):
+            keys = journal.tail(fd)
+            chain = {
+                "session": session, "before": keys.get("before"), "after": keys.get("after"),
+                "exact": keys.get("exact") or journal.NONE,
+            }  # fmt: skip
+            files.append(fd, _encode({**fields, **chain}))
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _append_commits(lay: Layout, session: str, fields: dict[str, object]) -> None:
+    fd = files.open_locked(lay.commits(session), WAIT)
+    try:
+        if not _has(fd, fields.get("commit"), session):
+            files.append(fd, _encode(fields))
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_consumption(lay: Layout, lines: list[list[object]]) -> None:
+    """Append consumption lines, each at most once a commit."""
+    for kind, session, path, fields in lines:
+        if not (isinstance(session, str) and isinstance(path, str) and isinstance(fields, dict)):
+            continue
+        if kind == "journal":
+            _append_journal(lay, session, path.encode("utf-8", "surrogateescape"), fields)
+        else:
+            _append_commits(lay, session, fields)
+
+
+def _row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
+    shown = [[f"{e.mode:o}", e.oid.decode()] if e else None for e in (old, new)]
+    return [_text(path), *shown]
+
+
+def _prepared(lay: Layout) -> dict[str, str]:
+    stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
+    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index", "ref", "head")}
+
+
+def land(landing: Landing) -> None:
+    """Move the branch and the index together, then note what was consumed.
+
+    Raises refs.LostRaceError or IndexMovedError when it must be built again, Busy when a git lock is
+    held; nothing has moved in these cases.
+    """
+    repo, lay = landing.repo, landing.layout
+    ref = landing.head.name
+    prepared = _prepared(lay)
+    plan = Intent(
+        landing.commit, landing.head.ref, landing.head.oid, repo.git_dir, lay.token,
+        [_row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
+        consumption_lines(lay, ref, landing.commit, landing.outcomes), prepared,
+    )  # fmt: skip
+    move = Move(
+        landing.head, landing.commit, landing.ident, _reflog(landing), prepared["ref"],
+        prepared["head"],
+    )  # fmt: skip
+    refs.prepare(move)
+    if landing.touches_index:
+        index.finish(landing.copy)
+        os.link(landing.copy.path, prepared["index"])
+    intents.write(lay, plan)
+    try:
+        _move(landing, move, prepared["index"])
+    except BaseException:
+        if not refs.contains(repo, refs.read_head(repo), landing.commit):
+            intents.remove(lay, plan)
+        raise
+    write_consumption(lay, plan.lines)
+    intents.remove(lay, plan)
+
+
+def _reflog(landing: Landing) -> str:
+    kind = "commit" if landing.head.oid else "commit (initial)"
+    return f"{kind}: {landing.subject}"
+
+
+def _move(landing: Landing, move: Move, prepared: str) -> None:
+    lock = landing.repo.index + ".lock"
+    if not landing.touches_index:
+        refs.swap(landing.repo, move, landing.config, WAIT)
+        return
+    index.take_lock(prepared, lock, WAIT)
+    try:
+        if index.moved(landing.copy):
+            raise IndexMovedError
+        refs.swap(landing.repo, move, landing.config, WAIT)
+        os.rename(lock, landing.repo.index)
+    except BaseException:
+        if index.is_ours(lock, prepared):
+            os.unlink(lock)
+        raise
+
+
+def recover(repo: Repository, top: Layout) -> list[str]:
+    """Finish or drop every unfinished intent; returns the commits that were finished.
+
+    Idempotent. Git lock files are removed only when they are our own prepared files.
+    """
+    finished = []
+    for plan in list(intents.unfinished(top)):
+        if _landed(repo, plan):
+            _finish(repo, top, plan)
+            finished.append(plan.commit)
+        _drop_locks(repo, plan)
+        intents.remove(top, plan)
+    return finished
+
+
+def _landed(repo: Repository, plan: Intent) -> bool:
+    if plan.ref is None:
+        there = _at(repo, plan.git_dir)
+        now = refs.read_head(there) if there else Head(None, None)
+    else:
+        now = Head(plan.ref, _branch_value(repo, plan.ref))
+    there = _at(repo, plan.git_dir) or repo
+    return refs.contains(repo, now, plan.commit) or refs.left_from(there, plan.ref, plan.commit)
+
+
+def _branch_value(repo: Repository, ref: str) -> str | None:
+    done = repo.git.try_run("rev-parse", "--verify", "-q", ref)
+    return done.stdout.decode().strip() or None
+
+
+def _at(repo: Repository, git_dir: str) -> Repository | None:
+    """The same repository seen from the worktree whose admin folder is ``git_dir``."""
+    if git_dir == repo.git_dir:
+        return repo
+    real = os.path.realpath(git_dir)
+    inside = real == repo.common_dir or os.path.dirname(real) == repo.common_dir + "/worktrees"
+    if not inside or not os.path.isdir(real):
+        return None
+    git = repo.git.at(GIT_DIR=real)
+    return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"")
+
+
+def _own_layout(top: Layout, token: str) -> Layout:
+    safe = token if "/" not in token and token not in ("", ".", "..") else layout.MAIN
+    return Layout(top.top, safe)
+
+
+def _finish(repo: Repository, top: Layout, plan: Intent) -> None:
+    there = _at(repo, plan.git_dir)
+    if there is not None:
+        lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
+        if index.is_ours(lock, prepared):
+            os.rename(lock, there.index)
+        else:
+            _advance_again(there, top, plan)
+    write_consumption(_own_layout(top, plan.token), plan.lines)
+
+
+def _advance_again(repo: Repository, top: Layout, plan: Intent) -> None:
+    """Bring forward the entries that still are what they were before the commit."""
+    head = refs.read_head(repo)
+    if head.oid is None or not refs.contains(repo, head, plan.commit):
+        return
+    rows = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[1]) for row in plan.index}
+    for _ in range(5):
+        copy = index.copy_index(repo.index, f"{top.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
+        staged = index.entries(repo.git, copy, repo.root, rows)
+        reader = TreeReader(repo.objects, history.tree_of(repo, head.oid))
+        todo = {}
+        for path, old in rows.items():
+            now = staged[path].entry if path in staged else None
+            if now == old and now != reader.entry(path):
+                todo[path] = reader.entry(path)
+        if not todo or _install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
+            return
+
+
+def _install(
+    repo: Repository,
+    copy: IndexCopy,
+    todo: Mapping[bytes, Entry | None],
+    flags: Mapping[bytes, str],
+) -> bool:
+    lock = repo.index + ".lock"
+    index.advance(repo.git, copy, repo.root, todo, flags)
+    index.finish(copy)
+    index.take_lock(copy.path, lock, WAIT)
+    try:
+        if index.moved(copy):
+            return False
+        os.rename(lock, repo.index)
+        return True
+    finally:
+        if index.is_ours(lock, copy.path) and os.path.exists(lock):
+            os.unlink(lock)
+        if os.path.exists(copy.path):
+            os.unlink(copy.path)
+
+
+def _entry(row: object) -> Entry | None:
+    if not isinstance(row, list) or len(row) != 2:
+        return None
+    try:
+        return Entry(int(str(row[0]), 8), str(row[1]).encode("ascii"))
+    except ValueError as error:
+        raise Fatal("an intent file is damaged") from error
+
+
+def _drop_locks(repo: Repository, plan: Intent) -> None:
+    """Remove git locks that are this dead commit's own prepared files."""
+    there = _at(repo, plan.git_dir)
+    pairs = []
+    if there is not None:
+        pairs.append((there.index + ".lock", plan.prepared.get("index", "")))
+        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("head", "")))
+        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("ref", "")))
+    if plan.ref and plan.ref.startswith("refs/") and ".." not in plan.ref:
+        pairs.append((f"{repo.common_dir}/{plan.ref}.lock", plan.prepared.get("ref", "")))
+    for lock, prepared in pairs:
+        if prepared and index.is_ours(lock, prepared):
+            os.unlink(lock)

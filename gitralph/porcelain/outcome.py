@@ -1,0 +1,60 @@
+"""What may become of one pending path: taken, left with a reason, or consumed with a note."""
+
+from dataclasses import dataclass, field
+
+from gitralph.plumbing.snapshot import Content
+
+ENTANGLED, CONTESTED, UNANCHORED, STALE = "entangled", "contested", "unanchored", "stale"
+IGNORED, OUTSIDE, SUBMODULE, UNMERGED = "ignored", "outside", "submodule", "unmerged"
+UNCHANGED, GONE, FILTERED, TOO_LARGE, SHELL = "unchanged", "gone", "filtered", "too-large", "shell"
+REFUSING = frozenset([ENTANGLED, CONTESTED, UNANCHORED, STALE, UNMERGED, FILTERED, TOO_LARGE])
+UNRECORDED = "unrecorded"
+
+EDITS, WHOLE_FILE = "edits", "whole-file"
+
+
+@dataclass(frozen=True)
+class Left:
+    """A path, or units of it, that this commit does not take."""
+
+    path: bytes
+    reason: str
+    detail: str
+    sessions: tuple[str, ...] = ()
+    lines: tuple[int, int] | None = None
+
+    @property
+    def refuses(self) -> bool:
+        return self.reason in REFUSING
+
+
+@dataclass(frozen=True)
+class Use:
+    """What of one session's records of one path is consumed: all before ``upto`` but ``left``.
+
+    ``units`` None means every unit not left; byte positions in journal and manifest.
+    """
+
+    session: str
+    upto: int
+    manifest: int | None
+    units: tuple[str, ...] | None = None
+    left: tuple[str, ...] = ()
+
+
+@dataclass
+class Outcome:
+    """The decision for one path. ``content`` is what to commit, in working-tree form."""
+
+    path: bytes
+    content: Content | None = None
+    how: str = EDITS
+    left: list[Left] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    includes: set[str] = field(default_factory=set)
+    void: bool = False
+
+    @property
+    def taken(self) -> bool:
+        return self.content is not None and not self.void

@@ -1,0 +1,124 @@
+"""Runs the repository's own hooks as ``git commit`` would, without letting them harm other people's work.
+
+They see a temporary full index that holds the commit's tree. Where somebody else has changes in this
+worktree they run in a detached scratch worktree at that tree, since stash-style hooks run
+``checkout`` and would destroy what others write meanwhile.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitralph.errors import Failed
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.tree import Entry
+from gitralph.porcelain.context import Context
+
+BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
+MODES = ("auto", "in-place", "scratch", "off")
+
+
+def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
+    """Those hooks that exist and may be executed; none with ``ralph.commitHooks=off``."""
+    if ctx.config.choice("ralph.commithooks", *MODES) == "off":
+        return []
+    return [name for name in names if os.access(f"{ctx.repo.hooks_dir}/{name}", os.X_OK)]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
+
+    git: Git
+    in_place: bool
+
+    def run(self, name: str, *args: str) -> bool:
+        """Run one hook, its output on our stderr; True when it succeeded or is missing."""
+        words = [self.git.program, "hook", "run", "--ignore-missing", name]
+        if args:
+            words += ["--", *args]
+        done = subprocess.run(
+            words,
+            env=self.git.env,
+            cwd=self.git.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=2,
+            check=False,
+        )
+        return done.returncode == 0
+
+    def tree(self) -> bytes:
+        """The tree of the index as the hooks left it."""
+        return self.git.run("-c", "core.fsmonitor=false", "write-tree").strip()
+
+
+def _dirty_paths(ctx: Context) -> set[bytes]:
+    said = ctx.git.at(ctx.repo.root).run(
+        *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
+        "--untracked-files=all",
+    )  # fmt: skip
+    return {row[3:] for row in said.split(b"\0")[:-1]}
+
+
+def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[bytes, object]) -> bool:
+    """True when nothing in this worktree is changed but what the commit takes, as it takes it."""
+    if any(now.get(path) != entry for path, entry in entries.items()):
+        return False
+    return _dirty_paths(ctx) <= set(entries)
+
+
+def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alone: bool) -> Stage:
+    """The place for the hooks of one commit. ``folder`` is private to this command."""
+    mode = ctx.config.choice("ralph.commithooks", *MODES)
+    if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
+        return _in_place(ctx, folder, tree)
+    return _scratch(ctx, tree, head)
+
+
+def _hook_env(ctx: Context) -> dict[str, str]:
+    return {"GIT_EDITOR": ctx.environ.get("GIT_EDITOR", ":"), "GIT_PREFIX": ""}
+
+
+def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
+    index = f"{folder}/hooks.index"
+    if os.path.exists(ctx.repo.index):
+        with open(ctx.repo.index, "rb") as source, open(index, "wb") as target:
+            target.write(source.read())
+        stamp = os.stat(ctx.repo.index).st_mtime_ns
+        os.utime(index, ns=(stamp, stamp))
+    git = ctx.outer.at(ctx.repo.root, GIT_INDEX_FILE=index, **_hook_env(ctx))
+    how = "-m" if os.path.exists(index) else "--empty"
+    if how == "--empty":
+        git.run("read-tree", tree)
+    else:
+        git.run("-c", "core.fsmonitor=false", "read-tree", "-m", tree)
+    return Stage(git, in_place=True)
+
+
+def _scratch(ctx: Context, tree: bytes, head: str) -> Stage:
+    folder = f"{ctx.layout.top}/scratch/{ctx.layout.token}"
+    env = {k: v for k, v in ctx.outer.env.items() if k not in ("GIT_DIR", "GIT_WORK_TREE")}
+    if not os.path.exists(folder + "/.git"):
+        ctx.git.run("worktree", "prune")
+        ctx.git.run("worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
+    git = Git(ctx.outer.program, {**env, **_hook_env(ctx)}, folder)
+    quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+    git.run(*quiet, "update-ref", "--no-deref", "HEAD", head)
+    git.run(*quiet, "read-tree", "--reset", "-u", tree)
+    git.run(*quiet, "clean", "-ffdqx")
+    return Stage(git, in_place=False)
+
+
+def hook_failed(name: str) -> Failed:
+    """The error of a hook that ended with a failure."""
+    return Failed(
+        f"the '{name}' hook said no; nothing was committed",
+        "mend what it names and commit again, or use --no-verify for pre-commit and commit-msg",
+    )
+
+
+def patch_between(git: Git, old: bytes, new: bytes) -> str:
+    """What a hook changed, for people."""
+    said = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", old, new)
+    return said.decode("utf-8", "replace")

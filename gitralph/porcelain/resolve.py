@@ -1,0 +1,272 @@
+"""Decides for each pending path of a session what of it goes into the commit.
+
+Whole files here; where several owners share a text, ``separate`` takes over. Decisions only: nothing
+is written but blobs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from gitralph.journal import Record
+from gitralph.layout import Layout
+from gitralph.plumbing import blob
+from gitralph.plumbing.blob import Workbench
+from gitralph.plumbing.repository import Repository
+from gitralph.plumbing.snapshot import ABSENT, Content, LeadsOutError, Worktree
+from gitralph.plumbing.tree import GITLINK, BlockedError, Entry, TreeReader
+from gitralph.porcelain import evidence, outcome
+from gitralph.porcelain.evidence import Chain
+from gitralph.porcelain.outcome import Left, Outcome, Use
+from gitralph.quote import shown
+from gitralph.state.pending import PathState
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How the user wants doubtful paths treated."""
+
+    skip_entangled: bool = False
+    include_entangled: bool = False
+    whole_file: bool = False
+    with_shell: bool = False
+
+
+@dataclass
+class Scene:
+    """Everything a decision looks at: HEAD's tree, files as they stand, the blobs they would make."""
+
+    repo: Repository
+    layout: Layout
+    bench: Workbench
+    reader: TreeReader
+    worktree: Worktree
+    family: list[str]
+    wishes: Wishes
+    contents: dict[bytes, Content] = field(default_factory=dict)
+    entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    ignored: set[bytes] = field(default_factory=set)
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        return frozenset(self.family)
+
+
+def _mine(scene: Scene, state: PathState) -> list[Record]:
+    records = [r for s in scene.family for r in state.pending.get(s, state.void.get(s, []))]
+    return sorted(records, key=lambda record: record.offset)
+
+
+def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> list[Use]:
+    """Consumption of everything these sessions (the family) have here."""
+    out = []
+    for session in sorted(sessions if sessions is not None else scene.own):
+        if session in state.owners() or session in state.void:
+            known = any(r.session == session for r in state.journal.records)
+            upto = state.journal.size if known else -1
+            out.append(Use(session, upto, state.manifest_upto.get(session)))
+    return out
+
+
+def look(scene: Scene, states: Mapping[bytes, PathState]) -> dict[bytes, Left]:
+    """Read the files and make their blobs; the paths that are none of this commit's business."""
+    left: dict[bytes, Left] = {}
+    for path in states:
+        try:
+            scene.contents[path] = scene.worktree.read(path)
+            scene.reader.lookup(path)
+        except LeadsOutError:
+            left[path] = Left(path, outcome.OUTSIDE, "a folder on its way is a symbolic link")
+        except BlockedError as blocked:
+            if blocked.mode == GITLINK:
+                where = shown(blocked.path)
+                left[path] = Left(path, outcome.SUBMODULE, f"it lies in submodule '{where}'")
+    wanted = {path: c for path, c in scene.contents.items() if path not in left}
+    made = blob.blobs_for(scene.bench, "now", wanted, scene.reader, scene.worktree)
+    scene.entries.update(made)
+    new = [p for p, c in wanted.items() if not c.absent and scene.reader.entry(p) is None]
+    scene.ignored = ignored_paths(scene.repo, new)
+    return left
+
+
+def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
+    """Those of ``paths`` that git ignores and does not track."""
+    if not paths:
+        return set()
+    done = repo.git.at(repo.root).try_run(
+        "-c",
+        "core.fsmonitor=false",
+        "check-ignore",
+        "-z",
+        "--stdin",
+        stdin=b"\0".join(paths) + b"\0",
+    )
+    return set(done.stdout.split(b"\0")[:-1])
+
+
+def _unchanged(scene: Scene, state: PathState) -> bool:
+    path = state.path
+    return scene.entries.get(path) == scene.reader.entry(path)
+
+
+def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
+    """True when the chain starts from what HEAD holds."""
+    head = scene.reader.entry(state.path)
+    first = next(record for record in chain.records if record.is_exact)
+    if head is None or first.before is None:
+        return head is None and first.before is None
+    if first.before == head.oid.decode():
+        return True
+    text = _text_before(scene, state, first)
+    if text is None:
+        return False
+    name = f"base-{len(scene.entries)}-{first.offset}-{state.path.hex()[:16]}"
+    made = blob.blobs_for(
+        scene.bench, name, {state.path: Content(head.mode, text)}, scene.reader, scene.worktree
+    )
+    entry = made[state.path]
+    return entry is not None and entry.oid == head.oid
+
+
+def _text_before(scene: Scene, state: PathState, record: Record) -> bytes | None:
+    from gitralph.journal import replay
+
+    for found, before, _after in replay(state.journal, scene.layout):
+        if found.offset == record.offset:
+            return before
+    return None
+
+
+def _take(scene: Scene, state: PathState, how: str, *notes: str) -> Outcome:
+    content = scene.contents[state.path]
+    return Outcome(state.path, content, how, uses=uses(scene, state), notes=list(notes))
+
+
+def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=[Left(state.path, reason, detail, tuple(sessions))])
+
+
+def _void(scene: Scene, state: PathState) -> Outcome:
+    """Nothing to commit: consumed with a note, and back when its text comes back."""
+    where = shown(state.path)
+    content = scene.contents[state.path]
+    if content.absent:
+        note = f"'{where}' was created and deleted again; nothing to commit there"
+    else:
+        note = f"'{where}' is as in HEAD; nothing to commit there"
+    left = Left(state.path, outcome.UNCHANGED, "HEAD already has this content")
+    return Outcome(state.path, left=[left], uses=uses(scene, state), notes=[note], void=True)
+
+
+def decide(scene: Scene, state: PathState) -> Outcome:
+    """The outcome for one path that several rules may keep out, in the order of the rules."""
+    path, content = state.path, scene.contents[state.path]
+    if not state.owners() & scene.own and not _is_revived(scene, state):
+        return Outcome(path)
+    if scene.wishes.whole_file:
+        return _take_whole(scene, state)
+    if path in scene.ignored:
+        return _refuse(state, outcome.IGNORED, "git ignores it", [])
+    others = sorted(state.owners() - scene.own)
+    if others:
+        return _several(scene, state, others)
+    if content.mode == GITLINK:
+        return _submodule(scene, state)
+    if _unchanged(scene, state):
+        return _void(scene, state)
+    return _sole(scene, state)
+
+
+def _is_revived(scene: Scene, state: PathState) -> bool:
+    """True when the file holds again what a void record made of it, and HEAD does not."""
+    there = evidence.content_id(scene.contents[state.path])
+    ends = {state.void[name][-1].after for name in scene.own & set(state.void)}
+    return there in ends and not _unchanged(scene, state)
+
+
+def _sole(scene: Scene, state: PathState) -> Outcome:
+    mine, content = _mine(scene, state), scene.contents[state.path]
+    if not mine:
+        return _take(scene, state, outcome.WHOLE_FILE, _path_level_note(state))
+    chain = evidence.chain_of(state.journal.records, mine)
+    claimed = bool(state.bare & scene.own)
+    if content.absent and chain.last.after is not None and not claimed:
+        return _refuse(state, outcome.GONE, "it was deleted since, by nobody we know", [])
+    if chain.path_level:
+        if claimed or evidence.ends_at(chain, content):
+            return _take(scene, state, outcome.WHOLE_FILE, _path_level_note(state))
+        return _refuse(state, outcome.UNANCHORED, "it changed after it was recorded", [])
+    if not (chain.is_contiguous() and evidence.ends_at(chain, content)):
+        return _gap(scene, state, claimed)
+    if not _base_fits(scene, state, chain):
+        return _base_differs(scene, state, chain, claimed)
+    return _take_edits(scene, state, chain)
+
+
+def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
+    found = _take(scene, state, outcome.EDITS)
+    assert found.content is not None
+    head = scene.reader.entry(state.path)
+    mode, foreign = evidence.mode_of(chain, found.content, head.mode if head else None)
+    if foreign:
+        found.content = Content(mode, found.content.data)
+        found.notes.append(f"the mode of '{shown(state.path)}' was changed by nobody we know; left")
+    return found
+
+
+def _path_level_note(state: PathState) -> str:
+    return f"'{shown(state.path)}' is known by its path only; committed as it stands"
+
+
+def _gap(scene: Scene, state: PathState, claimed: bool) -> Outcome:
+    if claimed:
+        detail = "it is recorded as a path, and its journal shows a change by nobody we know"
+        return _refuse(state, outcome.UNANCHORED, detail, [outcome.UNRECORDED])
+    detail = "somebody without a session changed it too"
+    return _refuse(state, outcome.CONTESTED, detail, [outcome.UNRECORDED])
+
+
+def _base_differs(scene: Scene, state: PathState, chain: Chain, claimed: bool) -> Outcome:
+    """HEAD is not what the first edit started from: it moved, or the file was dirty before."""
+    from gitralph.porcelain import history
+
+    if history.fitted_once(scene.repo, state.path, chain.first):
+        detail = "HEAD has other content there than when it was edited"
+        return _refuse(state, outcome.STALE, detail, [])
+    return _gap(scene, state, claimed)
+
+
+def _several(scene: Scene, state: PathState, others: list[str]) -> Outcome:
+    detail = "it has pending changes of another session too"
+    return _refuse(state, outcome.CONTESTED, detail, others)
+
+
+def _submodule(scene: Scene, state: PathState) -> Outcome:
+    """The gitlink moves when the session recorded the gitlink itself."""
+    from gitralph.porcelain import history
+
+    oid = history.submodule_head(scene.repo, state.path)
+    if oid is None:
+        return _refuse(state, outcome.SUBMODULE, "it is a repository without a commit", [])
+    entry = Entry(GITLINK, oid)
+    if scene.reader.entry(state.path) == entry:
+        return _void(scene, state)
+    scene.entries[state.path] = entry
+    return _take(scene, state, outcome.WHOLE_FILE)
+
+
+def _take_whole(scene: Scene, state: PathState) -> Outcome:
+    """``--whole-file``: the path as it stands, whoever changed it."""
+    if scene.contents[state.path].mode == GITLINK:
+        return _submodule(scene, state)
+    if _unchanged(scene, state):
+        return _void(scene, state)
+    found = _take(scene, state, outcome.WHOLE_FILE)
+    everyone = state.owners() | scene.own
+    found.uses = uses(scene, state, everyone)
+    found.includes = state.owners() - scene.own
+    found.notes.append(f"'{shown(state.path)}' was committed whole, as it stands")
+    return found
+
+
+__all__ = ["ABSENT", "Scene", "Wishes", "decide", "look"]

@@ -1,0 +1,59 @@
+"""Who runs a session: a process id with its start time and the boot it belongs to.
+
+Lane 0, Linux's /proc where there is one. A pid alone may come back as another program, so all three
+must agree before a session counts as live. It is advice for people; nothing is deleted because of it.
+"""
+
+import os
+
+_PASSED_OVER = frozenset(["sh", "bash", "dash", "zsh", "ash", "ksh", "git", "git-ralph", "env"])
+
+
+def _stat(pid: int) -> tuple[str, int, str] | None:
+    """Name, parent and start time (clock ticks since boot) of a process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            said = file.read(1024).decode("ascii", "replace")
+    except OSError:
+        return None
+    name, _, rest = said.partition("(")[2].rpartition(")")
+    fields = rest.split()
+    return (name, int(fields[1]), fields[19]) if len(fields) > 19 else None
+
+
+def boot_id() -> str | None:
+    """This boot's id, None where the kernel does not tell."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            return file.read(64).decode("ascii", "replace").strip()
+    except OSError:
+        return None
+
+
+def identity(pid: int) -> dict[str, object] | None:
+    """What the session record keeps of a process, None where /proc does not tell."""
+    found = _stat(pid)
+    return None if found is None else {"pid": pid, "start": found[2], "boot": boot_id()}
+
+
+def ancestor(pass_over: frozenset[str] = _PASSED_OVER) -> dict[str, object] | None:
+    """The nearest ancestor that is not a shell or git itself: the agent, as far as we can tell."""
+    pid = os.getppid()
+    for _ in range(8):
+        found = _stat(pid)
+        if found is None or pid <= 1:
+            return None
+        if found[0] not in pass_over:
+            return {"pid": pid, "start": found[2], "boot": boot_id()}
+        pid = found[1]
+    return None
+
+
+def is_alive(kept: object) -> bool | None:
+    """Whether the process of a record is still there; None where nobody can tell."""
+    if not isinstance(kept, dict) or type(kept.get("pid")) is not int:
+        return None
+    now = identity(kept["pid"])
+    if now is None:
+        return False if os.path.isdir("/proc/self") else None
+    return now == kept

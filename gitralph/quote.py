@@ -1,0 +1,101 @@
+"""C-style quoting of path bytes as git prints them, and safe text for terminals; pure.
+
+Source: git's quote.c (``quote_c_style``), with ``core.quotePath`` as ``high``.
+"""
+
+_NAMES = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"', 92: b"\\"}
+_BYTES = {name[0]: code for code, name in _NAMES.items()}
+
+
+def _needs_quote(path: bytes, high: bool) -> bool:
+    return any(c < 32 or c in (34, 92, 127) or (high and c > 127) for c in path)
+
+
+def _valid_utf8(path: bytes) -> bool:
+    try:
+        path.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def c_quote(path: bytes, high: bool = True) -> bytes:
+    """``path`` as git lists it without -z; ``high`` also quotes bytes above 127."""
+    high = high or not _valid_utf8(path)
+    if not _needs_quote(path, high):
+        return path
+    out = bytearray(b'"')
+    for c in path:
+        if c in _NAMES:
+            out += b"\\" + _NAMES[c]
+        elif c < 32 or c == 127 or (high and c > 127):
+            out += b"\\%03o" % c
+        else:
+            out.append(c)
+    return bytes(out + b'"')
+
+
+def _unescape(body: bytes, at: int) -> tuple[int, int]:
+    """The byte that the escape at ``body[at]`` (after the backslash) means, and where it ends."""
+    c = body[at]
+    if c in _BYTES:
+        return _BYTES[c], at + 1
+    digits = body[at : at + 3]
+    if len(digits) != 3 or digits.strip(b"01234567") or digits[0] > 51:
+        raise ValueError("bad escape in quoted path")
+    return int(digits, 8), at + 3
+
+
+def c_unquote(line: bytes) -> bytes:
+    """Undo :func:`c_quote`; a line that is not quoted is returned as it is.
+
+    Raises ValueError for a quoted form that git would not write.
+    """
+    if line[:1] != b'"':
+        return line
+    if len(line) < 2 or line[-1:] != b'"':
+        raise ValueError("unterminated quoted path")
+    body, out, at = line[1:-1], bytearray(), 0
+    while at < len(body):
+        c = body[at]
+        at += 1
+        if c == 34:
+            raise ValueError("stray quote in quoted path")
+        if c == 92:
+            if at >= len(body):
+                raise ValueError("bad escape in quoted path")
+            c, at = _unescape(body, at)
+        out.append(c)
+    return bytes(out)
+
+
+def line_form(path: bytes) -> bytes:
+    """``path`` as a manifest line: quoted only where a line could not hold it as it is."""
+    return c_quote(path, high=False)
+
+
+def is_control(char: str) -> bool:
+    """True for what could command a terminal or turn its text around: C0, C1 and bidi controls."""
+    code = ord(char)
+    return (
+        code < 32
+        or 127 <= code < 160
+        or code in (0x61C, 0x200E, 0x200F, 0x2028, 0x2029)
+        or 0x202A <= code <= 0x202E
+        or 0x2066 <= code <= 0x2069
+        or 0xD800 <= code <= 0xDFFF
+    )
+
+
+def printable(text: str) -> str:
+    """``text`` with every control, bidi and unpaired character shown as an escape."""
+    if not any(is_control(c) for c in text):
+        return text
+    return "".join(
+        c if not is_control(c) else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text
+    )
+
+
+def shown(path: bytes) -> str:
+    """A path for a sentence to a person: C-quoted where needed, never a raw control."""
+    return printable(c_quote(path, high=False).decode("utf-8", "replace"))

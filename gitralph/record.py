@@ -1,0 +1,274 @@
+"""Writes what an event tells into manifest and journal.
+
+Lane 0, the heart of the hook. Order of appends, under the path's lock: manifest line, then journal
+record; a crash between the two costs exactness, never the path. Reads no configuration, starts no
+process.
+"""
+
+import os
+import stat
+import zlib
+from collections.abc import Mapping
+
+from gitralph import files, gitdir, journal, jsonline, layout, locate, sessionfile
+from gitralph.event import Change, Event, to_bytes
+from gitralph.exactness import UNKNOWN, Text, Unknown, Verdict, decide, normal, same
+from gitralph.gitdir import Place
+from gitralph.journal import NONE, Record
+from gitralph.layout import Layout
+from gitralph.locate import Target
+from gitralph.quote import line_form
+
+TEXT_LIMIT = 5 << 20
+
+
+class OnDisk:
+    """A file as it stands: bytes (None when absent or too large), mode as octal text, blob id."""
+
+    __slots__ = ("mode", "oid", "text")
+
+    def __init__(self, text: bytes | None, mode: str | None, oid: str | None) -> None:
+        self.text = text
+        self.mode = mode
+        self.oid = oid
+
+
+def _hash_file(fd: int, size: int) -> str:
+    from hashlib import sha1
+
+    done = sha1(b"blob %d\0" % size, usedforsecurity=False)
+    while chunk := os.read(fd, 1 << 20):
+        done.update(chunk)
+    return done.hexdigest()
+
+
+def look(file: str) -> OnDisk:
+    """Read a file or link without following it; a folder or device counts as absent."""
+    try:
+        found = os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return OnDisk(None, None, None)
+    if stat.S_ISLNK(found.st_mode):
+        text = os.fsencode(os.readlink(file))
+        return OnDisk(text, "120000", journal.text_id(text))
+    if not stat.S_ISREG(found.st_mode):
+        return OnDisk(None, None, None)
+    mode = "100755" if found.st_mode & 0o100 else "100644"
+    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        size = os.fstat(fd).st_size
+        if size > TEXT_LIMIT:
+            return OnDisk(None, mode, _hash_file(fd, size))
+        text = b"".join(iter(lambda: os.read(fd, 1 << 20), b""))
+    finally:
+        os.close(fd)
+    return OnDisk(text, mode, journal.text_id(text))
+
+
+class Seen:
+    """What a pre event saw: text, mode, and how long the journal was."""
+
+    __slots__ = ("journal", "mode", "text")
+
+    def __init__(self, text: Text, mode: str | None, journal: int) -> None:
+        self.text = text
+        self.mode = mode
+        self.journal = journal
+
+
+def _call_file(lay: Layout, session: str, event: Event, path: bytes) -> str:
+    return lay.call(session, f"{event.call or event.tool} {path.decode('utf-8', 'surrogateescape')}")
+
+
+def remember(lay: Layout, session: str, event: Event, target: Target) -> None:
+    """Keep what the file holds before the call, for the event that ends it."""
+    disk = look(target.file)
+    if disk.mode is not None and disk.text is None:
+        return  # too large to be told apart later
+    try:
+        size = os.stat(lay.journal(target.path)).st_size
+    except OSError:
+        size = 0
+    path = _call_file(lay, session, event, target.path)
+    head = {"absent": disk.mode is None, "mode": disk.mode, "journal": size}
+    files.make_folder(os.path.dirname(path))
+    files.write_whole(path, jsonline.dumps(head).encode() + b"\n" + zlib.compress(disk.text or b"", 1))
+
+
+def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
+    """What :func:`remember` kept for this call, once."""
+    name = _call_file(lay, session, event, path)
+    try:
+        line, _, packed = files.read_bytes(name, 2 * TEXT_LIMIT).partition(b"\n")
+        os.unlink(name)
+        head = jsonline.loads(line.decode("ascii"))
+        text = zlib.decompressobj().decompress(packed, TEXT_LIMIT + 1)
+    except (OSError, ValueError, zlib.error):
+        return None
+    if not isinstance(head, dict) or type(head.get("journal")) is not int:
+        return None
+    mode = head.get("mode")
+    return Seen(
+        None if head.get("absent") is True else text,
+        mode if isinstance(mode, str) else None,
+        head["journal"],
+    )
+
+
+def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
+    """The text after that the payload's edit makes of the text before, best fit first."""
+    before = change.before if isinstance(seen, Unknown) else seen
+    if change.compute is None or not isinstance(before, bytes):
+        return change.after
+    found = [to_bytes(text) for text in change.compute(normal(before))]
+    fits = [text for text in found if same(text, disk)]
+    return fits[0] if fits else found[0] if found else UNKNOWN
+
+
+def _chooser(last: str | None):  # type: ignore[no-untyped-def]
+    def choose(forms: list[bytes]) -> bytes | None:
+        return next((form for form in forms if journal.text_id(form) == last), None)
+
+    return choose
+
+
+def _verdict(change: Change, seen: Seen | None, disk: OnDisk, size: int, last: str | None) -> Verdict:
+    if disk.mode is not None and disk.text is None:
+        return Verdict(UNKNOWN, None, NONE)
+    before: Text = UNKNOWN if seen is None else seen.text
+    alone = seen is not None and seen.journal == size
+    after = None if change.op == "delete" else _computed(change, before, disk.text)
+    return decide(disk.text, before, change.before, after, alone, _chooser(last))
+
+
+def _op(change: Change, before: Text, after: str | None) -> str:
+    if change.op in ("rename-from", "rename-to"):
+        return change.op
+    if after is None:
+        return "delete"
+    return "create" if before is None else "edit"
+
+
+def _oid(text: Text) -> str | None:
+    return journal.text_id(text) if isinstance(text, bytes) else None
+
+
+def _build(
+    session: str, event: Event, change: Change, found: Verdict, disk: OnDisk, seen: Seen | None
+) -> Record:
+    before, after = found.before, found.after
+    exact = found.exact != NONE and not isinstance(before, Unknown)
+    hunks = None
+    if exact:
+        old = before if isinstance(before, bytes) else b""
+        new = after if isinstance(after, bytes) else b""
+        hunks = [] if old == new else [journal.hunk_between(old, new)]
+    after_id = _oid(after) if exact or isinstance(after, bytes) else disk.oid
+    return Record(
+        session, _op(change, before, after_id), _oid(before), after_id,
+        found.exact if exact else NONE,
+        hunks=hunks, mode=(None if seen is None else seen.mode, disk.mode),
+        unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
+        call=event.call[:200] if event.call else None, ts=sessionfile.now(),
+    )  # fmt: skip
+
+
+def _is_repeat(record: Record, keys: dict[str, object]) -> bool:
+    """True when the journal's last record tells this very step: two hooks saw one call."""
+    return (
+        record.is_exact
+        and record.before != record.after
+        and keys.get("session") == record.session
+        and keys.get("before") == record.before
+        and keys.get("after") == record.after
+        and (record.call is None or keys.get("call") == record.call)
+    )
+
+
+def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes | None) -> None:
+    """Manifest line, then journal record, both under the journal's lock."""
+    fd = files.open_locked(lay.journal(path))
+    try:
+        if not _is_repeat(record, journal.tail(fd)):
+            files.append_record(lay.manifest(session), line_form(path) + b"\n")
+            journal.append(lay, fd, path, record, before)
+    finally:
+        os.close(fd)
+
+
+def record_change(lay: Layout, session: str, event: Event, change: Change, target: Target) -> None:
+    """Turn one change of one file into a step of its journal."""
+    seen = recall(lay, session, event, target.path)
+    fd = files.open_locked(lay.journal(target.path))
+    try:
+        disk = look(target.file)
+        keys = journal.tail(fd)
+        size = os.fstat(fd).st_size
+        found = _verdict(change, seen, disk, size, journal.known_after(keys))
+        record = _build(session, event, change, found, disk, seen)
+        record.head = gitdir.head_oid(target.place)
+        if _is_repeat(record, keys):
+            return
+        files.append_record(lay.manifest(session), line_form(target.path) + b"\n")
+        before = found.before if isinstance(found.before, bytes) else None
+        journal.append(lay, fd, target.path, record, before)
+    finally:
+        os.close(fd)
+
+
+def _folder_pairs(change: Change, cwd: str) -> list[Change]:
+    """A renamed folder as the renames of the files in it."""
+    to = os.path.join(cwd, change.to or "")
+    if os.path.islink(to) or not os.path.isdir(to):
+        return [change]
+    pairs = []
+    for folder, folders, names in os.walk(to):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        folders[:] = sorted(set(folders) - set(links) - {".git"})
+        for name in sorted(names + links):
+            new = os.path.join(folder, name)
+            old = os.path.join(change.path, os.path.relpath(new, to))
+            pairs.append(Change(old, "rename", to=new, follow=False))
+    return pairs
+
+
+def _ends(change: Change, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
+    """A rename as its two ends; the content moved, so each end knows its text."""
+    old = locate.locate(cwd, change.path, environ)
+    new = locate.locate(cwd, change.to or "", environ)
+    moved = look(new.file)
+    text: Text = moved.text if moved.text is not None else UNKNOWN
+    before = text if isinstance(change.before, Unknown) else change.before
+    after = text if isinstance(change.after, Unknown) else change.after
+    return [
+        (Change(change.path, "rename-from", before=before, after=None), old),
+        (Change(change.to or "", "rename-to", before=None, after=after), new),
+    ]
+
+
+def targets(event: Event, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
+    """Every file of an event with its place; all or nothing. Raises locate.OutsideError."""
+    out: list[tuple[Change, Target]] = []
+    for change in event.changes:
+        if change.op != "rename":
+            follow = change.follow or _wrote_through(change, cwd)
+            out.append((change, locate.locate(cwd, change.path, environ, follow)))
+            continue
+        for pair in _folder_pairs(change, cwd):
+            out += _ends(pair, cwd, environ)
+    return out
+
+
+def _wrote_through(change: Change, cwd: str) -> bool:
+    """True when ``change`` names a link but its text stands in the file that the link names."""
+    full = os.path.join(cwd, change.path)
+    if not isinstance(change.after, bytes) or "\0" in full or not os.path.islink(full):
+        return False
+    if os.fsencode(os.readlink(full)) == change.after:
+        return False
+    return same(look(os.path.realpath(full)).text, change.after)
+
+
+def layout_of(place: Place) -> Layout:
+    """The state folder of an edit's worktree, made when missing."""
+    return layout.for_place(place)

@@ -1,0 +1,115 @@
+"""Which records commits have taken: ``<session>.commits`` for manifests, lines in each journal.
+
+Appended, never rewritten. ``commit: null`` with a note stands for what needed no commit; such
+records count again when their text comes back (a stash popped, say).
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitralph import files
+from gitralph.journal import Journal, Record
+from gitralph.layout import Layout
+
+_LIMIT = 1 << 30
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far one session's records of one path are consumed.
+
+    ``upto`` is a byte position in the journal; ``left`` the units below it that stay pending.
+    """
+
+    upto: int = 0
+    left: frozenset[str] = frozenset()
+    void: bool = False
+
+
+@dataclass
+class Consumed:
+    """A session's ``.commits`` file: per worktree and path the manifest offset consumed so far."""
+
+    upto: dict[tuple[str, bytes], int] = field(default_factory=dict)
+    commits: list[dict[str, Any]] = field(default_factory=list)
+    damaged: int = 0
+
+
+def _lines(data: bytes) -> tuple[list[dict[str, Any]], int]:
+    out, damaged = [], 0
+    for line in data.split(b"\n")[:-1]:
+        if not line.strip(b"\0 \r"):
+            continue
+        try:
+            fields = json.loads(line)
+            if not isinstance(fields, dict):
+                raise ValueError("not an object")
+            out.append(fields)
+        except (ValueError, RecursionError):
+            damaged += 1
+    return out, damaged
+
+
+def read(layout: Layout, session: str) -> Consumed:
+    """What commits of a session took so far; empty when it never committed."""
+    found = Consumed()
+    try:
+        found.commits, found.damaged = _lines(files.read_bytes(layout.commits(session), _LIMIT))
+    except FileNotFoundError:
+        return found
+    for fields in found.commits:
+        paths = fields.get("paths")
+        for path, upto in paths.items() if isinstance(paths, dict) else ():
+            if type(upto) is int:
+                key = (str(fields.get("worktree")), path.encode("utf-8", "surrogateescape"))
+                found.upto[key] = max(upto, found.upto.get(key, 0))
+    return found
+
+
+def mark_of(journal: Journal, session: str) -> Mark:
+    """The state of one session in one journal, from its last consumption line."""
+    mark = Mark()
+    for fields in journal.consumed:
+        upto, left = fields.get("upto"), fields.get("left")
+        if fields.get("session") != session or type(upto) is not int or upto > journal.size:
+            continue
+        units = [u for u in left if isinstance(u, str)] if isinstance(left, list) else []
+        mark = Mark(max(upto, mark.upto), frozenset(units), fields.get("commit") is None)
+    return mark
+
+
+def is_pending(record: Record, mark: Mark) -> bool:
+    """True when a record, or a unit of it, is in no commit yet."""
+    if record.offset >= mark.upto:
+        return True
+    prefix = f"{record.offset}."
+    return any(unit.startswith(prefix) for unit in mark.left)
+
+
+def committed_keys(journal: Journal) -> set[str]:
+    """The records and units that commits have put into HEAD: keys ``<offset>`` and ``<offset>.<n>``.
+
+    A record taken whole is named by its offset alone.
+    """
+    taken: set[str] = set()
+    seen: dict[str, Mark] = {}
+    for fields in journal.consumed:
+        session, upto, left = fields.get("session"), fields.get("upto"), fields.get("left")
+        if not isinstance(session, str) or type(upto) is not int:
+            continue
+        units = fields.get("units")
+        old = seen.get(session, Mark())
+        if fields.get("commit") is not None:
+            if isinstance(units, list):
+                taken.update(unit for unit in units if isinstance(unit, str))
+            else:
+                taken.update(
+                    str(r.offset)
+                    for r in journal.records
+                    if r.session == session and old.upto <= r.offset < upto
+                )
+                taken.update(old.left)
+        kept = frozenset(left) if isinstance(left, list) else frozenset()
+        seen[session] = Mark(max(upto, old.upto), kept)
+    return taken
