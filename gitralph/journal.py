@@ -205,10 +205,12 @@ def tail(fd: int) -> dict[str, object]:
     """
     size = os.fstat(fd).st_size
     data = os.pread(fd, _TAIL, max(0, size - _TAIL))
+    data = data[data.rfind(b"\n", 0, -1) + 1 :]
     at = data.rfind(b'"session":')
     if at < 0 or not data.endswith(b"}\n"):
         return {}
-    at = max(data.rfind(b'"call":', 0, at), 0) or at
+    call = data.rfind(b'"call":', 0, at)
+    at = call if call >= 0 else at
     try:
         fields = jsonline.loads("{" + data[at:].decode("utf-8"))
     except ValueError:

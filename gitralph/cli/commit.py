@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
 
 import click
 
@@ -11,27 +10,10 @@ from gitralph.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.porcelain import commit as porcelain
 from gitralph.porcelain import which
 from gitralph.porcelain.advice import describe
+from gitralph.porcelain.chosen import matcher
 from gitralph.porcelain.commit import Request, Result
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.resolve import Wishes
-
-
-def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]], list[bytes]] | None:
-    """A function that picks the paths the user named, None when he named none."""
-    if not paths:
-        return None
-
-    def match(candidates: Iterable[bytes]) -> list[bytes]:
-        from gitralph.plumbing import pathspec
-        from gitralph.porcelain.commit import open_bench
-
-        bench = open_bench(ctx, quarantine=True)
-        try:
-            return pathspec.matching(ctx.git, bench.folder, paths, candidates)
-        finally:
-            bench.remove()
-
-    return match
+from gitralph.porcelain.scene import Wishes
 
 
 def _message_file(name: str) -> bytes:

@@ -3,12 +3,11 @@
 import click
 
 from gitralph.cli import environ, options, output
-from gitralph.cli.commit import matcher
 from gitralph.porcelain import commit as porcelain
 from gitralph.porcelain import which
 from gitralph.porcelain.advice import describe
+from gitralph.porcelain.chosen import matcher
 from gitralph.porcelain.diff import render
-from gitralph.state import manifest
 
 
 @options.command("diff")
@@ -19,7 +18,7 @@ def diff(session: str | None, stat: bool, paths: tuple[str, ...]) -> None:
     """Show exactly what commit would record."""
     ctx = options.context(create=False)
     found = which.named(ctx.layout, ctx.environ, session)
-    names = [found] if found else manifest.sessions_here(ctx.layout)
+    names = [found] if found else which.all_here(ctx.layout)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
     for name in names:
         request = porcelain.Request(name, match=matcher(ctx, paths))

@@ -10,6 +10,16 @@ def snapshot() -> dict[str, str]:
     return dict(os.environ)
 
 
+def wants_advice() -> bool:
+    """Hints are shown unless ``GIT_ADVICE`` is false."""
+    return os.environ.get("GIT_ADVICE", "1").lower() not in ("0", "false", "no", "off", "")
+
+
+def wants_trace() -> bool:
+    """``RALPH_TRACE``, with git's words for yes and no."""
+    return os.environ.get("RALPH_TRACE", "0").lower() not in ("0", "false", "no", "off", "")
+
+
 def is_terminal(stream: object) -> bool:
     """True when ``stream`` is somebody's screen."""
     return bool(getattr(stream, "isatty", lambda: False)())

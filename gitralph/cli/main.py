@@ -8,8 +8,9 @@ from importlib import import_module
 import click
 
 from gitralph import __version__
-from gitralph.cli import output
-from gitralph.errors import FATAL, INTERRUPTED, USAGE, Fatal, RalphError
+from gitralph.cli import environ, output
+from gitralph.errors import BUSY, FATAL, INTERRUPTED, USAGE, Fatal, RalphError
+from gitralph.files import LockTimeoutError
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {
@@ -118,12 +119,15 @@ def run(args: list[str]) -> int:
     except BrokenPipeError:
         _flush()
         return 141
+    except LockTimeoutError as error:
+        output.chatter("error", f"'{error.filename}' is locked by another git ralph; try again shortly")
+        return BUSY
     except OSError as error:
         name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
         output.chatter("fatal", f"{name}{error.strerror or error}")
         return FATAL
     except Exception as error:  # a bug of ours: said plainly, the details on demand
-        if os.environ.get("RALPH_TRACE") not in (None, "", "0", "false"):
+        if environ.wants_trace():
             raise
         output.chatter("fatal", f"internal error: {type(error).__name__}: {error}")
         output.hint("run it again with RALPH_TRACE=1 for the details")

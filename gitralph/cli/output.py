@@ -1,11 +1,11 @@
 """How results reach people and programs: streams, JSON, quoting, hints."""
 
 import json
-import os
 import sys
 from collections.abc import Iterable
 from typing import Any
 
+from gitralph.cli import environ
 from gitralph.errors import RalphError
 from gitralph.porcelain.outcome import Left
 from gitralph.quote import c_quote, printable
@@ -48,7 +48,7 @@ def note(message: str) -> None:
 
 def hint(message: str) -> None:
     """Advice on stderr, silent for ``GIT_ADVICE=0``."""
-    if os.environ.get("GIT_ADVICE") not in ("0", "false"):
+    if environ.wants_advice():
         chatter("hint", message)
 
 

@@ -1,8 +1,9 @@
 """Brings committed entries of the user's index forward, and nothing else in it.
 
-The new index is built by git on a private copy, with the copy's time set to the original's so that
-git's racily-clean check still holds. It becomes ``index.lock`` by ``link(2)``, finished, so a crash
-never leaves an empty lock; the real index is compared again once the lock is ours.
+A private copy is patched, by git where it is not in the common form, with the copy's time set to
+the original's so that git's racily-clean check still holds. It becomes ``index.lock`` by
+``link(2)``, finished, so a crash never leaves an empty lock; the real index is compared again once
+the lock is ours.
 """
 
 import errno
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 
 from gitralph import files
 from gitralph.errors import Busy, Fatal
+from gitralph.plumbing import indexfile
 from gitralph.plumbing.git import Git
+from gitralph.plumbing.indexfile import IndexFile
 from gitralph.plumbing.tree import Entry
 
 _CHECKSUM = 20
@@ -29,17 +32,30 @@ class Staged:
 
 @dataclass(frozen=True)
 class IndexCopy:
-    """A private copy of an index and what identifies the file it was made from."""
+    """An index as it was read, where a private copy of it goes, and what identifies the original.
+
+    ``parsed`` is None for a form that only git may read and write.
+    """
 
     path: str
     source: str
     identity: tuple[int, ...] | None
     checksum: bytes
+    data: bytes = b""
+    parsed: IndexFile | None = None
 
     @property
     def missing(self) -> bool:
         """True when there was no index at all."""
         return self.identity is None
+
+    def write(self, data: bytes) -> None:
+        """Put ``data`` at ``path`` with the original's time, which git's racy check compares with."""
+        fd = files.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with os.fdopen(fd, "wb") as out:
+            out.write(data)
+        if self.identity is not None:
+            os.utime(self.path, ns=(self.identity[3], self.identity[3]))
 
 
 def _identify(path: str) -> tuple[tuple[int, ...] | None, bytes]:
@@ -56,7 +72,7 @@ def _identify(path: str) -> tuple[tuple[int, ...] | None, bytes]:
 
 
 def copy_index(source: str, target: str) -> IndexCopy:
-    """Copy an index as it stands, time included. Raises Fatal for one that is cut short."""
+    """Read an index as it stands. Raises Fatal for a damaged one."""
     while True:
         identity, checksum = _identify(source)
         if identity is None:
@@ -65,16 +81,25 @@ def copy_index(source: str, target: str) -> IndexCopy:
             data = file.read()
         if (identity, checksum) == _identify(source):
             break
-    if len(data) < 12 + _CHECKSUM:
-        raise Fatal(f"the index '{source}' is damaged: it is cut short")
-    fd = files.open_regular(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    with os.fdopen(fd, "wb") as out:
-        out.write(data)
-    os.utime(target, ns=(identity[3], identity[3]))
-    return IndexCopy(target, source, identity, checksum)
+    try:
+        indexfile.check(data)
+    except indexfile.DamagedError:
+        raise Fatal(f"the index '{source}' is damaged", "git status") from None
+    return IndexCopy(target, source, identity, checksum, data, _parsed(source, data))
+
+
+def _parsed(source: str, data: bytes) -> IndexFile | None:
+    """The index as we read it ourselves; a split one is git's alone."""
+    with os.scandir(os.path.dirname(source)) as beside:
+        if any(entry.name.startswith("sharedindex.") for entry in beside):
+            return None
+    return indexfile.parse(data)
 
 
 def _on(git: Git, copy: IndexCopy, root: str) -> Git:
+    """git working on the private copy, written when first needed."""
+    if not copy.missing and not os.path.exists(copy.path):
+        copy.write(copy.data)
     return git.at(root, GIT_INDEX_FILE=copy.path, GIT_LITERAL_PATHSPECS="1")
 
 
@@ -82,15 +107,24 @@ def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
     """The paths with conflict stages. Raises GitError for an index git cannot read."""
     if copy.missing:
         return []
+    if copy.parsed is not None and not copy.parsed.may_have_stages():
+        return []
     said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-u", "-z")
     return sorted({line.partition(b"\t")[2] for line in said.split(b"\0")[:-1]})
 
 
 def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dict[bytes, Staged]:
-    """The stage 0 entries of exactly these paths; intent-to-add entries count as none."""
+    """The stage 0 entries of exactly these paths."""
     wanted = set(paths)
     if copy.missing or not wanted:
         return {}
+    if copy.parsed is not None:
+        slots = {path: copy.parsed.find(path) for path in wanted}
+        return {path: Staged(slot.entry, slot.letters) for path, slot in slots.items() if slot}
+    return _entries_by_git(git, copy, root, wanted)
+
+
+def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) -> dict[bytes, Staged]:
     said = _on(git, copy, root).run(
         "-c", "core.fsmonitor=false", "ls-files", "-s", "-v", "-z", "--", *sorted(wanted)
     )
@@ -111,9 +145,20 @@ def advance(
     root: str,
     changes: Mapping[bytes, Entry | None],
     flags: Mapping[bytes, str],
+    fresh: Mapping[bytes, tuple[bytes, bytes]],
 ) -> None:
-    """Change these entries in the copy (None removes), keeping flags and every extension."""
-    on = _on(git, copy, root)
+    """Change these entries in the copy (None removes), keeping flags and every extension.
+
+    ``fresh`` are cached trees that stay valid: folder -> oid before and after.
+    """
+    data = indexfile.patch(copy.parsed, changes, fresh) if copy.parsed else None
+    if data is None:
+        _advance_by_git(_on(git, copy, root), changes, flags)
+    else:
+        copy.write(data)
+
+
+def _advance_by_git(on: Git, changes: Mapping[bytes, Entry | None], flags: Mapping[bytes, str]) -> None:
     gone = [path for path, entry in changes.items() if entry is None]
     lines = [b"0 %s\t%s\0" % (b"0" * 40, path) for path in gone]
     lines += [b"%o %s 0\t%s\0" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]

@@ -19,9 +19,11 @@ def describe(left: Left) -> str:
     """One path left out, in a line."""
     where = f"'{shown(left.path)}'"
     if left.lines:
-        where += f" lines {left.lines[0]}-{left.lines[1]}"
+        first, last = left.lines
+        where += f" line {first}" if first == last else f" lines {first}-{last}"
     names = [f"'{name}'" for name in left.sessions if name != outcome.UNRECORDED]
-    also = f" (session {', '.join(names)})" if names else ""
+    missing = [name for name in names if name not in left.detail]
+    also = f" (session {', '.join(missing)})" if missing else ""
     return f"{where}: {left.reason}: {left.detail}{also}"
 
 

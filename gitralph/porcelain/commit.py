@@ -18,7 +18,7 @@ from gitralph.porcelain import history, landing, outcome, repohooks, staging, ti
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
-from gitralph.porcelain.resolve import Wishes
+from gitralph.porcelain.scene import Wishes
 from gitralph.state import lock
 
 _TRIES = 5
@@ -360,7 +360,8 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
     oid, ident = objects.make_commit(git, ctx.config, made.tree, made.head.oid, text)
     touches = bool(plan.changes) and not (copy.missing and made.head.oid is not None)
     if touches:
-        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
+        fresh = staging.cached_trees(ctx.repo.objects, made.base, made.tree, plan.changes, made.entries)
+        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
     found = [one for one in made.outcomes if one.taken]
     landing.land(
         landing.Landing(

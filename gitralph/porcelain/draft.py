@@ -12,7 +12,7 @@ from gitralph.plumbing.tree import GITLINK, Entry, TreeBuilder, TreeReader, writ
 from gitralph.porcelain import history, outcome, resolve
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.outcome import Left, Outcome
-from gitralph.porcelain.resolve import Scene, Wishes
+from gitralph.porcelain.scene import Scene, Wishes
 from gitralph.state import pending
 from gitralph.state.pending import PathState
 
@@ -99,7 +99,7 @@ def build(
         states = {path: state for path, state in states.items() if path in wanted}
     pending.add_foreign_claims(ctx.layout, states, set(family))
     with Worktree(ctx.repo.root) as worktree:
-        scene = Scene(ctx.repo, ctx.layout, bench, base, worktree, family, wishes)
+        scene = Scene(ctx.repo, ctx.config, ctx.layout, bench, base, worktree, family, wishes)
         found = _decide_all(scene, states)
         draft = Draft(head, session, base, base.root or b"", found, states=states, now=scene.entries)
         _take_entries(scene, draft)

@@ -84,15 +84,22 @@ def _encode(fields: object) -> bytes:
     return jsonline.dumps(fields).encode("ascii") + b"\n"
 
 
-def _has(fd: int, commit: object, session: str) -> bool:
-    """True when an open file already has this commit's line for this session."""
-    if not isinstance(commit, str):
+def _has(fd: int, fields: dict[str, object], session: str) -> bool:
+    """True when an open file already has this commit's line for this session.
+
+    The same commit can be made twice (undone, and done again within a second), so how far it read
+    counts too.
+    """
+    if not isinstance(fields.get("commit"), str):
         return False
+    wanted = [_member("commit", fields["commit"]), _member("session", session)]
+    wanted += [_member(key, fields[key]) for key in ("upto", "paths") if key in fields]
     data = os.pread(fd, os.fstat(fd).st_size, 0)
-    return any(
-        f'"commit":"{commit}"'.encode() in line and f'"session":"{session}"'.encode() in line
-        for line in data.split(b"\n")
-    )
+    return any(all(one in line for one in wanted) for line in data.split(b"\n"))
+
+
+def _member(key: str, value: object) -> bytes:
+    return jsonline.dumps({key: value}).encode("ascii")[1:-1]
 
 
 def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, object]) -> None:
@@ -101,7 +108,7 @@ def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, ob
         return
     fd = files.open_locked(name, WAIT)
     try:
-        if not _has(fd, fields.get("commit"), session):
+        if not _has(fd, fields, session):
             keys = journal.tail(fd)
             chain = {
                 "session": session, "before": keys.get("before"), "after": keys.get("after"),
@@ -116,7 +123,7 @@ def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, ob
 def _append_commits(lay: Layout, session: str, fields: dict[str, object]) -> None:
     fd = files.open_locked(lay.commits(session), WAIT)
     try:
-        if not _has(fd, fields.get("commit"), session):
+        if not _has(fd, fields, session):
             files.append(fd, _encode(fields))
             os.fsync(fd)
     finally:
@@ -283,7 +290,7 @@ def _install(
     flags: Mapping[bytes, str],
 ) -> bool:
     lock = repo.index + ".lock"
-    index.advance(repo.git, copy, repo.root, todo, flags)
+    index.advance(repo.git, copy, repo.root, todo, flags, {})
     index.finish(copy)
     index.take_lock(copy.path, lock, WAIT)
     try:

@@ -5,51 +5,19 @@ is written but blobs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 
 from gitralph.journal import Record
-from gitralph.layout import Layout
 from gitralph.plumbing import blob
-from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.repository import Repository
-from gitralph.plumbing.snapshot import ABSENT, Content, LeadsOutError, Worktree
-from gitralph.plumbing.tree import GITLINK, BlockedError, Entry, TreeReader
+from gitralph.plumbing.snapshot import Content, LeadsOutError
+from gitralph.plumbing.tree import GITLINK, BlockedError, Entry
 from gitralph.porcelain import evidence, outcome
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
+from gitralph.porcelain.scene import Scene, manifest_upto
+from gitralph.porcelain.separate import separate
 from gitralph.quote import shown
 from gitralph.state.pending import PathState
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """How the user wants doubtful paths treated."""
-
-    skip_entangled: bool = False
-    include_entangled: bool = False
-    whole_file: bool = False
-    with_shell: bool = False
-
-
-@dataclass
-class Scene:
-    """Everything a decision looks at: HEAD's tree, files as they stand, the blobs they would make."""
-
-    repo: Repository
-    layout: Layout
-    bench: Workbench
-    reader: TreeReader
-    worktree: Worktree
-    family: list[str]
-    wishes: Wishes
-    contents: dict[bytes, Content] = field(default_factory=dict)
-    entries: dict[bytes, Entry | None] = field(default_factory=dict)
-    ignored: set[bytes] = field(default_factory=set)
-
-    @cached_property
-    def own(self) -> frozenset[str]:
-        return frozenset(self.family)
 
 
 def _mine(scene: Scene, state: PathState) -> list[Record]:
@@ -64,7 +32,7 @@ def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> li
         if session in state.owners() or session in state.void:
             known = any(r.session == session for r in state.journal.records)
             upto = state.journal.size if known else -1
-            out.append(Use(session, upto, state.manifest_upto.get(session)))
+            out.append(Use(session, upto, manifest_upto(scene, state, session)))
     return out
 
 
@@ -167,9 +135,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _take_whole(scene, state)
     if path in scene.ignored:
         return _refuse(state, outcome.IGNORED, "git ignores it", [])
-    others = sorted(state.owners() - scene.own)
-    if others:
-        return _several(scene, state, others)
+    if state.owners() - scene.own:
+        return _several(scene, state)
     if content.mode == GITLINK:
         return _submodule(scene, state)
     if _unchanged(scene, state):
@@ -182,6 +149,13 @@ def _is_revived(scene: Scene, state: PathState) -> bool:
     there = evidence.content_id(scene.contents[state.path])
     ends = {state.void[name][-1].after for name in scene.own & set(state.void)}
     return there in ends and not _unchanged(scene, state)
+
+
+def _several(scene: Scene, state: PathState) -> Outcome:
+    last = max(state.journal.records, key=lambda r: r.offset, default=None)
+    if scene.contents[state.path].absent and last is not None and last.after is not None:
+        return _refuse(state, outcome.GONE, "it was deleted since, by nobody we know", [])
+    return separate(scene, state)
 
 
 def _sole(scene: Scene, state: PathState) -> Outcome:
@@ -197,9 +171,9 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
             return _take(scene, state, outcome.WHOLE_FILE, _path_level_note(state))
         return _refuse(state, outcome.UNANCHORED, "it changed after it was recorded", [])
     if not (chain.is_contiguous() and evidence.ends_at(chain, content)):
-        return _gap(scene, state, claimed)
+        return separate(scene, state)
     if not _base_fits(scene, state, chain):
-        return _base_differs(scene, state, chain, claimed)
+        return separate(scene, state)
     return _take_edits(scene, state, chain)
 
 
@@ -216,29 +190,6 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
 
 def _path_level_note(state: PathState) -> str:
     return f"'{shown(state.path)}' is known by its path only; committed as it stands"
-
-
-def _gap(scene: Scene, state: PathState, claimed: bool) -> Outcome:
-    if claimed:
-        detail = "it is recorded as a path, and its journal shows a change by nobody we know"
-        return _refuse(state, outcome.UNANCHORED, detail, [outcome.UNRECORDED])
-    detail = "somebody without a session changed it too"
-    return _refuse(state, outcome.CONTESTED, detail, [outcome.UNRECORDED])
-
-
-def _base_differs(scene: Scene, state: PathState, chain: Chain, claimed: bool) -> Outcome:
-    """HEAD is not what the first edit started from: it moved, or the file was dirty before."""
-    from gitralph.porcelain import history
-
-    if history.fitted_once(scene.repo, state.path, chain.first):
-        detail = "HEAD has other content there than when it was edited"
-        return _refuse(state, outcome.STALE, detail, [])
-    return _gap(scene, state, claimed)
-
-
-def _several(scene: Scene, state: PathState, others: list[str]) -> Outcome:
-    detail = "it has pending changes of another session too"
-    return _refuse(state, outcome.CONTESTED, detail, others)
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:
@@ -267,6 +218,3 @@ def _take_whole(scene: Scene, state: PathState) -> Outcome:
     found.includes = state.owners() - scene.own
     found.notes.append(f"'{shown(state.path)}' was committed whole, as it stands")
     return found
-
-
-__all__ = ["ABSENT", "Scene", "Wishes", "decide", "look"]

@@ -6,11 +6,15 @@ with the new HEAD. A conflict is found here, before anything moves.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.index import Staged
-from gitralph.plumbing.tree import Entry
+from gitralph.plumbing.tree import Entry, TreeReader
 from gitralph.porcelain.outcome import ENTANGLED, Left
+
+if TYPE_CHECKING:
+    from dulwich.object_store import DiskObjectStore
 
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
@@ -99,3 +103,27 @@ def plan(
 
 def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
     return old is None and there is not None and there.oid == _EMPTY_BLOB
+
+
+def cached_trees(
+    objects: "DiskObjectStore",
+    base: TreeReader,
+    tree: bytes,
+    changes: Mapping[bytes, Entry | None],
+    entries: Mapping[bytes, Entry | None],
+) -> dict[bytes, tuple[bytes, bytes]]:
+    """Folders whose cached tree in the index goes from HEAD's to the new commit's: old and new oid.
+
+    Empty when the user staged something on a committed path: the index then is no commit's tree.
+    """
+    if base.root is None or dict(changes) != dict(entries):
+        return {}
+    new = TreeReader(objects, tree)
+    out = {b"": (base.root, tree)}
+    for path in changes:
+        for at in range(path.count(b"/")):
+            folder = b"/".join(path.split(b"/")[: at + 1])
+            old_entry, new_entry = base.lookup_safe(folder), new.lookup_safe(folder)
+            if old_entry is not None and new_entry is not None:
+                out[folder] = (old_entry.oid, new_entry.oid)
+    return out

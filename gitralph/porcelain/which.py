@@ -32,6 +32,11 @@ def is_known(layout: Layout, session: str) -> bool:
     return session in manifest.sessions_here(layout)
 
 
+def all_here(layout: Layout) -> list[str]:
+    """Every session that has a manifest in this worktree: what a reading command shows without one."""
+    return manifest.sessions_here(layout)
+
+
 def _published(layout: Layout, environ: Mapping[str, str]) -> list[str]:
     found = []
     for name in PUBLISHED:

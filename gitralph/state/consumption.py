@@ -113,3 +113,20 @@ def committed_keys(journal: Journal) -> set[str]:
         kept = frozenset(left) if isinstance(left, list) else frozenset()
         seen[session] = Mark(max(upto, old.upto), kept)
     return taken
+
+
+def settled_keys(journal: Journal) -> set[str]:
+    """The records consumed with a note because nothing of them was left to commit."""
+    settled: set[str] = set()
+    last: dict[str, int] = {}
+    for fields in journal.consumed:
+        session, upto = fields.get("session"), fields.get("upto")
+        if not isinstance(session, str) or type(upto) is not int:
+            continue
+        if fields.get("commit") is None:
+            since = last.get(session, 0)
+            settled.update(
+                str(r.offset) for r in journal.records if r.session == session and since <= r.offset < upto
+            )
+        last[session] = max(upto, last.get(session, 0))
+    return settled

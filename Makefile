@@ -1,0 +1,65 @@
+# Every target sets up its own virtual environment in .venv; all it takes is python3 >= 3.11 and git >= 2.38.
+#
+#   make demo         two agents and a human in a throw-away repository
+#   make test         the test suite; ARGS='-k why' goes to pytest
+#   make lint         ruff, mypy, shellcheck, man pages
+#   make bench        cost against git, as ratios; ARGS=--full for the long ones
+#   make real-agents  the tests that drive agents from npm
+#   make full         all of it
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+ARGS ?=
+WORKERS ?= auto
+
+SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks -type f -name '*.sh' 2>/dev/null)
+PAGES := $(wildcard man/*.[1-8])
+
+.PHONY: demo test lint ruff types shell man bench real-agents full venv clean
+
+test: $(READY)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+demo: $(READY)
+	@$(BIN)/git-ralph demo $(ARGS)
+
+venv: $(READY)
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "error: python 3.11 or newer is needed" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install -q --group test --group lint -e .
+	@touch $@
+
+lint: ruff types shell man
+
+ruff: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(READY)
+	@$(BIN)/mypy --strict
+
+shell:
+	@if command -v shellcheck >/dev/null; then shellcheck $(SHELL_FILES); \
+	else echo "SKIPPED: shellcheck is not installed" >&2; fi
+
+man:
+	@if command -v mandoc >/dev/null; then mandoc -T lint -W warning $(PAGES); \
+	else echo "SKIPPED: mandoc is not installed" >&2; fi
+
+bench: $(READY)
+	@$(BIN)/python benchmarks/bench.py $(ARGS)
+
+real-agents: $(READY)
+	@$(BIN)/python -m pytest -m agents -rs $(ARGS)
+
+full: lint test real-agents
+	@$(BIN)/python benchmarks/bench.py --full
+
+clean:
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache

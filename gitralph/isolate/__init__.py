@@ -1,0 +1,38 @@
+"""Tells the owners of one file's lines apart; pure.
+
+Texts and recorded steps go in, the text of one owner's commit or a refusal comes out. Nothing
+here opens a file, knows git, or imports from the rest of the program.
+
+`chain` orders steps, `separate` answers what an owner may commit, `owners_by_line` and
+`pending_units` say who wrote what. The parts: `lines` and `diff` read texts, `weave` holds all
+lines that ever were, `fold` (with `returning` and `place`) builds it, `view` evaluates it,
+`anchor` (with `match`) fits it to HEAD, `needs`, `surrounds`, `absorb` and `void` are the rules,
+`choose` applies them and `report` words the answer.
+"""
+
+from gitralph.isolate.chaining import chain
+from gitralph.isolate.model import (
+    UNRECORDED,
+    Left,
+    LineOwner,
+    Note,
+    Pending,
+    Separation,
+    Step,
+)
+from gitralph.isolate.owners import owners_by_line, pending_units
+from gitralph.isolate.separation import separate
+
+__all__ = [
+    "UNRECORDED",
+    "Left",
+    "LineOwner",
+    "Note",
+    "Pending",
+    "Separation",
+    "Step",
+    "chain",
+    "owners_by_line",
+    "pending_units",
+    "separate",
+]

@@ -1,0 +1,124 @@
+"""The line diff of one step: hunks between two lists of line ids.
+
+Only lines that are unique in the file are trusted as anchors. What lies between two anchors is
+one hunk, even where a brace or a blank line in it happens to match: such a match says nothing
+about who wrote the line. Must not know owners.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+Range = tuple[int, int, int, int]
+"""A hunk: old lines [0], [1) become new lines [2], [3)."""
+
+_LONG_RUN = 5
+"""So many equal lines in a row are trusted although none of them is unique in the file."""
+
+
+def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return a longest subsequence of (old, new) pairs, sorted by new, in which old rises too."""
+    tails: list[int] = []
+    ends: list[int] = []
+    back: list[int] = []
+    for index, (old, _) in enumerate(pairs):
+        at = bisect_left(tails, old)
+        back.append(ends[at - 1] if at else -1)
+        if at == len(tails):
+            tails.append(old)
+            ends.append(index)
+        else:
+            tails[at] = old
+            ends[at] = index
+    chosen: list[tuple[int, int]] = []
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        chosen.append(pairs[index])
+        index = back[index]
+    chosen.reverse()
+    return chosen
+
+
+def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[Range]:
+    """Return the hunks that turn `old` into `new`; `unique` knows the lines single in the file."""
+    if not old or not new:
+        return [(0, len(old), 0, len(new))] if old or new else []
+    anchors = _anchors(old, new, unique)
+    found: list[Range] = []
+    at = (0, 0)
+    for anchor in [*anchors, (len(old), len(new))]:
+        at = _between(old, new, at, anchor, found)
+    return found
+
+
+def _between(
+    old: Sequence[int],
+    new: Sequence[int],
+    start: tuple[int, int],
+    anchor: tuple[int, int],
+    found: list[Range],
+) -> tuple[int, int]:
+    """Add the hunk between two anchors, less the equal lines that grow from either of them."""
+    low_old, low_new = start
+    high_old, high_new = anchor
+    while low_old < high_old and low_new < high_new and old[low_old] == new[low_new]:
+        low_old += 1
+        low_new += 1
+    while low_old < high_old and low_new < high_new and old[high_old - 1] == new[high_new - 1]:
+        high_old -= 1
+        high_new -= 1
+    _residue(old, new, (low_old, high_old, low_new, high_new), found)
+    return anchor
+
+
+def _residue(old: Sequence[int], new: Sequence[int], hunk: Range, found: list[Range]) -> None:
+    """Add what is left between anchors, split at long runs of equal lines."""
+    low_old, high_old, low_new, high_new = hunk
+    if low_old == high_old and low_new == high_new:
+        return
+    run = _long_run(old[low_old:high_old], new[low_new:high_new])
+    if run is None:
+        found.append(hunk)
+        return
+    at_old, at_new, length = low_old + run[0], low_new + run[1], run[2]
+    _residue(old, new, (low_old, at_old, low_new, at_new), found)
+    _residue(old, new, (at_old + length, high_old, at_new + length, high_new), found)
+
+
+def _long_run(old: Sequence[int], new: Sequence[int]) -> tuple[int, int, int] | None:
+    """Find a run of equal lines that occurs once on both sides and is long enough to trust."""
+    if min(len(old), len(new)) < _LONG_RUN:
+        return None
+    places: dict[tuple[int, ...], int] = {}
+    for at in range(len(old) - _LONG_RUN + 1):
+        gram = tuple(old[at : at + _LONG_RUN])
+        places[gram] = -1 if gram in places else at
+    grams = [tuple(new[at : at + _LONG_RUN]) for at in range(len(new) - _LONG_RUN + 1)]
+    times = Counter(grams)
+    for at_new, gram in enumerate(grams):
+        at_old = places.get(gram, -1)
+        if at_old >= 0 and times[gram] == 1 and len(set(gram)) > 2:
+            return at_old, at_new, _run_length(old, new, at_old, at_new)
+    return None
+
+
+def _run_length(old: Sequence[int], new: Sequence[int], at_old: int, at_new: int) -> int:
+    length = 0
+    limit = min(len(old) - at_old, len(new) - at_new)
+    while length < limit and old[at_old + length] == new[at_new + length]:
+        length += 1
+    return length
+
+
+def _anchors(
+    old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]
+) -> list[tuple[int, int]]:
+    places = {line: at for at, line in enumerate(old) if unique(line)}
+    seen: dict[int, int] = {}
+    for line in new:
+        if line in places:
+            seen[line] = seen.get(line, 0) + 1
+    pairs = [(places[line], at) for at, line in enumerate(new) if seen.get(line) == 1]
+    return rising(pairs)

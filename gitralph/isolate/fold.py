@@ -1,0 +1,203 @@
+"""Folds recorded steps into a weave: diff, moves and returns, units.
+
+Each step is read against the text before it and nothing later, so that replaying a journal
+gives the same units with the same names. Must not look at HEAD or at what is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitralph.isolate.diff import Range, hunks
+from gitralph.isolate.lines import common_lines, complete, ends_with_newline
+from gitralph.isolate.model import Step
+from gitralph.isolate.place import birthplace, rest_of_slide
+from gitralph.isolate.returning import Surroundings, origins, returning
+from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
+
+GAP = "g:"
+"""Key prefix of a change nobody recorded; the rest is the key of the step that revealed it."""
+
+TAIL = GAP + "end"
+"""The gap between the last step and the working tree; its units have no lasting name."""
+
+
+def fold(steps: Sequence[Step], worktree: bytes | None) -> Weave:
+    """Build the weave of a path from its steps and the bytes on disk."""
+    weave = Weave(steps[0].before if steps else worktree)
+    for step in steps:
+        if step.before != weave.text:
+            _Folding(weave, GAP + step.key, None).run(step.before)
+        _Folding(weave, step.key, step.owner).run(step.after)
+    if weave.text != worktree:
+        _Folding(weave, TAIL, None).run(worktree)
+    return weave
+
+
+class _Folding:
+    """One step on its way into the weave."""
+
+    def __init__(self, weave: Weave, key: str, owner: str | None) -> None:
+        self.weave = weave
+        self.key = key
+        self.owner = owner
+        self.first = len(weave.hunks)
+        self.joined: list[int] = []
+        """Per new hunk the new hunk whose unit it shares."""
+
+    def run(self, after: bytes | None) -> None:
+        weave = self.weave
+        if after == weave.text:
+            weave.steps.append(self.key)
+            return
+        ranges, fresh = self._ranges(after)
+        surroundings = Surroundings(weave, ranges)
+        for _ in ranges:
+            self._new_hunk()
+        for index in reversed(range(len(ranges))):
+            hunk = self.first + index
+            low_old, high_old, low_new, high_new = ranges[index]
+            self._splice(hunk, low_old, high_old, fresh[low_new:high_new], surroundings)
+        self._moves(surroundings)
+        self._rims(after, ranges)
+        self._name_units()
+        weave.text = after
+        weave.steps.append(self.key)
+
+    def _new_hunk(self) -> int:
+        self.weave.hunks.append(Hunk())
+        self.joined.append(len(self.joined))
+        return len(self.weave.hunks) - 1
+
+    def _ranges(self, after: bytes | None) -> tuple[list[Range], list[int]]:
+        """Diff against the current text; old ends are indices of visible lines."""
+        weave = self.weave
+        old, new = complete(weave.text), complete(after)
+        head, tail = common_lines(old, new)
+        start = old.count(b"\n", 0, head)
+        stop = start + old.count(b"\n", head, len(old) - tail)
+        window = [weave.line[atom] for atom in weave.shown[start:stop]]
+        fresh = [weave.line_id(line) for line in new[head : len(new) - tail].split(b"\n")[:-1]]
+        found = hunks(window, fresh, lambda line: weave.count.get(line) == 1)
+        return [(a + start, b + start, c, d) for a, b, c, d in found], fresh
+
+    def _splice(
+        self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings
+    ) -> None:
+        """Put one hunk into the weave."""
+        weave = self.weave
+        if start == stop:
+            up = rest_of_slide(weave, self.owner, start, fresh)
+            start, stop = start - up, stop - up
+            fresh = fresh[len(fresh) - up :] + fresh[: len(fresh) - up] if up else fresh
+        removed = weave.shown[start:stop]
+        left = weave.shown[start - 1] if start else START
+        right = weave.shown[stop] if stop < len(weave.shown) else END
+        made = weave.hunks[hunk]
+        made.left, made.right = left, right
+        gone = set(removed)
+        dead = [atom for atom in weave.between(left, right) if atom not in gone]
+        back = returning(weave, dead, fresh, surroundings)
+        if removed and dead:
+            made.crossed = _crossed(weave, removed, set(dead) - set(back.values()))
+        place = removed[-1] if removed else birthplace(weave, left, right, dead, start)
+        self._delete(hunk, removed)
+        weave.shown[start:stop] = self._grow(hunk, place, fresh, back)
+
+    def _delete(self, hunk: int, removed: list[int]) -> None:
+        weave = self.weave
+        for atom in removed:
+            weave.operate(atom, hunk, False)
+            weave.count[weave.line[atom]] -= 1
+        weave.hunks[hunk].dels = removed
+
+    def _grow(self, hunk: int, place: int, fresh: list[int], back: dict[int, int]) -> list[int]:
+        """Insert the new lines, returning those that were there before; the new visible run."""
+        weave = self.weave
+        if back:
+            place = weave.prev[back[min(back)]]
+        made = weave.hunks[hunk]
+        grown: list[int] = []
+        for index, line in enumerate(fresh):
+            atom = back.get(index)
+            if atom is None:
+                atom = weave.insert(place, line, hunk)
+                made.births.append(atom)
+            else:
+                weave.operate(atom, hunk, True)
+                made.undels.append(atom)
+            weave.count[line] = weave.count.get(line, 0) + 1
+            grown.append(atom)
+            place = atom
+        return grown
+
+    def _moves(self, surroundings: Surroundings) -> None:
+        """Link lines that repeat older text; a move is one unit with what it took away."""
+        weave = self.weave
+        taken_by = {
+            atom: at for at, made in enumerate(weave.hunks[self.first :]) for atom in made.dels
+        }
+        for at, made in enumerate(weave.hunks[self.first :]):
+            for atom, origin in origins(weave, made.births, surroundings, taken_by):
+                weave.origin[atom] = origin
+                if origin in taken_by:
+                    self._join(at, taken_by[origin])
+            for atom in made.undels:  # moved back: it left another place in the same step
+                for other in weave.seen[weave.line[atom]]:
+                    if other in taken_by:
+                        self._join(at, taken_by[other])
+
+    def _root(self, index: int) -> int:
+        while self.joined[index] != index:
+            index = self.joined[index]
+        return index
+
+    def _join(self, one: int, other: int) -> None:
+        low, high = sorted((self._root(one), self._root(other)))
+        self.joined[high] = low
+
+    def _rims(self, after: bytes | None, ranges: list[Range]) -> None:
+        """Record creation, deletion, and whether the last line is complete."""
+        weave = self.weave
+        if (weave.text is None) != (after is None):
+            hunk = self.first if ranges else self._new_hunk()
+            weave.operate(EXISTS, hunk, after is not None)
+            made = weave.hunks[hunk]
+            (made.undels if after is not None else made.dels).append(EXISTS)
+            for index in range(1, len(self.joined)):
+                self._join(0, index)
+        if after:
+            self._newline(ends_with_newline(after), ranges)
+
+    def _newline(self, is_complete: bool, ranges: list[Range]) -> None:
+        weave = self.weave
+        last = weave.hunks[self.first + len(ranges) - 1] if ranges else None
+        at_end = last is not None and last.right == END
+        # Whoever appends complete lines completes the file, also where the newline that ends
+        # it is another's and not committed yet.
+        shared = at_end and is_complete and weave.ops[NEWLINE] is not None
+        if is_complete == weave.complete and not shared:
+            return
+        hunk = self.first + len(ranges) - 1 if at_end else self._new_hunk()
+        weave.operate(NEWLINE, hunk, is_complete)
+        made = weave.hunks[hunk]
+        (made.undels if is_complete else made.dels).append(NEWLINE)
+        weave.complete = is_complete
+
+    def _name_units(self) -> None:
+        weave = self.weave
+        named: dict[int, int] = {}
+        for index in range(len(self.joined)):
+            root = self._root(index)
+            if root not in named:
+                key = f"{self.key}.{len(named)}"
+                named[root] = len(weave.units)
+                weave.units.append(Unit(key, self.owner, len(weave.steps)))
+            weave.units[named[root]].hunks.append(self.first + index)
+            weave.hunks[self.first + index].unit = named[root]
+
+
+def _crossed(weave: Weave, removed: list[int], dead: set[int]) -> list[int]:
+    if len(removed) < 2:
+        return []
+    return [atom for atom in weave.between(removed[0], removed[-1]) if atom in dead]

@@ -1,0 +1,61 @@
+"""Finds writes made from an old read that threw away other owners' lines.
+
+`chain` marks the suspects by their texts alone; whether anything was lost shows in the weave.
+Must stay silent where the lost lines are back, committed, or the owner's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitralph.isolate.choose import Ground
+from gitralph.isolate.fold import GAP
+from gitralph.isolate.model import Left, Step
+from gitralph.isolate.report import Places, keys_of, sessions_of, who
+from gitralph.isolate.weave import EXISTS, NEWLINE, Weave
+
+
+def lost_writes(
+    ground: Ground, places: Places, steps: Sequence[Step], settled: set[str], void: set[int]
+) -> list[Left]:
+    """Return a `stale` entry for each of the owner's steps that lost somebody else's lines."""
+    weave = ground.weave
+    found: list[Left] = []
+    for step in steps:
+        own = [unit for unit in ground.own - void if _step_of(weave, unit) == step.key]
+        if not step.over or not own:
+            continue
+        lost = set(_lost(weave, step)) - ground.own - ground.committed
+        lost = {unit for unit in lost if weave.units[unit].key not in settled}
+        if lost:
+            sessions = sessions_of(weave, lost)
+            detail = f"was written from an old read and lost lines of {who(sessions)}"
+            keys = keys_of(weave, own)
+            found.append(Left("stale", places.of_units(own), sessions, detail, keys))
+    return found
+
+
+def _step_of(weave: Weave, unit: int) -> str:
+    step = weave.units[unit].step
+    return weave.steps[step] if step >= 0 else ""
+
+
+def _lost(weave: Weave, step: Step) -> Iterator[int]:
+    """Yield the units of overwritten steps whose effect this write undid."""
+    for gap in range(1, len(weave.units)):
+        if _step_of(weave, gap) != GAP + step.key:
+            continue
+        for hunk in weave.units[gap].hunks:
+            made = weave.hunks[hunk]
+            for atom in made.dels + made.undels:
+                if atom in (EXISTS, NEWLINE) or weave.visible(atom) != (atom in made.undels):
+                    continue
+                unit = weave.hunks[_maker(weave, atom, hunk)].unit
+                if _step_of(weave, unit) in step.over:
+                    yield unit
+
+
+def _maker(weave: Weave, atom: int, hunk: int) -> int:
+    """Return the hunk whose operation on an atom another one undid."""
+    earlier = [op >> 1 for op in weave.ops[atom] or () if op >> 1 < hunk]
+    return earlier[-1] if earlier else weave.birth[atom]

@@ -1,0 +1,89 @@
+"""The words the separation speaks: what goes in and what comes out.
+
+Plain values, so that a caller can build and print them without knowing how lines are told
+apart. Must not hold any rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Reason = Literal["entangled", "stale"]
+UNRECORDED = "unrecorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One recorded edit of a path, or a gap, which is a change nobody recorded.
+
+    `over` holds the keys of earlier steps whose result this step's `before` does not know:
+    it was written from an old read (see `chain`).
+    """
+
+    key: str
+    owner: str | None
+    before: bytes | None
+    after: bytes | None
+    over: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """One of the owner's edits that cannot be committed now, and whose edits are in the way."""
+
+    reason: Reason
+    lines: tuple[int, int] | None
+    sessions: tuple[str, ...]
+    detail: str
+    units: tuple[str, ...]
+    other_lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the user should be told about a commit that goes through.
+
+    Kinds: `absorbed` (another owner's version was replaced whole and is gone), `void` (the edit
+    was taken back), `waiting` (the edit removes lines that are not committed yet), `reanchored`
+    (HEAD moved outside, and it is certain how), `rewound` (HEAD no longer holds units that were
+    committed before).
+    """
+
+    kind: str
+    lines: tuple[int, int] | None
+    sessions: tuple[str, ...]
+    detail: str
+    units: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """What to commit for one path, or why not."""
+
+    text: bytes | None
+    taken: tuple[str, ...] = ()
+    left: tuple[Left, ...] = ()
+    refused: bool = False
+    includes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    void: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineOwner:
+    """Who wrote one line of the working tree; `key` is None for a line older than the journal."""
+
+    owner: str | None
+    key: str | None
+    unit: str | None
+    committed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """One unit that still makes the working tree differ from HEAD."""
+
+    unit: str
+    owner: str | None
+    lines: tuple[int, int] | None

@@ -1,0 +1,90 @@
+"""Where a new line goes among dead lines that nobody saw when it was written.
+
+The choice shows only in commits that lack some of the removals, so it follows what was there:
+a replaced line stays with its replacement, and a line that moved away keeps its side.
+Must only look at units, never at what is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitralph.isolate.lines import has_words
+from gitralph.isolate.weave import BASE, END, START, Weave
+
+
+def birthplace(weave: Weave, left: int, right: int, dead: Sequence[int], index: int) -> int:
+    """Return the atom behind which to insert lines between two visible neighbours."""
+    if not dead:
+        return left
+    low = _belongs(weave, left, dead)
+    high = len(dead) - _belongs(weave, right, dead[::-1])
+    at = high if low >= high else _beside_twins(weave, dead, low, high, index)
+    return dead[at - 1] if at else left
+
+
+def _belongs(weave: Weave, rim: int, dead: Sequence[int]) -> int:
+    """Count the dead atoms next to a neighbour that are versions of it or of its block."""
+    kin = _makers(weave, rim)
+    for at, atom in enumerate(dead):
+        makers = _makers(weave, atom)
+        if not kin & makers:
+            return at
+        kin |= makers
+    return len(dead)
+
+
+def _makers(weave: Weave, atom: int) -> set[int]:
+    """Return the hunks that had a hand in an atom."""
+    if atom in (START, END):
+        return set()
+    makers = {op >> 1 for op in weave.ops[atom] or ()}
+    makers.add(weave.birth[atom])
+    makers.discard(BASE)
+    return makers
+
+
+def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index: int) -> int:
+    """Prefer the place on the same side of moved lines as their living copies are."""
+    sides = [_twin_is_above(weave, atom, index) for atom in dead]
+    if all(side is None for side in sides):
+        return high
+
+    def agreement(at: int) -> int:
+        return sum(
+            (position < at) is side for position, side in enumerate(sides) if side is not None
+        )
+
+    return max(range(low, high + 1), key=lambda at: (agreement(at), at))
+
+
+def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
+    others = weave.seen[weave.line[atom]]
+    if len(others) == 1 or not has_words(weave.content(atom)):
+        return None
+    living = [other for other in others if other != atom and weave.visible(other)]
+    return weave.shown.index(living[-1]) < index if living else None
+
+
+def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[int]) -> int:
+    """Tell how far up to slide an insertion so that it is not inside another's block.
+
+    Where the last new line equals the line above, the same text can be read as inserted one
+    line higher; the reading that splits nobody's block is the likelier one.
+    """
+    up = 0
+    while _splits(weave, owner, index - up):
+        line = fresh[-1 - up % len(fresh)]
+        if index - up < 1 or weave.line[weave.shown[index - up - 1]] != line:
+            return 0
+        up += 1
+        if up >= len(fresh):
+            return 0
+    return up
+
+
+def _splits(weave: Weave, owner: str | None, index: int) -> bool:
+    if not 0 < index < len(weave.shown):
+        return False
+    above, below = (weave.birth[weave.shown[at]] for at in (index - 1, index))
+    return above == below != BASE and weave.owner_of(above) != owner

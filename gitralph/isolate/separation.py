@@ -1,0 +1,206 @@
+"""Answers what one owner may commit of one path.
+
+Puts the parts together: fold the steps, fit them to HEAD, choose units, evaluate, word the
+answer. Must not relax a rule for an option: an option says what happens to what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gitralph.isolate.anchor import Anchored, anchor
+from gitralph.isolate.choose import Choice, Ground, choose, without_unmet
+from gitralph.isolate.fold import TAIL, fold
+from gitralph.isolate.lost import lost_writes
+from gitralph.isolate.model import Left, Note, Separation, Step
+from gitralph.isolate.report import Places, keys_of, left_of, note, sessions_of, who
+from gitralph.isolate.view import flags_of, states, text_of
+from gitralph.isolate.void import void_units
+from gitralph.isolate.weave import BASE, Weave
+
+
+@dataclass(slots=True)
+class _Case:
+    """One question: the folded path, how it fits HEAD, and who asks."""
+
+    weave: Weave
+    anchored: Anchored
+    ground: Ground
+    places: Places
+    void: set[int]
+    head: bytes | None
+
+
+def separate(
+    head: bytes | None,
+    steps: Sequence[Step],
+    worktree: bytes | None,
+    *,
+    committed: Collection[str],
+    owners: Collection[str],
+    skip_entangled: bool = False,
+    include_entangled: bool = False,
+    settled: Collection[str] = (),
+) -> Separation:
+    """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
+
+    `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are void
+    units consumed with a note, which a stale write can no longer lose.
+    """
+    weave = fold(steps, worktree)
+    known = indices(weave, committed)
+    anchored = anchor(weave, known, head)
+    if anchored is None:
+        return _unfit(weave, known, owners, head)
+    case = _case(weave, anchored, owners, head, worktree)
+    lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
+    wanted = case.ground.own - case.void
+    choice = _choose(case, wanted, include_entangled)
+    dropped = list(choice.unmet)
+    if skip_entangled and dropped:
+        choice, dropped = without_unmet(case.ground, wanted)
+    left = (*lost, *left_of(weave, case.places, dropped, anchored.drift))
+    stale = any(entry.reason == "stale" for entry in left)
+    if stale or (left and not skip_entangled):
+        return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
+    return _answer(case, choice, left)
+
+
+def indices(weave: Weave, committed: Collection[str]) -> set[int]:
+    """Return the units of some names; those of the gap at the end have no lasting name.
+
+    A step's own key names all its units.
+    """
+    names = set(committed)
+    return {
+        at
+        for at, unit in enumerate(weave.units)
+        if (unit.key in names or unit.key.rpartition(".")[0] in names)
+        and not unit.key.startswith(TAIL + ".")
+    }
+
+
+def _case(
+    weave: Weave,
+    anchored: Anchored,
+    owners: Collection[str],
+    head: bytes | None,
+    worktree: bytes | None,
+) -> _Case:
+    own = {
+        at
+        for at, unit in enumerate(weave.units)
+        if unit.owner in owners and unit.owner is not None and at not in anchored.units
+    }
+    ground = Ground(weave, anchored.units, anchored.drift, own)
+    void = set(own) if head == worktree else void_units(weave, own)
+    return _Case(weave, anchored, ground, Places(weave), void, head)
+
+
+def _unfit(
+    weave: Weave, known: set[int], owners: Collection[str], head: bytes | None
+) -> Separation:
+    """HEAD cannot be rebuilt from the records: refuse, if the owner has anything here at all."""
+    own = [
+        at
+        for at, unit in enumerate(weave.units)
+        if unit.owner in owners and unit.owner is not None and at not in known
+    ]
+    if not own:
+        return Separation(head)
+    detail = "HEAD has moved, and its text does not fit the records"
+    left = Left("stale", Places(weave).of_units(own), (), detail, keys_of(weave, own))
+    return Separation(head, left=(left,), refused=True)
+
+
+def _choose(case: _Case, wanted: set[int], include: bool) -> Choice:
+    """Choose, taking back into account void units that a standing one turns out to need."""
+    while True:
+        choice = choose(case.ground, wanted, include)
+        needed = {case.weave.hunks[need.other].unit for need in choice.unmet} & case.void
+        case.void -= choice.wanted
+        if not needed:
+            return choice
+        wanted = wanted | needed
+        case.void -= needed
+
+
+def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
+    weave, ground = case.weave, case.ground
+    before = states(weave, flags_of(weave, ground.committed))
+    units = ground.committed | choice.units()
+    after = states(weave, flags_of(weave, units))
+    idle = _idle(case, choice, before, after)
+    waiting = idle & choice.wanted
+    taken = choice.units() - idle
+    text = text_of(weave, ground.order, after)
+    notes = _notes(case, choice, waiting)
+    return Separation(
+        text,
+        taken=keys_of(weave, taken),
+        left=left,
+        includes=sessions_of(weave, choice.included),
+        notes=tuple(notes),
+        void=keys_of(weave, case.void),
+    )
+
+
+def _idle(case: _Case, choice: Choice, before: bytearray, after: bytearray) -> set[int]:
+    """Find units that change nothing in this commit, alone or together with others in it."""
+    weave = case.weave
+    shared: dict[int, list[int]] = {}
+    for unit in choice.units():
+        for atom in weave.atoms_of(weave.units[unit]):
+            shared.setdefault(atom, []).append(unit)
+    live = {unit for atom, units in shared.items() if before[atom] != after[atom] for unit in units}
+    grew = True
+    while grew:
+        grew = False
+        for units in shared.values():
+            if not live.isdisjoint(units) and not live.issuperset(units):
+                live.update(units)
+                grew = True
+    return choice.units() - live
+
+
+def _notes(case: _Case, choice: Choice, waiting: set[int]) -> list[Note]:
+    weave, places = case.weave, case.places
+    notes = _head_notes(case)
+    for unit in sorted(choice.absorbed):
+        whose = who(sessions_of(weave, [unit]))
+        detail = f"replaces an uncommitted version of {whose}"
+        notes.append(note(weave, places, "absorbed", {unit}, detail))
+    if case.void:
+        notes.append(_void_note(case))
+    if waiting:
+        detail = "removes lines that are not committed yet"
+        notes.append(note(weave, places, "waiting", waiting, detail))
+    return notes
+
+
+def _void_note(case: _Case) -> Note:
+    weave = case.weave
+    undoers = {
+        weave.hunks[op >> 1].unit
+        for unit in case.void
+        for atom in weave.atoms_of(weave.units[unit])
+        for op in (weave.ops[atom] or [BASE])[-1:]
+    }
+    undoers -= case.ground.own | {BASE}
+    sessions = sessions_of(weave, undoers)
+    detail = f"taken back by {who(sessions)}" if sessions else "taken back"
+    lines = case.places.of_units(sorted(case.void))
+    return Note("void", lines, sessions, detail, keys_of(weave, case.void))
+
+
+def _head_notes(case: _Case) -> list[Note]:
+    weave, anchored = case.weave, case.anchored
+    notes: list[Note] = []
+    if anchored.rewound:
+        detail = "HEAD no longer holds what was committed before; it is pending again"
+        notes.append(note(weave, case.places, "rewound", anchored.rewound, detail))
+    if anchored.moved and not anchored.rewound:
+        detail = "HEAD holds changes that no commit of ours made"
+        notes.append(note(weave, case.places, "reanchored", anchored.added, detail))
+    return notes

@@ -1,0 +1,73 @@
+"""What a set of hunks leaves visible: the text of HEAD, of a commit, of the working tree.
+
+Pure evaluation of a weave. Must not decide which hunks belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
+
+Flags = bytearray
+"""One byte per hunk: 1 where its operations count."""
+
+
+def flags_of(weave: Weave, units: Iterable[int]) -> Flags:
+    """Return the flags of some units, by index, and of the base."""
+    flags = bytearray(len(weave.hunks))
+    flags[BASE] = 1
+    for unit in units:
+        switch(weave, flags, unit)
+    return flags
+
+
+def switch(weave: Weave, flags: Flags, unit: int, value: int = 1) -> None:
+    """Set or clear all hunks of a unit."""
+    for hunk in weave.units[unit].hunks:
+        flags[hunk] = value
+
+
+def visible(weave: Weave, atom: int, flags: Flags) -> bool:
+    """Tell whether an atom is visible when only the flagged hunks count."""
+    if not flags[weave.birth[atom]]:
+        return False
+    for op in reversed(weave.ops[atom] or ()):
+        if flags[op >> 1]:
+            return bool(op & 1)
+    return True
+
+
+def visible_before(weave: Weave, atom: int, flags: Flags, hunk: int) -> bool:
+    """Tell the same as it was just before a hunk's own operation."""
+    if not flags[weave.birth[atom]]:
+        return False
+    for op in reversed(weave.ops[atom] or ()):
+        if op >> 1 < hunk and flags[op >> 1]:
+            return bool(op & 1)
+    return True
+
+
+def states(weave: Weave, flags: Flags) -> bytearray:
+    """Return per atom whether it is visible."""
+    found = bytearray(b"\1") * len(weave.line)
+    birth = weave.birth
+    for atom, ops in enumerate(weave.ops):
+        if ops is not None:
+            found[atom] = visible(weave, atom, flags)
+        elif not flags[birth[atom]]:
+            found[atom] = 0
+    return found
+
+
+def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
+    """Return the text that a set of visible atoms makes."""
+    if not shown[EXISTS]:
+        return None
+    texts, line = weave.texts, weave.line
+    lines = [texts[line[atom]] for atom in order if shown[atom]]
+    if not lines:
+        return b""
+    if shown[NEWLINE]:
+        lines.append(b"")
+    return b"\n".join(lines)

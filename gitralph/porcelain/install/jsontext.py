@@ -1,0 +1,158 @@
+"""Edits a JSON text in place: what is not touched keeps its bytes, order and indentation; pure.
+
+Serialising a parsed document again would change numbers, escapes and line breaks of things that
+are not ours.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from json.decoder import scanstring
+from typing import Any
+
+_BLANK = " \t\r\n"
+_SCALAR = re.compile(r"[^\s,\]}]+")
+
+
+@dataclass
+class Node:
+    """A value with the span of text it takes; ``keys`` and ``nodes`` are a container's parts.
+
+    ``starts`` is where each part begins: at its key in an object.
+    """
+
+    start: int
+    value: Any
+    end: int = 0
+    keys: list[str] = field(default_factory=list)
+    nodes: list["Node"] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+
+    def get(self, key: str) -> "Node | None":
+        """The part under ``key``; the last one counts, as for every JSON reader."""
+        found = [node for name, node in zip(self.keys, self.nodes, strict=False) if name == key]
+        return found[-1] if found else None
+
+
+def _constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse(text: str) -> Node:
+    """The document with its spans. Raises ValueError saying where it is not JSON."""
+    try:
+        value = json.loads(text, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg.lower()}") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return _node(text, _skip(text, 0), value)
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at
+
+
+def _node(text: str, at: int, value: Any) -> Node:
+    node = Node(at, value)
+    if text[at] in "{[":
+        node.end = _parts(text, at, node)
+    elif text[at] == '"':
+        node.end = scanstring(text, at + 1)[1]
+    else:
+        found = _SCALAR.match(text, at)
+        assert found is not None
+        node.end = found.end()
+    return node
+
+
+def _parts(text: str, at: int, node: Node) -> int:
+    """Read the parts of a container that is known to be valid; returns its end."""
+    is_object = text[at] == "{"
+    at = _skip(text, at + 1)
+    while text[at] not in "}]":
+        node.starts.append(at)
+        if is_object:
+            key, at = scanstring(text, at + 1)
+            node.keys.append(key)
+            at = _skip(text, _skip(text, at) + 1)
+        start = at
+        inner = _node(text, at, None)
+        inner.value = json.loads(text[start : inner.end])
+        node.nodes.append(inner)
+        at = _skip(text, inner.end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return at + 1
+
+
+def _line_indent(text: str, at: int) -> str:
+    """The blanks that the line of ``at`` starts with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _stands_alone(text: str, at: int) -> bool:
+    """True when nothing but blanks is before ``at`` on its line."""
+    return not text[text.rfind("\n", 0, at) + 1 : at].strip() and "\n" in text[:at]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a document is laid out; ``flat`` when it is all on one line."""
+
+    unit: str
+    newline: str
+    flat: bool
+
+
+def style_of(text: str) -> Style:
+    """The layout of a document, two blanks and one part a line where it shows none."""
+    root = parse(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    flat = bool(root.starts) and not _stands_alone(text, root.starts[0])
+    unit = _line_indent(text, root.starts[0]) if root.starts and not flat else ""
+    return Style(unit or "  ", newline, flat)
+
+
+def _render(value: object, style: Style, indent: str) -> str:
+    if style.flat:
+        return json.dumps(value, ensure_ascii=False)
+    rows = json.dumps(value, ensure_ascii=False, indent=style.unit).split("\n")
+    return (style.newline + indent).join(rows)
+
+
+def insert(text: str, into: Node, value: object, key: str | None = None) -> str:
+    """``text`` with one more part at the end of container ``into``."""
+    style = style_of(text)
+    name = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
+    if not into.nodes:
+        return _insert_first(text, into, name, value, style)
+    last = into.starts[-1]
+    at = into.nodes[-1].end
+    if not _stands_alone(text, last):
+        flat = Style(style.unit, style.newline, True)
+        return f"{text[:at]}, {name}{_render(value, flat, '')}{text[at:]}"
+    indent = _line_indent(text, last)
+    return f"{text[:at]},{style.newline}{indent}{name}{_render(value, style, indent)}{text[at:]}"
+
+
+def _insert_first(text: str, into: Node, name: str, value: object, style: Style) -> str:
+    head, tail = text[: into.start + 1], text[into.end - 1 :]
+    if style.flat:
+        return head + name + _render(value, style, "") + tail
+    outer = _line_indent(text, into.start)
+    inner = outer + style.unit
+    body = name + _render(value, style, inner)
+    return f"{head}{style.newline}{inner}{body}{style.newline}{outer}{tail}"
+
+
+def remove(text: str, out_of: Node, index: int) -> str:
+    """``text`` without one part of a container."""
+    if len(out_of.nodes) == 1:
+        return text[: out_of.start + 1] + text[out_of.end - 1 :]
+    if index + 1 < len(out_of.nodes):
+        return text[: out_of.starts[index]] + text[out_of.starts[index + 1] :]
+    return text[: out_of.nodes[index - 1].end] + text[out_of.nodes[index].end :]

@@ -1,0 +1,1 @@
+"""Tests of gitralph; ``tests.support`` is what they share."""

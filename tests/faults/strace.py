@@ -1,0 +1,109 @@
+"""Drives strace: which mutating calls a command makes, and the same command hurt before one of them.
+
+Children are not traced: it is our process that dies or fails, git's processes run to their end.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+COMMAND = [sys.executable, "-P", "-m", "gitralph"]
+# A name that the machine's architecture lacks is passed over because of its question mark.
+CALLS = (
+    "write", "pwrite64", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "unlink",
+    "unlinkat", "rmdir", "mkdir", "mkdirat", "fsync", "ftruncate", "chmod", "fchmod", "fchmodat", "openat",
+)  # fmt: skip
+_SET = ",".join("?" + name for name in CALLS)
+LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """The ``when``-th call of one kind, and what it was when nothing was hurt."""
+
+    call: str
+    when: int
+    shown: str
+
+    def __str__(self) -> str:
+        return f"{self.call} {self.when}: {self.shown}"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a hurt command ended; ``code`` is negative for a signal."""
+
+    code: int
+    out: str
+    err: str
+
+
+@cache
+def missing() -> str | None:
+    """Why there can be no sweep on this machine, None where there can."""
+    if shutil.which("strace") is None:
+        return "strace is not installed: NO FAULT WAS INJECTED"
+    tried = subprocess.run(
+        ["strace", "-qq", "-o", os.devnull, "-e", "inject=close:error=EIO:when=9999", "true"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    if tried.returncode:
+        why = tried.stderr.decode("utf-8", "replace").strip().splitlines()
+        return f"strace cannot trace here ({why[0] if why else '?'}): NO FAULT WAS INJECTED"
+    return None
+
+
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    # a .pyc written now and then would shift every later call
+    return {**env, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+
+
+def _run(words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes) -> Ended:
+    child = subprocess.Popen(
+        [*words], cwd=cwd, env=_environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    try:
+        out, err = child.communicate(stdin, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        raise AssertionError(f"hung for {LIMIT:.0f} s: {' '.join(words)}") from None
+    code = child.returncode
+    # strace ends as its tracee did, by the same signal where it can
+    code = 128 - code if code > 128 and code - 128 == signal.SIGKILL else code
+    return Ended(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def points(
+    args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes, log: str
+) -> tuple[Ended, list[Point]]:
+    """Run ``git ralph <args>`` unharmed; how it ended and every call that may change something."""
+    ended = _run(["strace", "-qq", "-s", "80", "-o", log, "-e", f"trace={_SET}", *COMMAND, *args], cwd, env, stdin)
+    counts: dict[str, int] = {}
+    found = []
+    with open(log, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            call = re.match(r"([a-z0-9]+)\(", line)
+            if call is None:
+                continue
+            name = call[1]
+            counts[name] = counts.get(name, 0) + 1
+            if name != "openat" or "O_CREAT" in line:
+                found.append(Point(name, counts[name], line.strip()[:160]))
+    return ended, found
+
+
+def hurt(
+    point: Point, how: str, args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes
+) -> Ended:
+    """Run ``git ralph <args>`` with ``how`` (``signal=KILL``, ``error=ENOSPC``) before one call."""
+    inject = f"inject={point.call}:{how}:when={point.when}"
+    words = ["strace", "-qq", "-o", os.devnull, "-e", f"trace={point.call}", "-e", inject]
+    return _run([*words, *COMMAND, *args], cwd, env, stdin)

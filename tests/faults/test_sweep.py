@@ -1,0 +1,126 @@
+"""Every mutating call of ``hook``, ``track`` and ``commit``: killed before it, failing at it, run again."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.faults import scenes, strace, verdict
+from tests.faults.scenes import Place, Scene
+from tests.faults.strace import Ended, Point
+
+FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+ERRORS = ("ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EINTR")
+Maker = Callable[[Path, Mapping[str, str]], Scene]
+
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing())),
+]
+
+
+class Sweep:
+    """One scene: how it ends unharmed, and a copy of it for every point."""
+
+    def __init__(self, maker: Maker, folder: Path, env: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.scene = maker(folder / "template", env)
+        place = self.scene.copy(folder / "reference")
+        ended, self.points = strace.points(
+            place.args, str(place.root), env, place.stdin, str(folder / "calls")
+        )
+        assert ended.code == 0, ended
+        _commit_recorded(place)
+        self.wanted = verdict.picture(place)
+        assert verdict.faults_of(place, self.wanted) == []
+        self.bad: list[str] = []
+
+    def chosen(self, every: int, always: tuple[str, ...] = ()) -> list[Point]:
+        """All points, or in a CI run every n-th and those of the calls that move git's own files."""
+        if FULL:
+            return self.points
+        return [p for n, p in enumerate(self.points) if n % every == 0 or p.call in always]
+
+    def hurt(self, point: Point, how: str) -> None:
+        """Hurt a fresh copy at one point, run the command again, note what is wrong then."""
+        place = self.scene.copy(self.folder / "hurt")
+        ended = strace.hurt(point, how, place.args, str(place.root), place.env, place.stdin)
+        wrong = _wrong_end(ended, how, place)
+        again = place.again()
+        if again.code or "Traceback" in again.said or "internal error" in again.said:
+            wrong.append(f"the rerun ended with {again.code}: {again.said}")
+        _commit_recorded(place)
+        wrong += verdict.faults_of(place, self.wanted)
+        self.bad += [f"{how} at {point} (exit {ended.code}): {one}" for one in wrong]
+        shutil.rmtree(place.root)
+
+
+def _wrong_end(ended: Ended, how: str, place: Place) -> list[str]:
+    """What is wrong with how a hurt command ended."""
+    if how == "signal=KILL":
+        return [] if ended.code == -9 else [f"it was not killed: {ended.code}"]
+    wrong = []
+    said = ended.out + ended.err
+    if "Traceback" in said or "internal error" in said:
+        wrong.append(f"it ended badly: {said}")
+    allowed = (0,) if place.args[0] == "hook" else (0, 1, 75, 128)
+    if ended.code not in allowed:
+        wrong.append(f"it ended with {ended.code}: {said}")
+    if ended.code and not ended.err:
+        wrong.append("it failed without a word")
+    return wrong
+
+
+def _commit_recorded(place: Place) -> None:
+    """A recorder's sweep ends with the commit of what was recorded."""
+    if place.args[0] in ("hook", "track"):
+        done = place.ralph("commit", "--session", "S1", "-m", "x")
+        assert done.code == 0, done.said
+
+
+@pytest.fixture
+def sweep(tmp_path: Path, environ: dict[str, str]) -> Iterator[Callable[[Maker], Sweep]]:
+    made: list[Sweep] = []
+
+    def make(maker: Maker) -> Sweep:
+        made.append(Sweep(maker, tmp_path, environ))
+        return made[-1]
+
+    yield make
+    for one in made:
+        assert one.bad == [], f"{len(one.bad)} faults:\n" + "\n".join(one.bad)
+
+
+_GIT_FILES = ("link", "rename")
+
+
+@pytest.mark.parametrize("maker", scenes.COMMITS, ids=lambda maker: maker.__name__)
+def test_commit_killed_before_every_call_is_finished_by_the_next(
+    maker: Maker, sweep: Callable[[Maker], Sweep]
+) -> None:
+    """K87, K88, K89: one commit, records consumed once, nothing for a human to delete."""
+    run = sweep(maker)
+    main = maker is scenes.branch
+    for point in run.chosen(4 if main else 17, _GIT_FILES if main else ()):
+        run.hurt(point, "signal=KILL")
+
+
+@pytest.mark.parametrize("maker", scenes.RECORDERS, ids=lambda maker: maker.__name__)
+def test_recording_killed_before_every_call_is_finished_by_the_next(
+    maker: Maker, sweep: Callable[[Maker], Sweep]
+) -> None:
+    run = sweep(maker)
+    for point in run.chosen(4):
+        run.hurt(point, "signal=KILL")
+
+
+@pytest.mark.parametrize("maker", [*scenes.COMMITS, *scenes.RECORDERS], ids=lambda maker: maker.__name__)
+def test_an_error_of_every_call_loses_nothing(maker: Maker, sweep: Callable[[Maker], Sweep]) -> None:
+    """Exit codes as documented, no traceback, and a rerun that finishes the job."""
+    run = sweep(maker)
+    chosen = run.chosen(11 if maker is scenes.branch else 29)
+    for number, point in enumerate(chosen):
+        for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
+            run.hurt(point, f"error={error}")

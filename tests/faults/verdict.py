@@ -1,0 +1,108 @@
+"""What must be true once a command that was hurt has been run again."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.faults.scenes import Place
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything of a repository that must come out the same, however the command was hurt."""
+
+    tree: str
+    count: int
+    index: str
+    staged: str
+    files: tuple[tuple[str, bytes, int], ...]
+    pending: str
+    consumed: tuple[tuple[str, str, int], ...]
+    reflogs: tuple[bool, ...]
+
+
+def _files(root: Path) -> tuple[tuple[str, bytes, int], ...]:
+    out = []
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_file() and not name.startswith(".git/"):
+            out.append((name, path.read_bytes(), path.stat().st_mode))
+    return tuple(out)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    # a torn tail is nobody's record
+    rows = path.read_bytes().rpartition(b"\n")[0].split(b"\n") if path.exists() else []
+    found = [json.loads(row) for row in rows if row.strip(b"\0 ")]
+    assert all(isinstance(row, dict) for row in found)
+    return found
+
+
+def _consumed(state: Path) -> tuple[tuple[str, str, int], ...]:
+    """Per file that notes consumption: for which session, how many times with a commit."""
+    out = []
+    for path in sorted([*state.glob("edits/*.jsonl"), *state.glob("*.commits")]):
+        rows = [row for row in _lines(path) if "upto" in row or "paths" in row]
+        for session in sorted({str(row["session"]) for row in rows}):
+            out.append((path.name, session, sum(1 for row in rows if row["session"] == session)))
+    return tuple(out)
+
+
+def _has_head(place: Place) -> bool:
+    done = subprocess.run(
+        ["git", "rev-parse", "-q", "--verify", "HEAD"], cwd=place.root, env=place.env,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    return done.returncode == 0
+
+
+def picture(place: Place) -> Picture:
+    """Look at a repository."""
+    head = place.git("rev-parse", "HEAD").strip() if _has_head(place) else ""
+    git_dir = place.root / ".git"
+    branch = (git_dir / "HEAD").read_text().strip().removeprefix("ref: ")
+    logs = [git_dir / "logs/HEAD"] + ([git_dir / "logs" / branch] if branch.startswith("refs/") else [])
+    return Picture(
+        place.git("rev-parse", "HEAD^{tree}") if head else "",
+        int(place.git("rev-list", "--count", "HEAD")) if head else 0,
+        place.git("ls-files", "-s"),
+        place.git("diff", "--cached"),
+        _files(place.root),
+        place.ralph("ls-files", "--session", "S1").text,
+        _consumed(git_dir / "ralph-sessions"),
+        tuple(log.exists() and head in log.read_text() for log in logs),
+    )
+
+
+def leftovers(root: Path) -> list[str]:
+    """Files that a human would have to know about: git locks, intents, work in progress."""
+    git_dir, state = root / ".git", root / ".git/ralph-sessions"
+    locks = [p for p in git_dir.rglob("*.lock") if p.parent != state / "locks"]
+    work = [*state.glob("intents/*"), *state.glob("tmp/*")]
+    return sorted(str(path.relative_to(git_dir)) for path in (*locks, *work))
+
+
+def fsck(place: Place) -> str:
+    """What ``git fsck --strict`` complains of; a dangling object is no complaint."""
+    done = subprocess.run(
+        ["git", "fsck", "--strict", "--no-dangling", "--no-progress"], cwd=place.root, env=place.env,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+    return "\n".join(line for line in said.splitlines() if not line.startswith("notice: "))
+
+
+def faults_of(place: Place, wanted: Picture) -> list[str]:
+    """Everything that is not as it would be had nothing been hurt; empty when all is well."""
+    found = []
+    now = picture(place)
+    for name in Picture.__dataclass_fields__:
+        got, expected = getattr(now, name), getattr(wanted, name)
+        if got != expected:
+            found.append(f"{name} is {got!r}, expected {expected!r}")
+    found += [f"left behind: {name}" for name in leftovers(place.root)]
+    if said := fsck(place):
+        found.append(f"fsck: {said}")
+    return found

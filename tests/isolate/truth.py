@@ -1,0 +1,190 @@
+"""Ground truth of the simulator: judges a commit from its content alone.
+
+Every word is unique and tagged with its author, so who brought what and who took it away is
+known without any diff. Must not import the code under test.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+HUMAN = "human"
+NOISE = (b"", b"}", b"    return", b"{", b"    pass")
+_WORD = re.compile(rb"\w+")
+
+Line = bytes
+Text = list[Line]
+
+
+def words_of(lines: Iterable[Line]) -> list[bytes]:
+    """The tagged words of lines; noise has none."""
+    return [word for line in lines if line not in NOISE for word in _WORD.findall(line)]
+
+
+def as_bytes(lines: Sequence[Line]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+@dataclass
+class Truth:
+    """All that really happened to one file."""
+
+    text: Text
+    author: dict[bytes, str] = field(default_factory=dict)
+    events: dict[bytes, list[tuple[int, str, bool]]] = field(default_factory=dict)
+    stands_for: dict[bytes, set[bytes]] = field(default_factory=dict)
+    """What a word replaced, directly or through others."""
+    actors: list[str] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
+    orders: list[dict[bytes, int]] = field(default_factory=list)
+    written: dict[str, set[Line]] = field(default_factory=dict)
+    in_head: set[bytes] = field(default_factory=set)
+    """Words that were in HEAD at some time."""
+    committed: set[int] = field(default_factory=set)
+    """Steps whose actor committed after them."""
+    perhaps: set[int] = field(default_factory=set)
+    """Steps of which a forced commit of another took some part."""
+
+    def begin(self) -> None:
+        for word in words_of(self.text):
+            self.author[word] = "base"
+        self._snapshot("base")
+        self.in_head.update(words_of(self.text))
+
+    def step(self, actor: str, after: Text, replaced: Iterable[tuple[Text, Text]]) -> None:
+        """Record what an actor did; `replaced` pairs the lines taken with those put there."""
+        before = set(words_of(self.text))
+        now = set(words_of(after))
+        at = len(self.actors)
+        for word in now - before:
+            self.author.setdefault(word, actor)
+            self.events.setdefault(word, []).append((at, actor, True))
+        for word in before - now:
+            self.events.setdefault(word, []).append((at, actor, False))
+        for old, new in replaced:
+            gone = set(words_of(old)) - set(words_of(new))
+            for word in list(gone):
+                gone |= self.stands_for.get(word, set())
+            for word in set(words_of(new)) - before:
+                self.stands_for.setdefault(word, set()).update(gone)
+        self.text = after
+        self._snapshot(actor)
+
+    def _snapshot(self, actor: str) -> None:
+        self.actors.append(actor)
+        self.texts.append(list(self.text))
+        self.orders.append({word: at for at, word in enumerate(words_of(self.text))})
+        self.written.setdefault(actor, set()).update(self.text)
+
+    def commit(self, who: str, also: set[str], text: Text) -> None:
+        """Note that all `who` did so far is in HEAD, and some of what the others did."""
+        self.in_head.update(words_of(text))
+        for at, actor in enumerate(self.actors):
+            if actor == who:
+                self.committed.add(at)
+            elif actor in also:
+                self.perhaps.add(at)
+
+    def judge(self, who: str, also: set[str], old: Text, new: Text) -> list[str]:
+        """Return what is wrong with a commit of `who` that openly takes in `also`."""
+        names = {who, *also}
+        before, after = set(words_of(old)), set(words_of(new))
+        faults = [f"leak {word!r}" for word in after - before if not self._may_add(names, word)]
+        faults += [f"removal {word!r}" for word in before - after if not self._may_drop(names, word)]
+        faults += self._missing(who, after)
+        known = set[Line]().union(*(self.written.get(name, set()) for name in names))
+        fresh = set(new) - set(old) - set(NOISE)
+        faults += [f"line {line!r}" for line in fresh if line not in known]
+        if len(words_of(new)) != len(after):
+            faults.append("twice")
+        return faults + self._misordered(names, new)
+
+    def _may_add(self, names: set[str], word: bytes) -> bool:
+        if self.author[word] in names:
+            return True
+        restored = any(actor in names and put for _, actor, put in self.events[word])
+        return restored and word in self.in_head
+
+    def _may_drop(self, names: set[str], word: bytes) -> bool:
+        removed = {word} | {v for v, stood in self.stands_for.items() if word in stood}
+        return any(
+            actor in names and not put
+            for gone in removed
+            for _, actor, put in self.events.get(gone, [])
+        )
+
+    def _missing(self, who: str, after: set[bytes]) -> list[str]:
+        """The owner's own words and removals that hold in the working tree hold in the commit."""
+        now = set(words_of(self.text))
+        faults = []
+        for word, events in self.events.items():
+            last_actor, there = events[-1][1], events[-1][2]
+            mine = self.author[word] == who and word in now
+            if (mine or (last_actor == who and there)) and word not in after:
+                faults.append(f"missing {word!r}")
+            if last_actor == who and not there and word in after:
+                faults.append(f"undeleted {word!r}")
+        return faults
+
+    def _misordered(self, names: set[str], new: Text) -> list[str]:
+        rims = [word for line in new for word in _rims(line)]
+        place = {word: at for at, word in enumerate(rims)}
+        suspects: set[tuple[bytes, bytes]] = set()
+        for snapshot in self.orders:
+            common = [word for word in rims if word in snapshot]
+            for at in _outside_rising([snapshot[word] for word in common]):
+                suspects.update((common[at], other) for other in common if other != common[at])
+        faults = [pair for pair in suspects if not self._order_is_right(names, place, *pair)]
+        return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
+
+    def _order_is_right(
+        self, names: set[str], place: dict[bytes, int], one: bytes, other: bytes
+    ) -> bool:
+        """Compare with the orders that follow from moves committed or made by the committer.
+
+        A move that somebody took back may be committed or not.
+        """
+        allowed: set[bool] = set()
+        current: bool | None = None
+        moved = False
+        for at, snapshot in enumerate(self.orders):
+            if one not in snapshot or other not in snapshot:
+                continue
+            order = snapshot[one] < snapshot[other]
+            if current is None:
+                allowed = {order}
+            elif order != current:
+                counts = self.actors[at] in names or at in self.committed
+                allowed = {order} if counts else allowed
+                if moved or at in self.perhaps:
+                    allowed = {True, False}
+                moved = moved or counts
+            current = order
+        return not allowed or (place[one] < place[other]) in allowed
+
+
+def _rims(line: Line) -> list[bytes]:
+    """The first and the last word of a line."""
+    words = words_of([line])
+    return [words[0], words[-1]] if len(words) > 1 else words
+
+
+def _outside_rising(values: Sequence[int]) -> list[int]:
+    """Indices outside one longest rising subsequence."""
+    tails: list[int] = []
+    ends: list[int] = []
+    back: list[int] = []
+    for index, value in enumerate(values):
+        at = bisect_left(tails, value)
+        back.append(ends[at - 1] if at else -1)
+        tails[at : at + 1] = [value]
+        ends[at : at + 1] = [index]
+    rising: set[int] = set()
+    index = ends[-1] if ends else -1
+    while index >= 0:
+        rising.add(index)
+        index = back[index]
+    return [index for index in range(len(values)) if index not in rising]

@@ -1,0 +1,238 @@
+"""The closing checks C1 to C6 of the acceptance criteria, and *Refused*: nothing at all has changed.
+
+They judge by git and by the files of the state folder as documented, never by the tool's own answers.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.support.repo import Repo
+
+Row = tuple[str, str]  # mode, oid
+
+
+@dataclass
+class Snapshot:
+    """Everything the checks compare: head, refs, reflogs, index, working tree, records."""
+
+    head: str | None
+    branch: str | None
+    refs: str
+    logs: dict[str, bytes]
+    index: dict[str, list[Row]]
+    flags: bytes
+    entries: dict[str, Row]
+    tree: dict[str, tuple[object, ...]]
+    records: dict[str, bytes]
+    staged: dict[str, tuple[Row | None, list[Row]]] = field(default_factory=dict)
+
+
+def _rows(said: bytes) -> list[tuple[str, str, str, str]]:
+    """Rows ``<mode> <x> <y>\\t<path>`` of ls-files -s and ls-tree."""
+    out = []
+    for row in said.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        facts, path = row.split("\t", 1)
+        mode, second, third = facts.split()
+        out.append((mode, second, third, path))
+    return out
+
+
+def _index(repo: "Repo") -> dict[str, list[Row]]:
+    out: dict[str, list[Row]] = {}
+    for mode, oid, stage, path in _rows(repo.git_bytes("ls-files", "-s", "-z")):
+        out.setdefault(path, []).append((f"{mode} {stage}" if stage != "0" else mode, oid))
+    return out
+
+
+def _head_entries(repo: "Repo", head: str | None) -> dict[str, Row]:
+    if head is None:
+        return {}
+    return {path: (mode, oid) for mode, _, oid, path in _rows(repo.git_bytes("ls-tree", "-rz", head))}
+
+
+def _walk(root: Path) -> dict[str, tuple[object, ...]]:
+    """Bytes, mode and mtime of everything in a working tree, folders included."""
+    out: dict[str, tuple[object, ...]] = {}
+    for folder, folders, names in os.walk(os.fsencode(root)):
+        if folder == os.fsencode(root):
+            # git writes below its own folder; a linked worktree has a file of that name
+            folders[:] = [name for name in folders if name != b".git"]
+        for name in [b".", *names, *(n for n in folders if os.path.islink(os.path.join(folder, n)))]:
+            path = os.path.join(folder, name)
+            found = os.lstat(path)
+            data: bytes | None = None
+            if stat.S_ISLNK(found.st_mode):
+                data = os.readlink(path)
+            elif stat.S_ISREG(found.st_mode):
+                data = Path(os.fsdecode(path)).read_bytes()
+            out[os.fsdecode(path)] = (data, found.st_mode, found.st_mtime_ns)
+    return out
+
+
+def _files(top: Path, *endings: str) -> dict[str, bytes]:
+    out = {}
+    for folder, _, names in os.walk(top):
+        for name in names:
+            path = Path(folder, name)
+            if name.endswith(endings) and stat.S_ISREG(path.lstat().st_mode):
+                out[str(path.relative_to(top))] = path.read_bytes()
+    return out
+
+
+def snapshot(repo: "Repo") -> Snapshot:
+    """The state of a repository now."""
+    said = repo.git("for-each-ref", "--format=%(refname) %(objectname) %(symref)")
+    head_file = Path(repo.git("rev-parse", "--path-format=absolute", "--git-path", "HEAD")).read_text().strip()
+    branch = head_file.removeprefix("ref: ") if head_file.startswith("ref: ") else None
+    refs = dict(row.split(" ")[:2] for row in said.split("\n") if row)
+    head = refs.get(branch) if branch else head_file
+    found = Snapshot(
+        head, branch, said + "\n" + head_file, _files(repo.common / "logs", ""), _index(repo),
+        repo.git_bytes("ls-files", "-v", "-z"), _head_entries(repo, head), _walk(repo.root),
+        _files(repo.state, ".files", ".jsonl", ".commits", ".json"),
+    )  # fmt: skip
+    for path in {*found.index, *found.entries}:
+        rows, entry = found.index.get(path, []), found.entries.get(path)
+        if rows != ([entry] if entry else []):
+            found.staged[path] = (entry, rows)
+    return found
+
+
+@contextlib.contextmanager
+def closing_checks(repo: "Repo", *, moves: bool = True, on: bool = True) -> Iterator[None]:
+    """Run C1 to C6 around a block; without ``moves`` the block is *Refused* and must change nothing.
+
+    Only for a ``with`` block that writes by ``git ralph`` alone: what a user does inside would count.
+    """
+    if not on:
+        yield
+        return
+    before = snapshot(repo)
+    yield
+    after = snapshot(repo)
+    if not moves:
+        nothing_moved(before, after)
+    staged_diff_is_kept(before, after)
+    no_phantom(before, after)
+    tree_is_untouched(before, after)
+    records_are_conserved(repo, before, after)
+    repository_is_sound(repo, before, after)
+    no_lock_is_left(repo)
+
+
+def committed(before: Snapshot, after: Snapshot) -> set[str]:
+    """The paths in which the two HEADs differ."""
+    both = {*before.entries, *after.entries}
+    return {path for path in both if before.entries.get(path) != after.entries.get(path)}
+
+
+def nothing_moved(before: Snapshot, after: Snapshot) -> None:
+    """*Refused*: no ref, reflog, index entry, record or reachable object is new or changed."""
+    assert after.refs == before.refs
+    assert after.logs == before.logs
+    assert after.index == before.index
+    assert after.flags == before.flags
+    assert after.records == before.records
+
+
+def staged_diff_is_kept(before: Snapshot, after: Snapshot) -> None:
+    """C1: the staged change of every path that was not committed."""
+    done = committed(before, after)
+    was = {path: row for path, row in before.staged.items() if path not in done}
+    now = {path: row for path, row in after.staged.items() if path not in done}
+    assert now == was, "C1: the staged diff changed"
+
+
+def no_phantom(before: Snapshot, after: Snapshot) -> None:
+    """C2: a committed path that the user had not staged is the same in index and HEAD."""
+    done = committed(before, after) - set(before.staged)
+    assert not done & set(after.staged), "C2: a committed path shows up as staged"
+
+
+def tree_is_untouched(before: Snapshot, after: Snapshot) -> None:
+    """C3: bytes, modes and mtimes in the working tree."""
+    for path in {*before.tree, *after.tree}:
+        assert after.tree.get(path) == before.tree.get(path), f"C3: {path} changed"
+
+
+def _lines(data: bytes) -> list[tuple[int, dict[str, Any]]]:
+    out, at = [], 0
+    while (end := data.find(b"\n", at)) >= 0:
+        try:
+            fields = json.loads(data[at:end])
+            if isinstance(fields, dict):
+                out.append((at, fields))
+        except ValueError:
+            pass
+        at = end + 1
+    return out
+
+
+def records_are_conserved(repo: "Repo", before: Snapshot, after: Snapshot) -> None:
+    """C4: what was recorded is still there, and is pending, in a commit, or consumed with a note."""
+    for name, data in before.records.items():
+        if not name.endswith(".json"):
+            assert after.records.get(name, b"").startswith(data), f"C4: {name} was rewritten"
+    for name, data in after.records.items():
+        if "edits/" in name and name.endswith(".jsonl"):
+            _journal_is_conserved(repo, name, _lines(data))
+        elif name.endswith(".commits"):
+            for _, fields in _lines(data):
+                _consumption_is_explained(repo, name, fields)
+
+
+def _journal_is_conserved(repo: "Repo", name: str, lines: list[tuple[int, dict[str, Any]]]) -> None:
+    takes = [fields for _, fields in lines if "upto" in fields]
+    for fields in takes:
+        _consumption_is_explained(repo, name, fields)
+    for offset, fields in lines:
+        take = _taker(offset, fields, takes) if "op" in fields else None
+        if take is not None and take["commit"] is not None and not take.get("note"):
+            path = fields["path"]
+            assert path in repo.changes(take["commit"]), f"C4: {name}: {path} is not in the commit named"
+
+
+def _taker(offset: int, record: dict[str, Any], takes: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The consumption line that took a record whole, None while something of it is pending."""
+    for take in takes:
+        if take["session"] == record["session"] and take["upto"] > offset:
+            left = [str(unit).split(".")[0] for unit in take.get("left") or ()]
+            if str(offset) not in left:
+                return take
+    return None
+
+
+def _consumption_is_explained(repo: "Repo", name: str, fields: dict[str, Any]) -> None:
+    if fields["commit"] is None:
+        assert fields.get("note"), f"C4: {name} consumed records without a note"
+    else:
+        repo.git("cat-file", "-e", f"{fields['commit']}^{{commit}}")
+
+
+def repository_is_sound(repo: "Repo", before: Snapshot, after: Snapshot) -> None:
+    """C5: fsck is clean; both reflogs name the new commit."""
+    assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == "", "C5: fsck"
+    if after.head == before.head:
+        return
+    names = ["HEAD", after.branch] if after.branch else ["HEAD"]
+    for name in names:
+        assert repo.git("rev-parse", f"{name}@{{0}}") == after.head, f"C5: the reflog of {name}"
+
+
+def no_lock_is_left(repo: "Repo") -> None:
+    """C6: no git lock file, no lock of ours still held, no landing half done."""
+    common, state = repo.common, repo.state
+    locks = [path for path in _files(common, ".lock") if not path.startswith("ralph-sessions/")]
+    assert locks == [], f"C6: {locks}"
+    assert not list(state.glob("intents/*")), "C6: an intent is left"
+    for name in _files(state, ".lock", ".files", ".jsonl", ".commits"):
+        with open(state / name, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

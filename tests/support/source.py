@@ -1,0 +1,93 @@
+"""The package's own source as trees: what the layering and shape tests look at."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "gitralph"
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of one module: where, what, and whether the importing module needs it to load."""
+
+    line: int
+    module: str
+    at_load: bool
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the package. ``name`` is dotted; ``layer`` is the folder it lies in."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        parts = self.path.relative_to(ROOT).with_suffix("").parts
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    @property
+    def layer(self) -> str:
+        folder = self.path.relative_to(PACKAGE).parts[0]
+        return folder if folder in LAYERS else "lane 0"
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.path.read_text(encoding="utf-8"), str(self.path))
+
+    @property
+    def lines(self) -> int:
+        return len(self.path.read_text(encoding="utf-8").splitlines())
+
+    def imports(self) -> Iterator[Import]:
+        """Every import, nested ones too; ``from x import y`` names ``x.y`` where that is a module."""
+        inner = {id(n) for f in ast.walk(self.tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self.path}:{node.lineno} imports relatively"
+                base = node.module or ""
+                names = [f"{base}.{a.name}" if is_module(f"{base}.{a.name}") else base for a in node.names]
+            else:
+                continue
+            for name in dict.fromkeys(names):
+                yield Import(node.lineno, name, id(node) not in inner)
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+LAYERS = ("cli", "porcelain", "state", "plumbing", "isolate")
+
+
+def is_module(name: str) -> bool:
+    """True when a dotted name is a module of this package."""
+    if not name.startswith("gitralph"):
+        return False
+    path = ROOT / name.replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def modules() -> list[Module]:
+    """Every module of the package, sorted by path."""
+    return [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
+def layer_of(name: str) -> str | None:
+    """The layer of a dotted module name, None for one that is not ours."""
+    parts = name.split(".")
+    if parts[0] != "gitralph":
+        return None
+    return parts[1] if len(parts) > 1 and parts[1] in LAYERS else "lane 0"
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of everything that is named or called: ``print``, ``sys.stdout.write``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.lineno, ast.unparse(node)

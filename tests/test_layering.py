@@ -1,0 +1,166 @@
+"""Who imports whom: cli -> porcelain -> {state, plumbing, isolate} -> lane 0; and what no layer may touch."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.support import source
+from tests.support.source import Module
+
+MODULES = source.modules()
+ENTRY = "gitralph.__main__"  # sends the hook to lane 0 and all else to cli
+
+MAY_IMPORT = {
+    "cli": {"cli", "porcelain", "lane 0"},
+    "porcelain": {"porcelain", "state", "plumbing", "isolate", "lane 0"},
+    "state": {"state", "lane 0"},
+    "plumbing": {"plumbing", "lane 0"},
+    "isolate": {"isolate"},
+    "lane 0": {"lane 0"},
+}
+THIRD_PARTY = {
+    "cli": {"click"},
+    "porcelain": set[str](),
+    "state": {"filelock"},
+    "plumbing": {"dulwich"},
+    "isolate": set[str](),
+    "lane 0": set[str](),
+}
+SLOW_TO_LOAD = {"typing", "dataclasses", "pathlib", "logging", "subprocess", "json", "re"}
+FALLBACKS = {"gitralph.jsonline": {"json"}}  # an interpreter without the accelerator
+SHARED_IN_CLI = {"environ", "main", "options", "output"}
+ABSENT_FROM_A_HOOK = {"click", "dulwich", "filelock", "json", "re", "typing", "subprocess", *SLOW_TO_LOAD}
+
+
+def _imports() -> Iterator[tuple[Module, source.Import]]:
+    for module in MODULES:
+        for one in module.imports():
+            yield module, one
+
+
+def _where(module: Module, line: int) -> str:
+    return f"{module.path.relative_to(source.ROOT)}:{line}"
+
+
+def test_layers_import_downward_only() -> None:
+    wrong = [
+        f"{_where(module, one.line)}: {module.layer} imports {one.module}"
+        for module, one in _imports()
+        if module.name != ENTRY
+        and (layer := source.layer_of(one.module)) is not None
+        and layer not in MAY_IMPORT[module.layer]
+    ]
+    assert wrong == []
+
+
+def test_third_party_packages_stay_in_their_layer() -> None:
+    wrong = []
+    for module, one in _imports():
+        top = one.module.split(".")[0]
+        if top != "gitralph" and top not in sys.stdlib_module_names | THIRD_PARTY[module.layer]:
+            wrong.append(f"{_where(module, one.line)}: {module.layer} imports {one.module}")
+    assert wrong == []
+
+
+def test_nobody_imports_dulwich_porcelain() -> None:
+    assert [m.name for m, one in _imports() if one.module.startswith("dulwich.porcelain")] == []
+
+
+def test_lane_0_loads_nothing_slow() -> None:
+    wrong = [
+        f"{_where(module, one.line)}: imports {one.module}"
+        for module, one in _imports()
+        if module.layer == "lane 0"
+        and one.at_load
+        and one.module.split(".")[0] in SLOW_TO_LOAD - FALLBACKS.get(module.name, set())
+    ]
+    assert wrong == []
+
+
+def test_no_cycle_among_modules_that_load_each_other() -> None:
+    graph = {
+        module.name: {o.module for o in module.imports() if o.at_load and source.is_module(o.module)}
+        for module in MODULES
+    }
+    TopologicalSorter(graph).prepare()
+
+
+def test_no_command_imports_a_command() -> None:
+    wrong = [
+        f"{_where(module, one.line)}: imports {one.module}"
+        for module, one in _imports()
+        if module.layer == "cli"
+        and one.module.startswith("gitralph.cli.")
+        and one.module.rsplit(".", 1)[1] not in SHARED_IN_CLI
+    ]
+    assert wrong == []
+
+
+def test_only_the_edge_reads_the_environment() -> None:
+    wrong = [
+        f"{_where(module, line)}: {name}"
+        for module in MODULES
+        if module.name not in ("gitralph.cli.environ", "gitralph.hook")
+        for line, name in source.calls(module.tree)
+        if name in ("os.environ", "os.environb", "os.getenv", "os.getenvb")
+    ]
+    assert wrong == []
+
+
+def _texts_sent_out(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for line, name in source.calls(tree):
+        if name == "print" or name.startswith(("sys.stdout", "sys.stderr")):
+            yield line, name
+
+
+@pytest.mark.parametrize("layer", ["porcelain", "state", "plumbing", "isolate"])
+def test_only_cli_and_the_hook_print(layer: str) -> None:
+    wrong = [
+        f"{_where(module, line)}: {name}"
+        for module in MODULES
+        if module.layer == layer
+        for line, name in _texts_sent_out(module.tree)
+    ]
+    assert wrong == []
+
+
+def test_isolate_opens_no_file() -> None:
+    used = {name.split(".")[0] for m in MODULES if m.layer == "isolate" for _, name in source.calls(m.tree)}
+    assert used.isdisjoint({"open", "os", "io", "pathlib", "sys"})
+
+
+def _modules_of_a_hook(folder: Path, payload: dict[str, object]) -> set[str]:
+    """The modules a real hook process has loaded when it ends, without those of an empty one."""
+    words = [sys.executable, "-P", "-X", "importtime", "-m", "gitralph", "hook", "claude-code"]
+    bare = [sys.executable, "-P", "-X", "importtime", "-c", "pass"]
+    loaded = []
+    for command in (words, bare):
+        done = subprocess.run(
+            command, input=json.dumps(payload).encode(), cwd=folder, capture_output=True, check=True
+        )
+        rows = [row for row in done.stderr.decode().splitlines() if row.startswith("import time:")]
+        loaded.append({row.rsplit("|", 1)[1].strip() for row in rows})
+        assert done.stdout == b""
+    return loaded[0] - loaded[1]
+
+
+def test_a_hook_loads_only_what_it_needs(tmp_path: Path, environ: dict[str, str]) -> None:
+    repo = tmp_path / "repository"
+    subprocess.run(["git", "init", "-q", str(repo)], check=True)
+    (repo / "a").write_text("two\n")
+    payload: dict[str, object] = {
+        "session_id": "s1", "cwd": str(repo), "hook_event_name": "PostToolUse", "tool_name": "Edit",
+        "tool_input": {"file_path": str(repo / "a"), "old_string": "one", "new_string": "two"},
+        "tool_response": {"originalFile": "one\n", "oldString": "one", "newString": "two"},
+    }  # fmt: skip
+    loaded = _modules_of_a_hook(repo, payload)
+    assert (repo / ".git/ralph-sessions/s1.files").read_text() == "a\n"
+    assert "gitralph.record" in loaded
+    assert {name.split(".")[0] for name in loaded} & ABSENT_FROM_A_HOOK == set()
+    assert {name for name in loaded if source.layer_of(name) not in (None, "lane 0")} == set()
