@@ -60,10 +60,12 @@ def _styled(text: Text, model: Text) -> Text:
     return text
 
 
-def _before(seen: Text, told: Text, after: Text, forms: object) -> Text:
+def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) -> Text:
     """The bytes before: as seen, where the payload agrees; else the payload's in a known style.
 
     ``forms`` chooses among byte forms of one text (the one that chains to the journal's last).
+    ``verbatim`` says that the payload's text after is the file byte for byte: then the one before
+    was not normalised either.
     """
     if isinstance(told, Unknown) or same(seen, told):
         return seen
@@ -71,7 +73,7 @@ def _before(seen: Text, told: Text, after: Text, forms: object) -> Text:
         return None
     assert isinstance(told, bytes)
     choose = forms
-    styled = _styled(told, after)
+    styled = told if verbatim else _styled(told, after)
     assert isinstance(styled, bytes)
     return choose([told, styled, told.replace(b"\n", b"\r\n")]) or styled  # type: ignore[operator]
 
@@ -97,7 +99,7 @@ def decide(
     agrees = same(told_after, disk)
     model = disk if agrees else seen
     after: Text = disk if agrees else _styled(told_after, model)
-    before = _before(seen, told_before, after, chained)
+    before = _before(seen, told_before, after, chained, verbatim=told_after == disk)
     if isinstance(before, Unknown):
         return Verdict(UNKNOWN, disk if agrees else after, NONE)
     return Verdict(before, after, PAYLOAD)

@@ -62,15 +62,18 @@ def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
         return False
     if other != weave.birth[atom]:
         return True
-    source = weave.units[weave.hunks[other].unit]
-    replaced = {
+    return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
+
+
+def _replaced_words(weave: Weave, hunk: int) -> set[bytes]:
+    """Return the words of all lines that the unit of a hunk replaced."""
+    return {
         word
-        for index in source.hunks
+        for index in weave.unit_of(hunk).hunks
         for old in weave.hunks[index].dels
         if old not in (EXISTS, NEWLINE)
         for word in words(weave.content(old))
     }
-    return replaced.isdisjoint(words(weave.content(atom)))
 
 
 def _restored(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:

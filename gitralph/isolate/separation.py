@@ -54,13 +54,15 @@ def separate(
     if anchored is None:
         return _unfit(weave, known, owners, head)
     case = _case(weave, anchored, owners, head, worktree)
+    if not case.ground.own:
+        return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
     wanted = case.ground.own - case.void
     choice = _choose(case, wanted, include_entangled)
     dropped = list(choice.unmet)
     if skip_entangled and dropped:
         choice, dropped = without_unmet(case.ground, wanted)
-    left = (*lost, *left_of(weave, case.places, dropped, anchored.drift))
+    left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, bool(known)))
     stale = any(entry.reason == "stale" for entry in left)
     if stale or (left and not skip_entangled):
         return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
@@ -94,7 +96,8 @@ def _case(
         if unit.owner in owners and unit.owner is not None and at not in anchored.units
     }
     ground = Ground(weave, anchored.units, anchored.drift, own)
-    void = set(own) if head == worktree else void_units(weave, own)
+    in_head = flags_of(weave, anchored.units)
+    void = set(own) if head == worktree else void_units(weave, own, in_head)
     return _Case(weave, anchored, ground, Places(weave), void, head)
 
 

@@ -45,6 +45,8 @@ class Truth:
     """Words that were in HEAD at some time."""
     committed: set[int] = field(default_factory=set)
     """Steps whose actor committed after them."""
+    moves: dict[bytes, set[int]] = field(default_factory=dict)
+    """Word to the steps that moved it, or moved the block it was later written into."""
     perhaps: set[int] = field(default_factory=set)
     """Steps of which a forced commit of another took some part."""
 
@@ -54,7 +56,13 @@ class Truth:
         self._snapshot("base")
         self.in_head.update(words_of(self.text))
 
-    def step(self, actor: str, after: Text, replaced: Iterable[tuple[Text, Text]]) -> None:
+    def step(
+        self,
+        actor: str,
+        after: Text,
+        replaced: Iterable[tuple[Text, Text]],
+        moved: Iterable[bytes] = (),
+    ) -> None:
         """Record what an actor did; `replaced` pairs the lines taken with those put there."""
         before = set(words_of(self.text))
         now = set(words_of(after))
@@ -70,8 +78,26 @@ class Truth:
                 gone |= self.stands_for.get(word, set())
             for word in set(words_of(new)) - before:
                 self.stands_for.setdefault(word, set()).update(gone)
+        self._inherit(before, words_of(after))
+        for word in moved:
+            self.moves.setdefault(word, set()).add(at)
         self.text = after
         self._snapshot(actor)
+
+    def _inherit(self, before: set[bytes], order: list[bytes]) -> None:
+        """A word written inside a moved block stands and falls with the block."""
+        above: list[set[int]] = []
+        last: set[int] = set()
+        for word in order:
+            last = self.moves.get(word, set()) if word in before else last
+            above.append(last)
+        last = set()
+        for at in range(len(order) - 1, -1, -1):
+            word = order[at]
+            if word in before:
+                last = self.moves.get(word, set())
+            elif above[at] & last:
+                self.moves.setdefault(word, set()).update(above[at] & last)
 
     def _snapshot(self, actor: str) -> None:
         self.actors.append(actor)
@@ -100,7 +126,7 @@ class Truth:
         faults += [f"line {line!r}" for line in fresh if line not in known]
         if len(words_of(new)) != len(after):
             faults.append("twice")
-        return faults + self._misordered(names, new)
+        return faults + self._misordered(who, also, new)
 
     def _may_add(self, names: set[str], word: bytes) -> bool:
         if self.author[word] in names:
@@ -123,13 +149,14 @@ class Truth:
         for word, events in self.events.items():
             last_actor, there = events[-1][1], events[-1][2]
             mine = self.author[word] == who and word in now
-            if (mine or (last_actor == who and there)) and word not in after:
+            restored = last_actor == who and there and word in self.in_head
+            if (mine or restored) and word not in after:
                 faults.append(f"missing {word!r}")
             if last_actor == who and not there and word in after:
                 faults.append(f"undeleted {word!r}")
         return faults
 
-    def _misordered(self, names: set[str], new: Text) -> list[str]:
+    def _misordered(self, who: str, also: set[str], new: Text) -> list[str]:
         rims = [word for line in new for word in _rims(line)]
         place = {word: at for at, word in enumerate(rims)}
         suspects: set[tuple[bytes, bytes]] = set()
@@ -137,17 +164,23 @@ class Truth:
             common = [word for word in rims if word in snapshot]
             for at in _outside_rising([snapshot[word] for word in common]):
                 suspects.update((common[at], other) for other in common if other != common[at])
-        faults = [pair for pair in suspects if not self._order_is_right(names, place, *pair)]
+        faults = [pair for pair in suspects if not self._order_is_right(who, also, place, *pair)]
         return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
 
     def _order_is_right(
-        self, names: set[str], place: dict[bytes, int], one: bytes, other: bytes
+        self, who: str, also: set[str], place: dict[bytes, int], one: bytes, other: bytes
     ) -> bool:
         """Compare with the orders that follow from moves committed or made by the committer.
 
-        A move that somebody took back may be committed or not.
+        A line that a pending move of somebody else took away is, in the commit, not where the
+        committer saw it: no order is expected of it. A move taken back may be committed or not.
         """
         allowed: set[bool] = set()
+        for at in self.moves.get(one, set()) | self.moves.get(other, set()):
+            both = one in self.orders[at] and other in self.orders[at]
+            perhaps = at in self.perhaps or self.actors[at] in also
+            if perhaps or not both or not self._counts(who, at):
+                return True
         current: bool | None = None
         moved = False
         for at, snapshot in enumerate(self.orders):
@@ -157,13 +190,14 @@ class Truth:
             if current is None:
                 allowed = {order}
             elif order != current:
-                counts = self.actors[at] in names or at in self.committed
-                allowed = {order} if counts else allowed
-                if moved or at in self.perhaps:
-                    allowed = {True, False}
+                counts = self._counts(who, at)
+                allowed = {True, False} if moved else {order} if counts else allowed
                 moved = moved or counts
             current = order
         return not allowed or (place[one] < place[other]) in allowed
+
+    def _counts(self, who: str, at: int) -> bool:
+        return self.actors[at] == who or at in self.committed
 
 
 def _rims(line: Line) -> list[bytes]:

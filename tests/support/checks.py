@@ -230,7 +230,7 @@ def repository_is_sound(repo: "Repo", before: Snapshot, after: Snapshot) -> None
 def no_lock_is_left(repo: "Repo") -> None:
     """C6: no git lock file, no lock of ours still held, no landing half done."""
     common, state = repo.common, repo.state
-    locks = [path for path in _files(common, ".lock") if not path.startswith("ralph-sessions/")]
+    locks = [path for path in _files(common, ".lock") if "ralph-sessions/" not in path]
     assert locks == [], f"C6: {locks}"
     assert not list(state.glob("intents/*")), "C6: an intent is left"
     for name in _files(state, ".lock", ".files", ".jsonl", ".commits"):
