@@ -8,6 +8,7 @@ contradicts the disk somebody else wrote in between, and only the payload's own 
 from gitralph.journal import NONE, PAYLOAD, WINDOW
 
 _MARK = b"\xef\xbb\xbf"
+_LOST = "\ufffd".encode()
 
 
 class Unknown:
@@ -70,9 +71,12 @@ def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) 
     if isinstance(told, Unknown) or same(seen, told):
         return seen
     if told is None:
-        return None
+        return seen if seen == b"" else None  # some payloads cannot tell empty from absent
     assert isinstance(told, bytes)
     choose = forms
+    if _LOST in told and not verbatim:
+        # the client could not decode the file, so no byte form of its text is the file's
+        return choose([told]) or UNKNOWN  # type: ignore[operator]
     styled = told if verbatim else _styled(told, after)
     assert isinstance(styled, bytes)
     return choose([told, styled, told.replace(b"\n", b"\r\n")]) or styled  # type: ignore[operator]
@@ -97,6 +101,8 @@ def decide(
             return Verdict(UNKNOWN, disk, NONE)
         return Verdict(seen, disk, WINDOW)
     agrees = same(told_after, disk)
+    if not agrees and told_after is not None and _LOST in told_after:
+        return Verdict(UNKNOWN, disk, NONE)
     model = disk if agrees else seen
     after: Text = disk if agrees else _styled(told_after, model)
     before = _before(seen, told_before, after, chained, verbatim=told_after == disk)

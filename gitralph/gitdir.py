@@ -25,6 +25,14 @@ class Place:
         return self.git_dir == self.common_dir
 
 
+def is_nameable(path: str) -> bool:
+    """True when ``path`` can be handed to the system: no NUL, nothing that has no bytes."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
 def _read_line(path: str) -> str:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:

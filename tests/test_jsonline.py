@@ -2,6 +2,9 @@
 
 import json
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -46,10 +49,10 @@ def test_any_bytes_survive_as_surrogates(data: bytes) -> None:
 
 
 BAD = [
-    "", " ", "nul", "NaN", "Infinity", "-Infinity", "[NaN]", '{"a":NaN}', '{"a":1', "[1,]", '{"a":1,}', "{'a':1}",
-    "01", "+1", "1.", ".5", "0x1", '"a', '"\n"', '"\\x"', '"\\u12"', "1 2", "{} {}", "[1] x", '{"a" 1}', "{1:2}",
-    "\x00", "tru", "[", "{", '"\t"', "\ufeff\ufeff1", "\xa01", "1" * 5000, "-" + "1" * 5000, "[" * 100_000,
-    '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000,
+    "", " ", "nul", "NaN", "Infinity", "-Infinity", "[NaN]", '{"a":NaN}', '{"a":1', "[1,]", '{"a":1,}',
+    "{'a':1}", "01", "+1", "1.", ".5", "0x1", '"a', '"\n"', '"\\x"', '"\\u12"', "1 2", "{} {}", "[1] x",
+    '{"a" 1}', "{1:2}", "\x00", "tru", "[", "{", '"\t"', "\ufeff\ufeff1", "\xa01", "1" * 5000,
+    "-" + "1" * 5000, "[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000,
 ]  # fmt: skip
 
 
@@ -57,6 +60,26 @@ BAD = [
 def test_refuses(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         jsonline.loads(text)
+
+
+def test_refuses_where_the_json_package_is_not_loaded() -> None:
+    """As in a hook: there the C scanner has no exception of its own to raise."""
+    script = (
+        "import sys; from gitralph import jsonline\n"
+        "for text in eval(sys.stdin.read()):\n"
+        "    for read in (jsonline.loads, jsonline.loads_prefix):\n"
+        "        try: read(text)\n"
+        "        except ValueError: continue\n"
+        "        assert read is jsonline.loads_prefix, text[:20]\n"
+        'assert jsonline.loads_prefix(\'{"a":1,"b":"x\') == {\'a\': 1}\n'
+        "assert 'json' not in sys.modules\n"
+    )
+    root = str(Path(__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", script], input=repr(BAD), env={"PYTHONPATH": root}, text=True,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @given(st.text(max_size=60))

@@ -51,7 +51,15 @@ def test_unquote_refuses_what_git_would_not_write(line: bytes) -> None:
 
 def _names() -> list[bytes]:
     names = [b"x" + bytes([byte]) + b"y" for byte in range(1, 256) if byte != ord("/")]
-    return [*names, "caf\u00e9".encode(), "\U0001f600".encode(), b"plain", b'a"b\\c\td', b"\xc3", b"\xc3\xa9\xff"]
+    return [
+        *names,
+        "caf\u00e9".encode(),
+        "\U0001f600".encode(),
+        b"plain",
+        b'a"b\\c\td',
+        b"\xc3",
+        b"\xc3\xa9\xff",
+    ]
 
 
 @pytest.mark.parametrize("high", [True, False])
@@ -88,7 +96,9 @@ def _is_text(data: bytes) -> bool:
 def test_printable_has_no_control(text: str) -> None:
     shown = quote.printable(text)
     bad = [c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
-    bad += [c for c in shown if unicodedata.bidirectional(c) in ("RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI")]
+    bad += [
+        c for c in shown if unicodedata.bidirectional(c) in ("RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI")
+    ]
     assert bad == []
     shown.encode("utf-8")
 

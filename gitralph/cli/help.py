@@ -10,7 +10,7 @@ from gitralph.porcelain import manual
 
 @options.command("help")
 @click.argument("topic", required=False, metavar="[<command> | <guide>]")
-def help(topic: str | None) -> None:  # noqa: A001  the command's own name
+def help(topic: str | None) -> None:
     """Show the manual page of a command, or of the guides 'sessions' and 'hooks'."""
     env = environ.snapshot()
     page = manual.find(topic)

@@ -8,8 +8,7 @@ import click
 
 from gitralph.cli import environ, options, output
 from gitralph.errors import Refused, UsageError
-from gitralph.plumbing.git import Git
-from gitralph.plumbing.repository import open_repository
+from gitralph.porcelain.context import root_of
 from gitralph.porcelain.install import Done, apply
 from gitralph.porcelain.install.table import AGENTS, PROJECT, USER, Agent
 
@@ -39,7 +38,7 @@ def _scope(user: bool, project: bool) -> str:
 
 
 def _root(scope: str, env: Mapping[str, str]) -> str | None:
-    return open_repository(Git.find(env)).root if scope == PROJECT else None
+    return root_of(env) if scope == PROJECT else None
 
 
 def _show(done: list[Done]) -> None:

@@ -58,11 +58,20 @@ def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need
 
 def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
     """Tell whether a removal can wait: it takes away nothing but what is not committed yet."""
-    if made.births or made.undels or atom in weave.origin:
+    if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
         return False
     if other != weave.birth[atom]:
         return True
     return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
+
+
+def _moved_by(weave: Weave, made: Hunk, atom: int) -> bool:
+    """Tell whether the unit of a hunk puts an atom it removes somewhere else."""
+    return any(
+        weave.origin.get(copy) == atom
+        for index in weave.units[made.unit].hunks
+        for copy in weave.hunks[index].births
+    )
 
 
 def _replaced_words(weave: Weave, hunk: int) -> set[bytes]:

@@ -144,7 +144,7 @@ def commit(ctx: Context, request: Request) -> Result:
                 result = _commit_locked(ctx, bench, request, None)
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
-        repohooks.Stage(git, in_place=True).run("post-commit")
+        repohooks.Stage(git, ctx.repo.hooks_dir, in_place=True).run("post-commit")
     return result
 
 
@@ -249,7 +249,8 @@ def _edited(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
         raise Failed("the editor failed; nothing was committed")
     with open(path, "rb") as file:
         given = message.clean(ctx.git, file.read(), comments=True)
-    own = set(wording.trailers(request.session, {}, []))
+    record = sessionfile.read(ctx.layout, request.session) or {}
+    own = set(wording.trailers(request.session, record, made.includes))
     if not [line for line in given.split(b"\n") if line.strip() and line not in own]:
         raise Failed("the commit message is empty; nothing was committed")
     return _with_trailers(ctx, request, made, given)

@@ -77,7 +77,7 @@ def _read_states(
 
 def _grown(scene: Scene, states: dict[bytes, PathState]) -> list[bytes]:
     """The paths that got a record since their journal was read."""
-    return [p for p, s in states.items() if pending.read_journal(scene.layout, p).size != s.journal.size]
+    return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
 
 
 def build(

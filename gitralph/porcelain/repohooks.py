@@ -35,6 +35,7 @@ class Stage:
     """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
 
     git: Git
+    hooks: str
     in_place: bool
     slot: int | None = None
 
@@ -45,7 +46,9 @@ class Stage:
 
     def run(self, name: str, *args: str) -> bool:
         """Run one hook, its output on our stderr; True when it succeeded or is missing."""
-        words = [self.git.program, "hook", "run", "--ignore-missing", name]
+        # a relative core.hooksPath means a folder of the user's worktree, wherever this runs
+        words = [self.git.program, "-c", f"core.hooksPath={self.hooks}"]
+        words += ["hook", "run", "--ignore-missing", name]
         if args:
             words += ["--", *args]
         done = subprocess.run(
@@ -102,8 +105,8 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
     if how == "--empty":
         git.run("read-tree", tree)
     else:
-        git.run("-c", "core.fsmonitor=false", "read-tree", "-m", tree)
-    return Stage(git, in_place=True)
+        git.run("-c", "core.fsmonitor=false", "read-tree", "-i", "-m", tree)
+    return Stage(git, ctx.repo.hooks_dir, in_place=True)
 
 
 def _free_slot(ctx: Context) -> tuple[str, int]:
@@ -133,7 +136,7 @@ def _scratch(ctx: Context, tree: bytes, head: str) -> Stage:
     except BaseException:
         os.close(slot)
         raise
-    return Stage(git, in_place=False, slot=slot)
+    return Stage(git, ctx.repo.hooks_dir, in_place=False, slot=slot)
 
 
 def _discard(ctx: Context, folder: str) -> None:

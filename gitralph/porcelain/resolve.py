@@ -168,6 +168,9 @@ def _void(scene: Scene, state: PathState) -> Outcome:
         note = f"'{where}' was created and deleted again; nothing to commit there"
     else:
         note = f"'{where}' is as in HEAD; nothing to commit there"
+    others = sorted(state.owners() - scene.own)
+    if others:
+        note += f" (session {', '.join(repr(name) for name in others)} changed it too)"
     left = Left(state.path, outcome.UNCHANGED, "HEAD already has this content")
     seen = evidence.content_id(content)
     return Outcome(state.path, left=[left], uses=uses(scene, state), notes=[note], void=True, seen=seen)
@@ -182,12 +185,12 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _take_whole(scene, state)
     if path in scene.ignored:
         return _refuse(state, outcome.IGNORED, "git ignores it", [])
-    if state.owners() - scene.own:
-        return _several(scene, state)
-    if content.mode == GITLINK:
+    if content.mode == GITLINK and not state.owners() - scene.own:
         return _submodule(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state)
+    if state.owners() - scene.own:
+        return _several(scene, state)
     return _sole(scene, state)
 
 

@@ -36,6 +36,7 @@ class Evidence:
     worktree: bytes | None
     committed: set[str]
     settled: set[str]
+    moved: bool
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
@@ -86,28 +87,32 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     if recent and recent[0][1] == head:
         texts = recent
     steps = [_step(*row) for row in texts]
-    start = _start(scene, state, texts[0][0], steps[0].before, head) if steps else head
+    start, then = _start(scene, state, texts[0][0], steps[0].before, head) if steps else (head, head)
     return Evidence(
         isolate.chain(steps, start),
         head,
         content.data,
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
+        then != head,
     )
 
 
 def _start(
     scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
-) -> bytes | None:
-    """The text before the first step: what HEAD held then, so that older dirt shows as a gap."""
+) -> tuple[bytes | None, bytes | None]:
+    """The text before the first step, and what HEAD held then: older dirt shows as a gap."""
     if before == head:
-        return before
+        return before, head
     then = history.entry_at(scene.repo, first.head, state.path)
     if isinstance(then, history.Unknown):
-        return before if state.journal.consumed else head
+        known = before if state.journal.consumed else head
+        return known, known
     if then is None:
-        return None
-    return read_blob(scene, then) if _is_plain(scene, state.path) else working(scene, state.path, then)
+        return None, None
+    plain = _is_plain(scene, state.path)
+    text = read_blob(scene, then) if plain else working(scene, state.path, then)
+    return text, text
 
 
 def _binary(texts: Iterable[bytes | None]) -> bool:
@@ -173,6 +178,7 @@ def _ask(scene: Scene, known: Evidence) -> Separation:
         committed=known.committed,
         owners=scene.own,
         settled=known.settled,
+        moved=known.moved,
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
     )

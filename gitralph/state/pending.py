@@ -88,6 +88,14 @@ def read_journal(layout: Layout, path: bytes) -> Journal:
         os.close(fd)
 
 
+def journal_bytes(layout: Layout, path: bytes) -> int:
+    """How long the journal of a path is now, 0 when there is none."""
+    try:
+        return os.stat(layout.journal(path), follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _split_records(found: PathState) -> None:
     by_session: dict[str, list[Record]] = {}
     for record in found.journal.records:

@@ -42,9 +42,11 @@ class Sweep:
     dry: bool = False
     swept: list[Swept] = field(default_factory=list)
     busy: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
 
     def note(self, kind: str, path: str, size: int) -> None:
         """Count one thing."""
+        self.gone.add(path)
         self.swept.append(Swept(kind, os.path.relpath(path, self.top), size))
 
     def unlink(self, kind: str, path: str) -> None:
@@ -156,12 +158,6 @@ def _drop_folder(sweep: Sweep, folder: str) -> None:
 # --- texts ---
 
 
-def _journal_files(layouts: Iterable[Layout]) -> Iterator[str]:
-    for lay in layouts:
-        for name in names(lay.edits, ".jsonl"):
-            yield f"{lay.edits}/{name}"
-
-
 def _references(path: str) -> set[str]:
     """The text ids in a journal, read while no hook is between storing a text and its record."""
     try:
@@ -169,11 +165,22 @@ def _references(path: str) -> set[str]:
     except OSError:
         return set()
     try:
-        files.lock(fd, path, fcntl.LOCK_SH, wait=10.0)
+        files.lock(fd, path, fcntl.LOCK_SH, wait=_WAIT)
         data = os.pread(fd, min(os.fstat(fd).st_size, _LIMIT), 0)
     finally:
         os.close(fd)
     return {found.decode() for found in _TEXT_ID.findall(data)}
+
+
+def _wanted(sweep: Sweep, layouts: Iterable[Layout]) -> set[str]:
+    """What all journals refer to, but for those that a dry run counts as gone. Raises LockTimeoutError."""
+    found: set[str] = set()
+    for lay in layouts:
+        for name in names(lay.edits, ".jsonl"):
+            path = f"{lay.edits}/{name}"
+            if path not in sweep.gone:
+                found |= _references(path)
+    return found
 
 
 def _stored(top: str) -> Iterator[tuple[str, str]]:
@@ -191,25 +198,34 @@ def texts(sweep: Sweep, layouts: list[Layout]) -> None:
     A hook finds a text there and goes on to append its record, so a text is set aside first, then
     every journal is read again under its lock, and what is wanted after all is put back.
     """
-    wanted: set[str] = set().union(*map(_references, _journal_files(layouts)))
-    aside = {oid: path for oid, path in _stored(sweep.top) if oid not in wanted}
-    if sweep.dry or not aside:
-        for path in aside.values():
-            sweep.unlink("text", path)
+    try:
+        wanted = _wanted(sweep, layouts)
+        if not sweep.dry:
+            _put_back(sweep.top, wanted)  # what a killed run left
+            if not _set_aside(sweep.top, wanted):
+                return
+            wanted = _wanted(sweep, layouts)
+            _put_back(sweep.top, wanted)
+    except files.LockTimeoutError as error:
+        sweep.busy.append(str(error.filename))
+        _put_back(sweep.top, None)
         return
-    _put_back(sweep.top, wanted)
-    for oid, path in aside.items():
+    for oid, path in list(_stored(sweep.top)):
+        if oid not in wanted and (sweep.dry or path.endswith(_ASIDE)):
+            sweep.unlink("text", path)
+
+
+def _set_aside(top: str, wanted: set[str]) -> bool:
+    """Rename every unwanted text; False when there is none."""
+    unwanted = [path for oid, path in _stored(top) if oid not in wanted]
+    for path in unwanted:
         if not path.endswith(_ASIDE):
             os.rename(path, path + _ASIDE)
-            aside[oid] = path + _ASIDE
-    again: set[str] = set().union(*map(_references, _journal_files(layouts)))
-    _put_back(sweep.top, again)
-    for oid, path in aside.items():
-        if oid not in again:
-            sweep.unlink("text", path)
+    return bool(unwanted)
 
 
-def _put_back(top: str, wanted: set[str]) -> None:
+def _put_back(top: str, wanted: set[str] | None) -> None:
+    """Give texts their names again: those that are ``wanted``, or all."""
     for oid, path in list(_stored(top)):
-        if path.endswith(_ASIDE) and oid in wanted:
+        if path.endswith(_ASIDE) and (wanted is None or oid in wanted):
             os.replace(path, path.removesuffix(_ASIDE))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import stat
 import subprocess
 from pathlib import Path
@@ -49,9 +48,8 @@ def test_k34_env_is_json_too(repo: Repo) -> None:
 
 
 def test_k34_env_is_safe_for_a_shell(repo: Repo) -> None:
-    plan = "it's; $(touch owned) `id` \"x\"\n.md"
+    plan = 'it\'s; $(touch owned) `id` "x"\n.md'
     assert _contract(repo, "--plan", plan)["RALPH_PLAN"] == plan
-    assert shlex.split("x") == ["x"]
 
 
 def test_k34_with_neither_set_the_agents_own_id(repo: Repo) -> None:
@@ -296,7 +294,7 @@ def test_k44_state_folder_of_somebody_else(repo: Repo) -> None:
     """As an unprivileged user, since root ignores modes."""
     repo.start("S1")
     for folder in [repo.root, *repo.root.parents]:
-        if folder.stat().st_uid == 0 and folder != Path("/") and folder != Path("/tmp"):  # noqa: S108
+        if folder.stat().st_uid == 0 and folder != Path("/") and folder != Path("/tmp"):
             folder.chmod(0o755)
     pid = os.fork()
     if pid == 0:

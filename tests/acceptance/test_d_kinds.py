@@ -53,7 +53,12 @@ def test_k47_delete_in_deep_folders(repo: Repo) -> None:
     repo.commit_all("deep")
     repo.delete("S1", "x/y/z/one")
     repo.commit("S1")
-    assert repo.git("ls-tree", "-rt", "--name-only", "HEAD", "x").split("\n") == ["x", "x/y.z", "x/y", "x/y/two"]
+    assert repo.git("ls-tree", "-rt", "--name-only", "HEAD", "x").split("\n") == [
+        "x",
+        "x/y.z",
+        "x/y",
+        "x/y/two",
+    ]
     repo.delete("S1", "x/y/two")
     repo.commit("S1")
     assert repo.git("ls-tree", "-rt", "--name-only", "HEAD", "x").split("\n") == ["x", "x/y.z"]
@@ -141,7 +146,9 @@ def test_k51_directory_rename_of_50_files(repo: Repo) -> None:
     repo.commit_all("fifty")
     repo.rename("S1", "old", "new")
     answer = repo.commit("S1")
-    wanted = {f"{top}/sub{n % 3}/{n}": letter for n in range(50) for top, letter in (("old", "D"), ("new", "A"))}
+    wanted = {
+        f"{top}/sub{n % 3}/{n}": letter for n in range(50) for top, letter in (("old", "D"), ("new", "A"))
+    }
     assert answer.paths == wanted == repo.changes()
     assert repo.git("status", "--porcelain") == ""
 

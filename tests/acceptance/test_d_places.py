@@ -244,8 +244,8 @@ def test_k69_no_repository_at_all(tmp_path: Path, environ: dict[str, str]) -> No
 
 
 FORBIDDEN = [
-    ".git/config", ".git/ralph-sessions/x", ".GIT/x", ".Git", "d/.git/x", "git~1/x", "GIT~1",
-    ".git /x", ".git./x", ".git::$INDEX_ALLOCATION/x", ".g\u200cit/x", "d/.gi\u200dt", "a/../.git/config",
+    ".git/config", ".git/ralph-sessions/x", ".GIT/x", ".Git", "d/.git/x", "git~1/x", "GIT~1", ".git /x",
+    ".git./x", ".git::$INDEX_ALLOCATION/x", ".g\u200cit/x", "d/.gi\u200dt", "a/../.git/config",
 ]  # fmt: skip
 
 

@@ -12,12 +12,13 @@ from tests.support.texts import changed
 
 AWKWARD = [
     "new\nline", "tab\there", 'qu"ote', "back\\slash", "-dash", "--", " leading", "trailing ", "*", "?[x]",
-    "[ab]", ":colon", ":(top)x", ":!not", "#hash", "~tilde", "$(id)", "a'b", "esc\x1b[31m", "bell\x07", "del\x7f",
-    "x" * 255, "...", "..x", "@{u}", "HEAD", "new\rreturn", "~", "null", "-z", "!x",
+    "[ab]", ":colon", ":(top)x", ":!not", "#hash", "~tilde", "$(id)", "a'b", "esc\x1b[31m", "bell\x07",
+    "del\x7f", "x" * 255, "...", "..x", "@{u}", "HEAD", "new\rreturn", "~", "null", "-z", "!x",
 ]  # fmt: skip
 UNICODE = [
-    unicodedata.normalize("NFC", "caf\u00e9"), unicodedata.normalize("NFD", "caf\u00e9"), "\U0001f600", "a\u200fb",
-    "\u202eevil", "\udcff\udcfe", "lat\udce9", "\u2028", "\ufeffbom", "\u0130stanbul", "\U0010ffff",
+    unicodedata.normalize("NFC", "caf\u00e9"), unicodedata.normalize("NFD", "caf\u00e9"), "\U0001f600",
+    "a\u200fb", "\u202eevil", "\udcff\udcfe", "lat\udce9", "\u2028", "\ufeffbom", "\u0130stanbul",
+    "\U0010ffff",
 ]  # fmt: skip
 
 
@@ -100,8 +101,8 @@ def test_k72_twins_are_two_paths(repo: Repo) -> None:
 
 
 BAD_IDS = [
-    "", "/", "a/b", "..", "../../x", "a..b", "x" * 121, "x" * 300, "nul\0", ".hidden", "-dash", "a b", "a\nb",
-    "\u00e9", "a\u202eb", "~x", "a~b",
+    "", "/", "a/b", "..", "../../x", "a..b", "x" * 121, "x" * 300, "nul\0", ".hidden", "-dash", "a b",
+    "a\nb", "\u00e9", "a\u202eb", "~x", "a~b",
 ]  # fmt: skip
 
 

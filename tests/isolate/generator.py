@@ -34,8 +34,10 @@ class Cell:
     """Number of hot lines; 0 is uniform."""
     kinds: dict[str, int] = field(default_factory=lambda: KINDS)
     human: float = 0.15
-    commits: float = 0.12
+    commits: float = 0.3
     """Chance of a commit after each edit."""
+    near: float = 20.0
+    """How far from a hot line edits fall, in lines (standard deviation)."""
 
 
 class Generator:
@@ -67,7 +69,7 @@ class Generator:
     def _place(self, length: int) -> int:
         if not self.hot:
             return self.random.randint(0, length)
-        near = self.random.choice(self.hot) * length + self.random.gauss(0, 8)
+        near = self.random.choice(self.hot) * length + self.random.gauss(0, self.cell.near)
         return min(max(round(near), 0), length)
 
     def actor(self) -> str:

@@ -50,6 +50,8 @@ class Truth:
     perhaps: set[int] = field(default_factory=set)
     """Steps of which a forced commit of another took some part."""
 
+    _gap: Text = field(default_factory=list)
+
     def begin(self) -> None:
         for word in words_of(self.text):
             self.author[word] = "base"
@@ -72,7 +74,13 @@ class Truth:
             self.events.setdefault(word, []).append((at, actor, True))
         for word in before - now:
             self.events.setdefault(word, []).append((at, actor, False))
-        for old, new in replaced:
+        pairs = list(replaced)
+        if actor == HUMAN:  # hooks see all a human did between two of them as one change
+            pairs.append((self._gap, after))
+            self._gap = [*self._gap, *(line for old, _ in pairs for line in old)]
+        else:
+            self._gap = []
+        for old, new in pairs:
             gone = set(words_of(old)) - set(words_of(new))
             for word in list(gone):
                 gone |= self.stands_for.get(word, set())
@@ -132,7 +140,11 @@ class Truth:
         if self.author[word] in names:
             return True
         restored = any(actor in names and put for _, actor, put in self.events[word])
-        return restored and word in self.in_head
+        return restored and self._is_history(word)
+
+    def _is_history(self, word: bytes) -> bool:
+        """Tell whether a word is nobody's pending text: it was in HEAD, or went before a commit."""
+        return word in self.in_head or self.events[word][0][0] in self.committed
 
     def _may_drop(self, names: set[str], word: bytes) -> bool:
         removed = {word} | {v for v, stood in self.stands_for.items() if word in stood}
@@ -148,8 +160,8 @@ class Truth:
         faults = []
         for word, events in self.events.items():
             last_actor, there = events[-1][1], events[-1][2]
-            mine = self.author[word] == who and word in now
-            restored = last_actor == who and there and word in self.in_head
+            mine = self.author[word] == who and word in now and not self._is_history(word)
+            restored = last_actor == who and there and self._is_history(word)
             if (mine or restored) and word not in after:
                 faults.append(f"missing {word!r}")
             if last_actor == who and not there and word in after:
@@ -157,29 +169,27 @@ class Truth:
         return faults
 
     def _misordered(self, who: str, also: set[str], new: Text) -> list[str]:
-        rims = [word for line in new for word in _rims(line)]
+        rims = [word for line in new for word in words_of([line])[:1]]
+        rims = [word for word in rims if not self._adrift(who, also, word)]
         place = {word: at for at, word in enumerate(rims)}
         suspects: set[tuple[bytes, bytes]] = set()
         for snapshot in self.orders:
             common = [word for word in rims if word in snapshot]
             for at in _outside_rising([snapshot[word] for word in common]):
                 suspects.update((common[at], other) for other in common if other != common[at])
-        faults = [pair for pair in suspects if not self._order_is_right(who, also, place, *pair)]
+        faults = [pair for pair in suspects if not self._order_is_right(who, place, *pair)]
         return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
 
     def _order_is_right(
-        self, who: str, also: set[str], place: dict[bytes, int], one: bytes, other: bytes
+        self, who: str, place: dict[bytes, int], one: bytes, other: bytes
     ) -> bool:
         """Compare with the orders that follow from moves committed or made by the committer.
 
-        A line that a pending move of somebody else took away is, in the commit, not where the
-        committer saw it: no order is expected of it. A move taken back may be committed or not.
+        A move taken back may be committed or not.
         """
         allowed: set[bool] = set()
         for at in self.moves.get(one, set()) | self.moves.get(other, set()):
-            both = one in self.orders[at] and other in self.orders[at]
-            perhaps = at in self.perhaps or self.actors[at] in also
-            if perhaps or not both or not self._counts(who, at):
+            if one not in self.orders[at] or other not in self.orders[at]:
                 return True
         current: bool | None = None
         moved = False
@@ -196,14 +206,18 @@ class Truth:
             current = order
         return not allowed or (place[one] < place[other]) in allowed
 
+    def _adrift(self, who: str, also: set[str], word: bytes) -> bool:
+        """Tell whether somebody else's pending move took a word away.
+
+        In the commit it is not where the committer saw it: no order is expected of it.
+        """
+        return any(
+            at in self.perhaps or self.actors[at] in also or not self._counts(who, at)
+            for at in self.moves.get(word, ())
+        )
+
     def _counts(self, who: str, at: int) -> bool:
         return self.actors[at] == who or at in self.committed
-
-
-def _rims(line: Line) -> list[bytes]:
-    """The first and the last word of a line."""
-    words = words_of([line])
-    return [words[0], words[-1]] if len(words) > 1 else words
 
 
 def _outside_rising(values: Sequence[int]) -> list[int]:

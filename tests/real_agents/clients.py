@@ -79,21 +79,28 @@ class Stage:
         return done.stdout.decode("utf-8", "surrogateescape")
 
     def start(
-        self, client: str, turns: Sequence[Turn], *extra: str, env: Mapping[str, str] | None = None
+        self,
+        client: str,
+        turns: Sequence[Turn],
+        *extra: str,
+        env: Mapping[str, str] | None = None,
+        tool: bool = True,
     ) -> Run:
-        """Start a client on a script; several may run at once."""
+        """Start a client on a script; several may run at once. ``tool``: whether git-ralph is on PATH."""
         name = f"{client}-{len(list(self.scratch.iterdir()))}"
         script = self.scratch / f"{name}.json"
         script.write_text(json.dumps([*turns, {"text": "All done."}]))
-        path = sysconfig.get_path("scripts")
         words = [
             sys.executable, str(DRIVER), client, "--repo", str(self.repo), "--script", str(script),
-            "--install-dir", str(CACHE), "--home", str(self.home), "--env", f"PATH={path}",
+            "--install-dir", str(CACHE), "--home", str(self.home),
             "--output", str(self.scratch / f"{name}.out"), "--timeout", str(_SLOWEST), *extra,
         ]  # fmt: skip
         for key, value in (env or {}).items():
             words += ["--env", f"{key}={value}"]
-        return Run(client, subprocess.Popen(words, env=_OUTER, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        if tool:
+            words += ["--env", f"PATH={sysconfig.get_path('scripts')}"]
+        pipe = subprocess.PIPE
+        return Run(client, subprocess.Popen(words, env=_OUTER, stdout=pipe, stderr=pipe))
 
     def run(self, client: str, turns: Sequence[Turn], *extra: str, **how: Any) -> dict[str, Any]:
         """Run a client to its good end."""

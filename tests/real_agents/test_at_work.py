@@ -174,3 +174,12 @@ def test_uninstalled_agents_leave_no_record(stage: Stage, empty_repo: Repo) -> N
     stage.run("claude-code", [call("Write", file_path="${REPO}/c/new.txt", content="x\n")])
     stage.run("pi", [call("write", path="p/new.txt", content="x\n")])
     assert not empty_repo.state.exists()
+
+
+def test_agents_go_on_when_git_ralph_is_gone(stage: Stage, empty_repo: Repo) -> None:
+    """A throw or an answer of an extension would block the tool."""
+    stage.ralph("install", "--agent", "claude-code", "--agent", "pi")
+    stage.run("claude-code", [call("Write", file_path="${REPO}/c/new.txt", content="x\n")], tool=False)
+    stage.run("pi", [call("write", path="p/new.txt", content="x\n")], tool=False)
+    assert (empty_repo.read("c/new.txt"), empty_repo.read("p/new.txt")) == (b"x\n", b"x\n")
+    assert not empty_repo.state.exists()

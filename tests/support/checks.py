@@ -90,7 +90,9 @@ def _files(top: Path, *endings: str) -> dict[str, bytes]:
 def snapshot(repo: "Repo") -> Snapshot:
     """The state of a repository now."""
     said = repo.git("for-each-ref", "--format=%(refname) %(objectname) %(symref)")
-    head_file = Path(repo.git("rev-parse", "--path-format=absolute", "--git-path", "HEAD")).read_text().strip()
+    head_file = (
+        Path(repo.git("rev-parse", "--path-format=absolute", "--git-path", "HEAD")).read_text().strip()
+    )
     branch = head_file.removeprefix("ref: ") if head_file.startswith("ref: ") else None
     refs = dict(row.split(" ")[:2] for row in said.split("\n") if row)
     head = refs.get(branch) if branch else head_file

@@ -247,14 +247,18 @@ class Repo:
         """``session`` edits ``path`` by a tool: the file is written, the event has both texts."""
         old = self.read(path) if isinstance(before, Unset) else before
         self.write(path, after, mode)
-        self.hook("generic", {**payloads.edit(session, str(self.root), path, old, after), **(fields or {})}, **how)
+        self.hook(
+            "generic", {**payloads.edit(session, str(self.root), path, old, after), **(fields or {})}, **how
+        )
 
     def delete(self, session: str, path: str, **fields: object) -> None:
         """``session`` deletes ``path`` by a tool."""
         file = self.file(path)
         old = os.fsencode(os.readlink(file)) if file.is_symlink() else self.read(path)
         self.remove(path)
-        self.hook("generic", payloads.edit(session, str(self.root), path, old, None, event="delete", **fields))
+        self.hook(
+            "generic", payloads.edit(session, str(self.root), path, old, None, event="delete", **fields)
+        )
 
     def rename(self, session: str, old: str, new: str) -> None:
         """``session`` renames a file or folder by a tool, recorded as one event."""

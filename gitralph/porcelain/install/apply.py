@@ -176,9 +176,7 @@ def _carry_out(
     return plans
 
 
-def install(
-    agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]
-) -> list[Done]:
+def install(agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]) -> list[Done]:
     """Register the hooks of ``agents``. Raises Refused, with nothing written, for an unusable file."""
     plans = _carry_out(_plan_install, agents, scope, root, environ)
     out = [
