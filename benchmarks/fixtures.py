@@ -79,7 +79,7 @@ class Repository:
 def _environment(home: Path) -> dict[str, str]:
     home.mkdir()
     (home / ".gitconfig").write_text(
-        "[user]\n name = A U Thor\n email = author@example.com\n[gc]\n auto = 0\n[init]\n defaultBranch = main\n"
+        "[user]\n name = A U Thor\n email = a@example.com\n[init]\n defaultBranch = main\n[gc]\n auto = 0\n"
     )
     bin_folder = os.path.dirname(os.path.abspath(sys.executable))
     return {

@@ -150,7 +150,8 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     _ensure(lay, session, event, agent, place)
     if event.link is not None and "RALPH_SESSION" not in environ:
         _link(lay, event.link, place)
-    if event.kind in ("prompt", "stop", "subagent"):
+    _settle_shells(lay, session, event, environ)
+    if event.kind in _TURNS:
         _wake(lay, session, event)
     elif event.kind == "start":
         sessionfile.update(lay, session, ended=None, process=process.ancestor(), transcript=event.transcript)
@@ -158,6 +159,28 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     elif event.kind == "end" and session == safe_form(event.session or ""):
         sessionfile.update(lay, session, ended=sessionfile.now())
         sessionfile.clear_active(lay, session)
+
+
+def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    """Around a shell command: what it may have changed, which no payload tells."""
+    from gitralph import shellwatch
+
+    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    if place is None:
+        return
+    lay = layout.for_place(place)
+    if event.kind == "shell":
+        shellwatch.end(lay, session, event, environ)
+        return
+    _ensure(lay, session, event, agent, place)
+    shellwatch.begin(lay, session, event, place, environ)
+
+
+def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
+    if os.path.isdir(os.path.dirname(lay.shell_call(session, ""))):
+        from gitralph import shellwatch
+
+        shellwatch.settle(lay, session, event, environ)
 
 
 def _wake(lay: Layout, session: str, event: Event) -> None:
@@ -185,6 +208,8 @@ def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str,
         if not event.changes and event.kind != "failed":
             raise SkipError("an edit without a path")
         _record_all(event, cwd, agent, environ)
+    elif event.kind in ("shell-pre", "shell"):
+        _watch_shell(event, cwd, agent, environ)
     elif event.kind in ("start", "end") or (event.kind in _TURNS and event.session):
         _note_life(event, cwd, agent, environ)
 

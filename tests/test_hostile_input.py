@@ -1,4 +1,4 @@
-"""The threat table's hook input over real processes: exit 0, nothing on stdout, no traceback, nothing written."""
+"""The threat table's hook input: exit 0, nothing on stdout, no traceback, nothing written elsewhere."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_bom_before_a_good_event(repo: Repo) -> None:
 def test_lone_surrogates_in_texts(repo: Repo) -> None:
     repo.write("a", changed())
     send(repo, "generic", payloads.encode({
-        "session": "S1", "cwd": str(repo.root), "event": "edit", "path": "a", "before": "\ud800", "after": "\udfff x",
+        **payloads.edit("S1", str(repo.root), "a", None, None), "before": "\ud800", "after": "\udfff x",
     }))  # fmt: skip
     assert repo.pending("S1") == ["a"]
     # no file ever had these texts, so only the path is known
@@ -112,11 +112,10 @@ def test_lone_surrogates_in_texts(repo: Repo) -> None:
 
 
 FIELDS = {
-    "generic": ["session", "cwd", "event", "path", "to", "before", "after", "agent_id", "encoding", "call", "tool",
-                "parent"],
-    "claude-code": ["session_id", "cwd", "hook_event_name", "tool_name", "tool_input", "tool_response", "agent_id",
-                    "tool_use_id", "transcript_path"],
-    "pi": ["session_id", "cwd", "hook_event_name", "event", "transcript_path"],
+    "generic": "session cwd event path to before after agent_id encoding call tool parent".split(),
+    "claude-code": "session_id cwd hook_event_name tool_name tool_input tool_response agent_id tool_use_id"
+                   " transcript_path".split(),
+    "pi": "session_id cwd hook_event_name event transcript_path".split(),
 }  # fmt: skip
 
 

@@ -135,7 +135,8 @@ def test_prefix_at_every_character() -> None:
     assert seen == set(PAYLOAD)
     cut = text.index('"content"') + 20
     assert jsonline.loads_prefix(text[:cut]) == {
-        "session_id": "S1", "cwd": "/repo", "tool_input": {"file_path": "/repo/a", "deep": {"er": [1, "two"]}},
+        "session_id": "S1", "cwd": "/repo",
+        "tool_input": {"file_path": "/repo/a", "deep": {"er": [1, "two"]}},
     }  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_agrees_with_git_on_known_tricks(bare: Path) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_git_on_random_names(bare: Path, seed: int) -> None:
     dice = random.Random(seed)
-    paths = set()
+    paths: set[bytes] = set()
     while len(paths) < 2500:
         name = b"".join(dice.choice(PIECES) for _ in range(dice.randint(1, 7)))
         if dice.random() < 0.3:

@@ -11,7 +11,8 @@ from gitralph.errors import Busy, Failed, Refused
 from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
-from gitralph.plumbing.tree import Entry
+from gitralph.plumbing.keep import GoneError, Keep
+from gitralph.plumbing.tree import GITLINK, Entry, TreeReader
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain import history, landing, outcome, repohooks, staging, tidy, wording
 from gitralph.porcelain.context import Context
@@ -293,9 +294,9 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
             _lay_over(ctx, inner, made, ready)
         try:
             return _land(ctx, inner, request, made, ready)
-        except (refs.LostRaceError, landing.IndexMovedError):
+        except (refs.LostRaceError, landing.IndexMovedError, GoneError):
             if attempt == _TRIES - 1:
-                raise Busy("HEAD or the index kept moving", "try again") from None
+                raise Busy("HEAD, the index or the objects kept moving", "try again") from None
     raise AssertionError("unreachable")
 
 
@@ -375,13 +376,22 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
     landing.land(
         landing.Landing(
             ctx.repo, ctx.layout, ctx.config, made.head, oid, ident, message.subject(text), copy,
-            touches, plan.changes, plan.old, found,
+            touches, plan.changes, plan.old, found, _kept(ctx, bench, made, oid, plan),
         )
     )  # fmt: skip
     _note_void(ctx, made)
     result = _result(ctx, made, "committed")
     result.commit, result.subject = oid, message.subject(text)
     return result
+
+
+def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.IndexPlan) -> Keep:
+    """A second name for every object that the commit and the new index need."""
+    keep = Keep(f"{bench.folder}/keep", ctx.repo.common_dir)
+    entries = [e for e in (*made.entries.values(), *plan.changes.values()) if e is not None]
+    trees = TreeReader(ctx.repo.objects, made.tree).trees_above(made.entries)
+    keep.add([oid.encode(), *trees, *(e.oid for e in entries if e.mode != GITLINK)])
+    return keep
 
 
 def _note_void(ctx: Context, made: Draft) -> None:

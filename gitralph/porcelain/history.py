@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 
 def tree_of(repo: Repository, commit: str) -> bytes:
-    """The tree of a commit. Raises KeyError when it is not there."""
-    found: Commit = repo.objects[commit.encode()]  # type: ignore[index, assignment]
+    """The tree of a commit. Raises Fatal when it is not there."""
+    try:
+        found: Commit = repo.objects[commit.encode()]  # type: ignore[index, assignment]
+    except KeyError:
+        raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
     tree: bytes = found.tree
     return tree
 

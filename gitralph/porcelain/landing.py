@@ -14,6 +14,7 @@ from gitralph.layout import Layout
 from gitralph.plumbing import index, refs
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.index import IndexCopy
+from gitralph.plumbing.keep import Keep
 from gitralph.plumbing.refs import Head, Move
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import Entry, TreeReader
@@ -47,6 +48,7 @@ class Landing:
     changes: Mapping[bytes, Entry | None]
     old: Mapping[bytes, Entry | None]
     outcomes: list[Outcome]
+    keep: Keep
 
 
 def _text(path: bytes) -> str:
@@ -201,18 +203,25 @@ def _reflog(landing: Landing) -> str:
 def _move(landing: Landing, move: Move, prepared: str) -> None:
     lock = landing.repo.index + ".lock"
     if not landing.touches_index:
-        refs.swap(landing.repo, move, landing.config, WAIT)
+        _swap(landing, move)
         return
     index.take_lock(prepared, lock, WAIT)
     try:
         if index.moved(landing.copy):
             raise IndexMovedError
-        refs.swap(landing.repo, move, landing.config, WAIT)
+        _swap(landing, move)
         os.rename(lock, landing.repo.index)
     except BaseException:
         if index.is_ours(lock, prepared):
             os.unlink(lock)
         raise
+
+
+def _swap(landing: Landing, move: Move) -> None:
+    """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
+    landing.keep.restore()
+    refs.swap(landing.repo, move, landing.config, WAIT)
+    landing.keep.restore()
 
 
 def recover(repo: Repository, top: Layout) -> list[str]:

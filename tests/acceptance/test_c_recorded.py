@@ -21,8 +21,8 @@ def _contract(repo: Repo, *args: str) -> dict[str, str]:
     said = subprocess.run(
         ["/bin/sh", "-c", script + "env -0"], env={"PATH": "/bin:/usr/bin"}, capture_output=True, check=True
     ).stdout.decode()
-    pairs = [row.split("=", 1) for row in said.split("\0") if row.startswith("RALPH_")]
-    return {name: value for name, value in pairs}
+    pairs = (row.split("=", 1) for row in said.split("\0") if row.startswith("RALPH_"))
+    return dict(pairs)
 
 
 def test_k34_the_environment_contract(repo: Repo) -> None:

@@ -279,7 +279,7 @@ def test_k55_folder_becomes_a_link(repo: Repo) -> None:
 
 
 def test_k55_only_the_new_file_is_the_sessions(repo: Repo) -> None:
-    """The user removed the folder, the session put a file there: its children go with it, or it is refused."""
+    """The user removed the folder, the session put a file there: all of it goes, or it is refused."""
     repo.remove("d/a")
     repo.file("d").rmdir()
     repo.edit("S1", "d", "a file now\n")

@@ -107,7 +107,7 @@ BAD_IDS = [
 
 
 def _outside(repo: Repo) -> set[str]:
-    """Every file in and around the repository but for the state folder, the objects and what git may touch."""
+    """Every file in and around the repository but for the state folder and the objects."""
     found = set()
     for folder, folders, names in os.walk(repo.root.parent):
         folders[:] = [name for name in folders if name not in ("ralph-sessions", "objects")]

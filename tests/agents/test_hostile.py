@@ -22,8 +22,9 @@ TEXTS = [
     "@@ -999999,1 +1 @@\n-a\n\\ No newline", "-", "PostToolUse", "Bash", "apply_patch",
 ]  # fmt: skip
 odd = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False), st.sampled_from(TEXTS),
-    st.text(max_size=20), st.lists(st.none(), max_size=2), st.dictionaries(st.text(max_size=5), st.none(), max_size=2),
+    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False),
+    st.sampled_from(TEXTS), st.text(max_size=20), st.lists(st.none(), max_size=2),
+    st.dictionaries(st.text(max_size=5), st.none(), max_size=2),
 )  # fmt: skip
 
 

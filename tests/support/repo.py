@@ -238,7 +238,7 @@ class Repo:
         session: str,
         path: str,
         after: str | bytes,
-        before: str | bytes | None | Unset = UNSET,
+        before: str | bytes | Unset | None = UNSET,
         *,
         mode: int | None = None,
         fields: Mapping[str, object] | None = None,

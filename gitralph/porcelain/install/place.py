@@ -5,6 +5,7 @@ import os
 import stat
 from dataclasses import dataclass
 
+from gitralph import files
 from gitralph.porcelain.install.form import UnusableError
 
 _LIMIT = 16 << 20
@@ -39,24 +40,36 @@ def look(path: str) -> Found:
     return Found(path, target, data, stat.S_IMODE(found.st_mode))
 
 
-def _make_folders(folder: str) -> list[str]:
-    """Create ``folder`` with its parents; returns what was made, outermost first."""
-    if os.path.isdir(folder):
-        return []
-    made = _make_folders(os.path.dirname(folder))
-    os.mkdir(folder)
-    return [*made, folder]
+def _temporary(target: str) -> str:
+    """Where a file is written before it gets its name; the same each time, so nothing piles up."""
+    folder, name = os.path.split(target)
+    return f"{folder}/.{name}.gitralph"
 
 
-def _write_new(path: str, data: bytes, mode: int | None, like: str) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+def put(target: str, data: bytes, mode: int, like: str | None = None) -> None:
+    """Put ``data`` at ``target`` in one step, with a mode and the owner of the file ``like``.
+
+    What a killed run left under the temporary name is used again; two runs wait for each other.
+    """
+    temporary = _temporary(target)
+    fd = files.open_locked(temporary)
     with os.fdopen(fd, "wb") as file:
+        os.ftruncate(fd, 0)
         file.write(data)
         file.flush()
-        if mode is not None:
+        if like is not None:
             _keep_owner(fd, like)
-            os.fchmod(fd, mode)
+        os.fchmod(fd, mode)
         os.fsync(fd)
+        os.rename(temporary, target)
+
+
+def clean(target: str) -> None:
+    """Remove what a killed run left beside ``target``."""
+    try:
+        os.unlink(_temporary(target))
+    except OSError:
+        pass
 
 
 def _keep_owner(fd: int, like: str) -> None:
@@ -68,24 +81,30 @@ def _keep_owner(fd: int, like: str) -> None:
             raise
 
 
-def replace(found: Found, data: bytes) -> list[str]:
-    """Put ``data`` where ``found`` was, in one step; returns the folders that had to be made."""
-    folder, name = os.path.split(found.target)
-    made = _make_folders(folder)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+def _usual_mode() -> int:
+    """The mode that a new file gets."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def replace(found: Found, data: bytes) -> None:
+    """Put ``data`` where ``found`` was, through its links, its mode kept; folders are made."""
+    os.makedirs(os.path.dirname(found.target), exist_ok=True)
     try:
-        _write_new(temporary, data, found.mode, found.target)
-        os.rename(temporary, found.target)
-    except BaseException:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
+        if found.mode is None:
+            put(found.target, data, _usual_mode())
+        else:
+            put(found.target, data, found.mode, found.target)
+    except OSError:
+        clean(found.target)
         raise
-    return made
 
 
 def delete(found: Found, folders: list[str]) -> None:
     """Remove the file, then those of ``folders`` that are empty, innermost first."""
     os.unlink(found.target)
+    clean(found.target)
     for folder in sorted(folders, key=len, reverse=True):
         try:
             os.rmdir(folder)

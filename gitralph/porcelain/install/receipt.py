@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from gitralph import files
-from gitralph.porcelain.install import table
+from gitralph.porcelain.install import place, table
 from gitralph.sessionid import digest
 
 _LIMIT = 64 << 20
@@ -79,16 +79,20 @@ def write(environ: Mapping[str, str], receipt: Receipt) -> None:
     """Keep a receipt. Raises OSError."""
     receipt.own_folders += missing_folders(_folder(environ))
     files.make_folder(_folder(environ))
-    data = json.dumps(asdict(receipt), indent=1).encode("ascii") + b"\n"
-    files.write_whole(_path(environ, receipt.file), data)
+    _put(_path(environ, receipt.file), receipt)
+
+
+def _put(path: str, receipt: Receipt) -> None:
+    place.put(path, json.dumps(asdict(receipt), indent=1).encode("ascii") + b"\n", 0o600)
 
 
 def forget(environ: Mapping[str, str], target: str) -> None:
     """Drop a receipt; the last one takes the folders along that were made for receipts."""
     kept, folder = read(environ, target), _folder(environ)
     try:
+        place.clean(_path(environ, target))
         os.unlink(_path(environ, target))
-        others = os.listdir(folder)
+        others = [name for name in os.listdir(folder) if name.endswith(".json")]
     except OSError:
         return
     own = kept.own_folders if kept else []
@@ -107,6 +111,6 @@ def _hand_over(path: str, folders: list[str]) -> None:
     try:
         found = Receipt(**json.loads(files.read_bytes(path, _LIMIT)))
         found.own_folders += folders
-        files.write_whole(path, json.dumps(asdict(found), indent=1).encode("ascii") + b"\n")
+        _put(path, found)
     except (OSError, ValueError, TypeError):
         pass
