@@ -56,6 +56,18 @@ def test_moving_a_pending_block_does_not_make_it_void() -> None:
     assert world.commit("b").text == world.disk
 
 
+def test_a_block_moved_away_back_and_away_again_is_not_void() -> None:
+    world = World(SIXTY)
+    block = b"block of a\nmore of a\n"
+    world.swap("a", line(10), line(10) + block)
+    here = world.disk
+    there = SIXTY.replace(line(50), line(50) + block)
+    for text in (there, here, there):
+        world.edit("b", text)
+    assert world.ask("a").void == ()
+    assert world.commit("a").text == here
+
+
 def test_rewritten_by_another_is_not_void() -> None:
     world = World(TEN)
     world.swap("a", line(5), line(5) + b"added by a\n")
