@@ -59,7 +59,7 @@ def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
         return False
     killer = _unit(weave, ops[-1] >> 1)
     hunks = [weave.hunks[hunk] for hunk in weave.units[killer].hunks]
-    moved = any(weave.line[back] == weave.line[atom] for made in hunks for back in made.undels)
+    moved = any(atom in weave.origins(back) for made in hunks for back in made.undels)
     return killer in void or not (moved or any(made.births for made in hunks))
 
 

@@ -68,6 +68,24 @@ def test_a_block_moved_away_back_and_away_again_is_not_void() -> None:
     assert world.commit("a").text == here
 
 
+def test_a_move_taken_back_is_void() -> None:
+    world = World(SIXTY)
+    world.edit("a", SIXTY.replace(line(10), b"").replace(line(50), line(50) + line(10)))
+    world.user(SIXTY)
+    assert world.commit("a").void == ("k0.0",)
+    assert world.head == SIXTY
+
+
+def test_removing_what_another_restored_removes_what_head_shows() -> None:
+    world = World(TEN)
+    world.swap("b", line(5), b"line 5 tweaked text5\n")
+    world.commit("b")
+    world.swap("c", b"line 5 tweaked text5\n", line(5))
+    world.swap("a", line(5), b"")
+    answer = world.ask("a")
+    assert answer.refused or b"text5" not in (answer.text or b"")
+
+
 def test_rewritten_by_another_is_not_void() -> None:
     world = World(TEN)
     world.swap("a", line(5), line(5) + b"added by a\n")
