@@ -14,8 +14,8 @@ session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
 session-list:--json
 session-show:--json
 session-end:
-install:--agent= --user --project
-uninstall:--agent= --user --project
+install:--agent= --user --project --guard
+uninstall:--agent= --user --project --guard
 doctor:--json
 demo:--keep
 gc:--dry-run -n
@@ -24,6 +24,7 @@ help:
 track:--session= --stdin --from-transcript -z
 ls-files:--session= -z
 hook:
+guard:
 '
 __git_ralph_agents='claude-code pi codex gemini opencode qwen copilot cursor droid generic'
 
