@@ -56,7 +56,8 @@ def loads(text: str) -> object:
     start = _skip(text, 1 if text[:1] == "\ufeff" else 0)
     try:
         value, end = _scan(text, start)
-    except StopIteration:
+    except (StopIteration, SystemError):
+        # the C scanner looks for json.decoder's exception, which nobody has loaded here
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -76,7 +77,7 @@ def _members(text: str, at: int, depth: int) -> dict[str, object]:
         at = _skip(text, at + 1)
         try:
             out[key], at = _scan(text, at)
-        except (StopIteration, ValueError, RecursionError):
+        except (StopIteration, SystemError, ValueError, RecursionError):
             if text[at : at + 1] == "{":
                 out[key] = _members(text, at + 1, depth - 1)
             break
