@@ -23,6 +23,11 @@ def _holder(path: str) -> str:
     return f" (process {said})" if said.isdigit() else ""
 
 
+def holder(layout: Layout, name: str) -> str:
+    """Who holds a lock, as `` (process 123)``; empty when the file does not tell. For messages only."""
+    return _holder(layout.lock(name))
+
+
 @contextlib.contextmanager
 def hold(layout: Layout, name: str, wait: float = WAIT) -> Iterator[None]:
     """Hold a lock for a ``with`` block. Raises Busy after ``wait`` seconds, naming the holder."""
