@@ -121,7 +121,7 @@ def run(args: list[str]) -> int:
         return FATAL
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click makes the one the other, with 1
         _flush()
         return 141
     except LockTimeoutError as error:
