@@ -14,6 +14,9 @@ except ImportError:  # an interpreter without the accelerator
 
     _scanstring = decoder.scanstring  # type: ignore[attr-defined]
 
+# The C scanner looks for JSONDecodeError in ``json.decoder`` and, as that is not loaded here, comes back
+# with SystemError instead ("returned NULL without setting an exception").
+_BAD = (StopIteration, ValueError, SystemError)
 _BLANK = " \t\n\r"
 _LONGEST_NUMBER = 400
 
@@ -47,7 +50,8 @@ _scan = _make_scanner(_Context())  # type: ignore[arg-type]
 
 def _skip(text: str, at: int) -> int:
     while at < len(text) and text[at] in _BLANK:
-        at += 1
+        piece = text[at : at + 4096]  # megabytes of blanks must not cost seconds
+        at += len(piece) - len(piece.lstrip(_BLANK))
     return at
 
 
@@ -57,7 +61,6 @@ def loads(text: str) -> object:
     try:
         value, end = _scan(text, start)
     except (StopIteration, SystemError):
-        # the C scanner looks for json.decoder's exception, which nobody has loaded here
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -77,7 +80,7 @@ def _members(text: str, at: int, depth: int) -> dict[str, object]:
         at = _skip(text, at + 1)
         try:
             out[key], at = _scan(text, at)
-        except (StopIteration, SystemError, ValueError, RecursionError):
+        except (*_BAD, RecursionError):
             if text[at : at + 1] == "{":
                 out[key] = _members(text, at + 1, depth - 1)
             break
@@ -98,7 +101,7 @@ def loads_prefix(text: str) -> dict[str, object]:
         raise ValueError("not a JSON object")
     try:
         return _members(text, start + 1, 8)
-    except ValueError:
+    except _BAD:
         return {}
 
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "commit": ("commit", "porcelain", "Commit only what this session edited"),
     "status": ("status", "porcelain", "Show whose every uncommitted path is"),
     "diff": ("diff", "porcelain", "Show exactly what commit would record"),
+    "why": ("why", "porcelain", "Show who wrote a path or a line"),
     "session": ("session", "porcelain", "Start, list, show and end sessions"),
     "run": ("run", "porcelain", "Work through a plan, one true commit a task"),
     "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),
