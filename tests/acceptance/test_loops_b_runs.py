@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.test_la_events import emit, file_of, lines, start, topics
+from tests.acceptance.test_loops_a_events import emit, file_of, lines, start, topics
 from tests.support.repo import Repo
 from tests.support.texts import changed
 
@@ -38,9 +38,7 @@ def test_l20_same_second(repo: Repo) -> None:
 
 
 def test_l20_a_second_is_shared_by_number(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gitralph.state import run
-
-    monkeypatch.setattr(run.time, "strftime", lambda *_: "20260101-000000")
+    monkeypatch.setattr("time.strftime", lambda *_: "20260101-000000")
     found = [start(repo) for _ in range(12)]
     assert found[:3] == ["20260101-000000", "20260101-000000-2", "20260101-000000-3"]
     assert list(runs_of(repo)) == found

@@ -16,7 +16,7 @@ from gitralph.porcelain.loop.ledger import Ledger
 from gitralph.porcelain.loop.model import AGENT, COMMIT, VERIFY, Job, Options, Say
 from gitralph.state import events
 
-DOCUMENTS = (".md", ".markdown", ".rst", ".adoc", ".txt")
+DOCUMENTS = (".md", ".markdown", ".rst", ".adoc")
 ITERATIONS = 10
 _DONE = "task.done"
 
