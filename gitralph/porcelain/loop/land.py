@@ -82,8 +82,8 @@ def commit(worker: Worker, ctx: Context, job: Job, body: str | None, alone: bool
     job.notes += [f"left out: '{shown(left.path)}' ({left.reason})" for left in result.left]
     # the commit of a run killed right after landing, or one that the agent made itself
     job.commit = result.commit or _last_commit(ctx, job.session)
-    if result.commit:
-        job.files = [shown(path) for path in result.changes]
+    if job.commit:
+        job.files = _files_of(ctx, job.commit)
     if job.dirt is not None:
         account_for(worker, ctx, job, set(job.dirt), alone)
     worker.ledger.step(job, MERGE if job.tree else TICK)
@@ -93,6 +93,13 @@ def _last_commit(ctx: Context, session: str) -> str | None:
     oids = [fields.get("commit") for fields in consumption.read(ctx.layout, session).commits]
     found = [oid for oid in oids if isinstance(oid, str)]
     return found[-1] if found else None
+
+
+def _files_of(ctx: Context, oid: str) -> list[str]:
+    said = ctx.git.run(
+        "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only", oid
+    )
+    return [shown(path) for path in said.split(b"\0")[:-1]]
 
 
 def account_for(worker: Worker, ctx: Context, job: Job, before: set[str], alone: bool) -> None:
