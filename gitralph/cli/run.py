@@ -40,20 +40,16 @@ class Run(click.Group):
 class Loop(click.Command):
     """Keeps the words after ``--`` apart: they are the agent's command."""
 
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # the loop has no name of its own to stand here
+        formatter.write_usage(ctx.command_path.strip(), " ".join(self.collect_usage_pieces(ctx)))
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
             at = args.index("--")
             ctx.meta["command"] = tuple(args[at + 1 :])
             args = args[:at]
         return super().parse_args(ctx, args)
-
-
-@click.group(
-    "run", cls=Run, context_settings=options.CONTEXT, options_metavar="[<plan.md>]",
-    subcommand_metavar="[<options>] [--agent <name> | -- <command>...]",
-)  # fmt: skip
-def run() -> None:
-    """Work through a plan: each open task gets a session, an agent, one commit and its tick."""
 
 
 @click.command("run", cls=Loop, context_settings=options.CONTEXT, options_metavar="[<options>]")
@@ -94,6 +90,21 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
         found = start.run(ctx, prepared, live.say, view, cwd)
     _show(found, as_json)
     return found.code
+
+
+@click.group(
+    "run", cls=Run, context_settings=options.CONTEXT, options_metavar="[<plan.md>] [<options>]",
+    subcommand_metavar="[-- <command>...]",
+)  # fmt: skip
+def run(**_: object) -> None:
+    """Work through a plan: each open task gets a session, an agent, one commit and its tick.
+
+    Without a plan, the one in use; or keep runs by hand with the commands below.
+    """
+
+
+# they are the loop's: here only to be shown, as parse_args never leaves one to the group
+run.params = [one for one in loop.params if isinstance(one, click.Option)]
 
 
 def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:
