@@ -11,7 +11,7 @@ from gitralph.quote import printable
 
 _NAMES = {
     "journal": "journal", "call": "call file", "text": "text", "work": "work folder",
-    "session": "session file",
+    "session": "session file", "run": "run file",
 }  # fmt: skip
 
 

@@ -10,13 +10,14 @@ from gitralph.layout import Layout
 from gitralph.porcelain import events as emitting
 from gitralph.porcelain.context import Context
 from gitralph.sessionid import is_valid
-from gitralph.state import events, lock
+from gitralph.state import events, pending
 from gitralph.state import run as runs
 from gitralph.state.events import Event
 from gitralph.state.run import Record
 
 ENDS = frozenset(["loop.terminate"])
 _NEWS_LIMIT = 200
+_KEEP = 50
 
 
 @dataclass
@@ -155,27 +156,30 @@ def listing(ctx: Context) -> list[dict[str, Any]]:
     return [describe(ctx, run, current) for run in runs.all_ids(ctx.layout)]
 
 
-def prune(ctx: Context, keep: int, dry_run: bool) -> tuple[list[str], int]:
-    """Remove all but the last ``keep`` runs that are over; which ones, and the bytes that frees.
+def keep_count(ctx: Context) -> int:
+    """How many finished runs ``gc`` leaves: ``ralph.gcRuns``."""
+    value = ctx.config.get("ralph.gcruns") or str(_KEEP)
+    if not value.isdigit():
+        raise Fatal(f"bad value '{value}' for 'ralph.gcRuns'")
+    return int(value)
 
-    A run that is live, current somewhere, or has a task left open stays. For ``gc``.
+
+def expired(ctx: Context) -> list[str]:
+    """The files of finished runs beyond those to keep, the oldest first. For ``gc`` only.
+
+    A run that is live or open stays, and so does one that left something pending.
     """
     over = [run for run in runs.all_ids(ctx.layout) if _is_over(ctx.layout, run)]
-    doomed = over[: max(0, len(over) - keep)]
-    if dry_run:
-        return doomed, sum(_size(ctx.layout, run) for run in doomed)
-    with lock.hold(ctx.layout, "prune-runs"):
-        return doomed, sum(runs.remove(ctx.layout, run) for run in doomed)
+    doomed = over[: max(0, len(over) - keep_count(ctx))]
+    return [path for run in doomed for path in runs.files_of(ctx.layout, run) if os.path.lexists(path)]
 
 
 def _is_over(layout: Layout, run: str) -> bool:
     record = runs.read(layout, run)
-    return bool(record.get("ended")) and not is_live(record)
-
-
-def _size(layout: Layout, run: str) -> int:
-    names = (layout.events(eventfile.name_of_run(run)), layout.run(run), layout.run_summary(run))
-    return sum(os.lstat(name).st_size for name in names if os.path.lexists(name))
+    if not record.get("ended") or is_live(record):
+        return False
+    sessions = [task["session"] for task in record["tasks"] if isinstance(task, dict) and task.get("session")]
+    return not any(pending.pending_paths(layout, [session]) for session in sessions)
 
 
 def write_summary(layout: Layout, run: str, text: str) -> None:

@@ -99,13 +99,6 @@ def _order(run: str) -> tuple[str, int, str]:
     return head, int(tail) if tail.isdigit() else 0, run
 
 
-def remove(layout: Layout, run: str) -> int:
-    """Delete a run's files; returns the bytes freed. For ``gc`` only."""
-    freed = 0
-    for path in (layout.run_summary(run), layout.run(run), layout.events(eventfile.name_of_run(run))):
-        try:
-            freed += os.lstat(path).st_size
-            os.unlink(path)
-        except FileNotFoundError:
-            continue
-    return freed
+def files_of(layout: Layout, run: str) -> tuple[str, ...]:
+    """All that a run has on disk, its events last: they are what makes it one."""
+    return layout.run_summary(run), layout.run(run), layout.events(eventfile.name_of_run(run))

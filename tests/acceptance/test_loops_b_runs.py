@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.test_loops_a_events import emit, file_of, lines, start, topics
+from tests.support import runner
 from tests.support.repo import Repo
 from tests.support.texts import changed
 
@@ -223,30 +224,44 @@ def test_l31_crash(repo: Repo) -> None:
 
 
 def test_l32_old_runs_go_and_the_rest_stays(repo: Repo) -> None:
-    from gitralph.porcelain import runs
-    from gitralph.porcelain.context import open_context
-
     live = start(repo)
     emit(repo, "live")
     repo.edit("s1", "a", changed())
     repo.write("plan.md", "- [ ] one\n")
     repo.ralph("plan", "use", "plan.md")
+    repo.git("config", "ralph.gcRuns", "5")
     over = []
     for _ in range(30):
         over.append(start(repo))
         emit(repo, "x" * 100)
         repo.ralph("run", "end")
-    os.chdir(repo.root)
-    ctx = open_context(repo.env)
     before = {path: path.read_bytes() for path in repo.state.rglob("*") if path.is_file()}
-    doomed, size = runs.prune(ctx, 5, dry_run=True)
+    said = repo.ralph("gc", "--dry-run").text
     assert {path: path.read_bytes() for path in repo.state.rglob("*") if path.is_file()} == before
-    assert (doomed, size > 2500) == (over[:25], True)
-    assert runs.prune(ctx, 5, dry_run=False) == (doomed, size)
+    assert all(f"events-{run}.jsonl" in said for run in over[:25])
+    freed = sum(
+        len(before[p]) for run in over[:25] for p in (file_of(repo, run), repo.state / f"runs/{run}.json")
+    )
+    assert f"; {freed} bytes" in said
+    assert f"; {freed} bytes" in repo.ralph("gc").text
     assert set(runs_of(repo)) == {live, *over[25:]}
     assert topics(repo, "--run", live) == ["live"]
     assert repo.pending("s1") == ["a"]
     assert repo.ralph("plan", "show", "--json").json()["plan"] == "plan.md"
+    assert repo.ralph("gc").text == "removed nothing; 0 bytes\n"
+
+
+def test_l32_a_run_that_left_something_pending_stays(repo: Repo) -> None:
+    repo.write("plan.md", "- [ ] one\n")
+    repo.git("config", "ralph.gcRuns", "0")
+    edit = f"echo 1 > x.py; {runner.COMMAND[0]} -P -m gitralph track x.py; exit 1"
+    repo.ralph("run", "plan.md", "--verify", "false", "--", "/bin/sh", "-c", edit, code=1)
+    repo.ralph("gc")
+    (run,) = runs_of(repo)
+    session = runs_of(repo)[run]["sessions"][0]  # type: ignore[index]
+    repo.ralph("commit", "--session", session, "-m", "x")
+    repo.ralph("gc")
+    assert runs_of(repo) == {}
 
 
 def test_run_end_says_so_once(repo: Repo) -> None:
