@@ -6,10 +6,9 @@ be recorded goes to ``hooks.log``, or to stderr where there is no state folder t
 
 import os
 import select
-import sys
 import time
 
-from gitralph import agents, files, gitdir, jsonline, layout, locate, process, record, sessionfile
+from gitralph import agents, files, gitdir, jsonline, layout, locate, process, record, sessionfile, streams
 from gitralph.event import Event
 from gitralph.gitdir import Place
 from gitralph.layout import Layout
@@ -226,10 +225,7 @@ def log(lay: Layout, message: str) -> None:
 
 
 def _complain(message: str) -> None:
-    try:
-        sys.stderr.write(f"warning: git ralph hook: {printable(message)[:500]}\n")
-    except OSError:
-        pass
+    streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
 
 
 def _log_anywhere(agent: str, message: str) -> None:

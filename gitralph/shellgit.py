@@ -28,7 +28,11 @@ def _program(environ: dict[str, str]) -> str | None:
 def _start(words: list[str], environ: dict[str, str]) -> tuple[int, int]:
     read, write = os.pipe()
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    actions = [
+        (os.POSIX_SPAWN_DUP2, null, 0),
+        (os.POSIX_SPAWN_DUP2, write, 1),
+        (os.POSIX_SPAWN_DUP2, null, 2),
+    ]
     try:
         return os.posix_spawn(words[0], words, environ, file_actions=actions), read
     except OSError:
@@ -41,7 +45,8 @@ def _start(words: list[str], environ: dict[str, str]) -> tuple[int, int]:
 
 def _read(fd: int, deadline: float) -> bytes | None:
     """All that comes until the end, None when the deadline or the limit comes first."""
-    chunks, size = [], 0
+    chunks: list[bytes] = []
+    size = 0
     while size <= _OUTPUT_LIMIT:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:

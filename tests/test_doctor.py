@@ -224,6 +224,21 @@ def test_a_command_that_prints_is_heard_by_the_agent(home: Home) -> None:
     assert codes(verdict(home, code=0)) == ["noise"]
 
 
+@pytest.mark.parametrize("how", ["another command", "no hooks", "no file"])
+def test_hooks_that_somebody_took_out(home: Home, how: str) -> None:
+    home.ralph("install", "--agent", "claude-code", "--agent", "pi")
+    file = home.root / SETTINGS
+    if how == "no file":
+        file.unlink()
+    else:
+        file.write_text("{}" if how == "no hooks" else file.read_text().replace(COMMAND, "true"))
+    row = verdict(home)
+    assert codes(row) == ["taken-out"]
+    assert "--agent claude-code --user" in row["fix"]
+    home.ralph("uninstall", "--agent", "claude-code", "--user")
+    assert verdict(home, code=0)["problem"] in (None, "not installed")
+
+
 def test_hooks_by_hand_count(home: Home) -> None:
     script = home.write("bin/gitralph-claude-code.sh", f"#!/bin/sh\n{COMMAND}\n")
     script.chmod(0o755)

@@ -32,7 +32,7 @@ gc:--dry-run -n
 env:
 help:
 emit:--run= --file= --json
-track:--session= --stdin -z
+track:--session= --stdin --from-transcript -z
 ls-files:--session= -z
 hook:
 '

@@ -10,8 +10,8 @@ from gitralph.porcelain.gc import Report
 from gitralph.quote import printable
 
 _NAMES = {
-    "journal": "journal", "call": "call file", "text": "text", "work": "work folder",
-    "session": "session file", "run": "run file",
+    "journal": "journal", "call": "call file", "text": "text", "work": "leftover",
+    "session": "session file", "shell": "list of shell calls", "run": "run file",
 }  # fmt: skip
 
 

@@ -162,9 +162,7 @@ def _drift_line(weave: Weave, anchored: Anchored, atom: int) -> None:
 
 
 def _drift_newline(weave: Weave, anchored: Anchored, is_complete: bool) -> None:
-    kept = [
-        op for op in weave.ops[NEWLINE] or () if weave.hunks[op >> 1].unit not in anchored.units
-    ]
+    kept = [op for op in weave.ops[NEWLINE] or () if weave.hunks[op >> 1].unit not in anchored.units]
     kept = [op for op in kept if op >> 1 != BASE]
     hunk = _drift_hunk(weave, anchored)
     weave.ops[NEWLINE] = [BASE << 1 | is_complete, hunk << 1 | (not is_complete), *kept]

@@ -25,7 +25,7 @@ class Surroundings:
             for atom in weave.shown[start:stop]:
                 line = weave.line[atom]
                 self.elsewhere[line] = self.elsewhere.get(line, count[line]) - 1
-        self._count = {line: n for line, n in self.elsewhere.items()}
+        self._count = dict(self.elsewhere)
 
     def telling(self, weave: Weave, line: int) -> bool:
         """Tell whether a line of the new text can only have come from where it was before."""
@@ -46,7 +46,7 @@ def returning(
     if inverse:
         return dict(enumerate(inverse))
     pairs = rising(_twins(weave, dead, fresh, surroundings))
-    return _grown(weave, dead, fresh, dict((new, old) for old, new in pairs))
+    return _grown(weave, dead, fresh, {new: old for old, new in pairs})
 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
@@ -84,9 +84,7 @@ def _twins(
     ]
 
 
-def _grown(
-    weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[int, int]
-) -> dict[int, int]:
+def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[int, int]) -> dict[int, int]:
     """Let pairs grow over equal neighbours, so that a brace returns with its block."""
     for step in (1, -1):
         for index in sorted(pairs, reverse=step < 0):

@@ -28,7 +28,8 @@ def add_trailers(git: Git, message: bytes, trailers: list[bytes], last: list[byt
     kept = [line for line in message.split(b"\n") if line not in last]
     options = [b"--trailer=" + text for text in (*trailers, *last)]
     done = git.try_run(
-        "-c", "trailer.separators=:", "-c", f"core.commentChar={_no_comment(kept)}", "interpret-trailers", "--if-exists=addIfDifferent",
+        "-c", "trailer.separators=:", "-c", f"core.commentChar={_no_comment(kept)}",
+        "interpret-trailers", "--if-exists=addIfDifferent",
         "--no-divider", *options, stdin=b"\n".join(kept).rstrip(b"\n") + b"\n",
     )  # fmt: skip
     if done.returncode:

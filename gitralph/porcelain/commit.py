@@ -12,9 +12,9 @@ from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.keep import GoneError, Keep
-from gitralph.plumbing.tree import GITLINK, Entry, TreeReader
+from gitralph.plumbing.tree import GITLINK, Entry
 from gitralph.porcelain import draft as drafts
-from gitralph.porcelain import history, landing, outcome, repohooks, staging, tidy, wording
+from gitralph.porcelain import fallback, history, landing, outcome, repohooks, staging, tidy, wording
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
@@ -72,12 +72,9 @@ def open_bench(ctx: Context, quarantine: bool) -> Workbench:
 
 
 def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:
-    from gitralph.state import pending
-
     matches = None
     if request.match is not None:
-        family = pending.family(ctx.layout, request.session)
-        matches = request.match(pending.pending_paths(ctx.layout, family))
+        matches = request.match(drafts.candidates(ctx, request.session))
     return drafts.build(ctx, bench, request.session, request.wishes, matches)
 
 
@@ -105,7 +102,7 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
-    return notes + _upstream_notes(ctx, made)
+    return notes + _upstream_notes(ctx, made) + fallback.notes(ctx, made.session, bool(made.states))
 
 
 def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
@@ -285,7 +282,7 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
     for attempt in range(_TRIES):
         tidy.settle(ctx)
         refuse_operation(ctx)
-        inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+        inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
         made = _build(ctx, inner, request)
         drafts.check(made, request.wishes.skip_entangled)
         if not made.entries:
@@ -368,15 +365,17 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git = objects.with_identity(bench.git, ctx.config, author)
     oid, ident = objects.make_commit(git, ctx.config, made.tree, made.head.oid, text)
+    keep = _kept(ctx, bench, made, oid, plan)
     touches = bool(plan.changes)
     if touches:
-        fresh = staging.cached_trees(ctx.repo.objects, made.base, made.tree, plan.changes, made.entries)
+        with closing(keep.store()) as store:
+            fresh = staging.cached_trees(store, made.base, made.tree, plan.changes, made.entries)
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
     found = [one for one in made.outcomes if one.taken]
     landing.land(
         landing.Landing(
             ctx.repo, ctx.layout, ctx.config, made.head, oid, ident, message.subject(text), copy,
-            touches, plan.changes, plan.old, found, _kept(ctx, bench, made, oid, plan),
+            touches, plan.changes, plan.old, found, keep,
         )
     )  # fmt: skip
     _note_void(ctx, made)
@@ -386,11 +385,11 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
 
 
 def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.IndexPlan) -> Keep:
-    """A second name for every object that the commit and the new index need."""
-    keep = Keep(f"{bench.folder}/keep", ctx.repo.common_dir)
+    """Every object that the commit and the new index need, in the repository from here on."""
+    keep = Keep(bench.objects_dir(ctx.repo.common_dir), ctx.repo.common_dir)
     entries = [e for e in (*made.entries.values(), *plan.changes.values()) if e is not None]
-    trees = TreeReader(ctx.repo.objects, made.tree).trees_above(made.entries)
-    keep.add([oid.encode(), *trees, *(e.oid for e in entries if e.mode != GITLINK)])
+    keep.add([oid.encode(), *made.trees, *(e.oid for e in entries if e.mode != GITLINK)])
+    keep.restore()
     return keep
 
 

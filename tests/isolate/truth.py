@@ -149,9 +149,7 @@ class Truth:
     def _may_drop(self, names: set[str], word: bytes) -> bool:
         removed = {word} | {v for v, stood in self.stands_for.items() if word in stood}
         return any(
-            actor in names and not put
-            for gone in removed
-            for _, actor, put in self.events.get(gone, [])
+            actor in names and not put for gone in removed for _, actor, put in self.events.get(gone, [])
         )
 
     def _missing(self, who: str, after: set[bytes]) -> list[str]:
@@ -180,9 +178,7 @@ class Truth:
         faults = [pair for pair in suspects if not self._order_is_right(who, place, *pair)]
         return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
 
-    def _order_is_right(
-        self, who: str, place: dict[bytes, int], one: bytes, other: bytes
-    ) -> bool:
+    def _order_is_right(self, who: str, place: dict[bytes, int], one: bytes, other: bytes) -> bool:
         """Compare with the orders that follow from moves committed or made by the committer.
 
         A move taken back may be committed or not.

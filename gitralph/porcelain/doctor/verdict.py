@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from gitralph.porcelain.doctor import probe
 from gitralph.porcelain.doctor.found import MANAGED, Installation, Where, installations
 from gitralph.porcelain.doctor.probe import Shot
+from gitralph.porcelain.install import receipt
 from gitralph.porcelain.install.settings import DISABLE_ALL
-from gitralph.porcelain.install.table import MANUAL, USER, Agent
+from gitralph.porcelain.install.table import MANUAL, PROJECT, USER, Agent
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
     found = installations(agent, here, environ)
     verdict.installed = [one for one in found if one.is_ours]
     _files(verdict, found)
+    _taken_out(verdict, agent, here, environ)
     if verdict.installed:
         _trust(verdict, agent)
         _coverage(verdict, here)
@@ -88,6 +90,20 @@ def _files(verdict: Verdict, found: list[Installation]) -> None:
             if key == DISABLE_ALL or one.scope == MANAGED:
                 text = f"hooks are switched off: '{key}' is set in '{one.file}'"
                 verdict.add("hooks-disabled", text, f"take '{key}' out of '{one.file}'")
+
+
+def _taken_out(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, str]) -> None:
+    """Files that we registered in and that do not name us any more."""
+    there = {os.path.realpath(one.file) for one in verdict.installed}
+    files = [(USER, agent.file(USER, environ, None))]
+    files += [(PROJECT, agent.file(PROJECT, environ, folder)) for folder in here.folders]
+    for scope, file in files:
+        target = os.path.realpath(file)
+        if target not in there and receipt.read(environ, target) is not None:
+            text = f"our hooks were taken out of '{file}' since they were installed"
+            words = f"--agent {agent.name} --{scope}"
+            fix = f"git ralph install {words}, or to forget them: git ralph uninstall {words}"
+            verdict.add("taken-out", text, fix)
 
 
 def _trust(verdict: Verdict, agent: Agent) -> None:

@@ -103,13 +103,13 @@ def _plan_uninstall(agent: Agent, path: str, environ: Mapping[str, str]) -> _Pla
     form, found = FORMS[agent.form], place.look(path)
     kept = receipt.read(environ, found.target)
     if found.data is None:
-        return _Plan(agent, found, None, ABSENT)
+        return _Plan(agent, found, None, ABSENT, kept)
     if kept is not None and kept.wrote == receipt.checksum(found.data):
         return _Plan(agent, found, kept.original, RESTORED, kept)
     _check_edited(form, agent, found, kept)
     data = form.removed(agent, found.data)
     if data == found.data:
-        return _Plan(agent, found, data, ABSENT)
+        return _Plan(agent, found, data, ABSENT, kept)
     return _Plan(agent, found, _left(agent, data, kept), REMOVED, kept)
 
 
@@ -137,7 +137,11 @@ def _check_still(plans: Sequence[_Plan]) -> bool:
 def _write(plan: _Plan, environ: Mapping[str, str]) -> None:
     """Carry one plan out; a receipt is on disk before the file it tells of."""
     found, kept = plan.found, plan.keep
-    if plan.status in (UNCHANGED, ABSENT):
+    if plan.status == UNCHANGED:
+        return
+    if plan.status == ABSENT:  # maybe an uninstall was cut off after its first step
+        place.prune(kept.folders if kept else [])
+        receipt.forget(environ, found.target)
         return
     if plan.status in (INSTALLED, UPDATED):
         assert kept is not None
@@ -191,6 +195,7 @@ def uninstall(
 ) -> list[Done]:
     """Take the hooks of ``agents`` out again. Raises Refused, with nothing written."""
     plans = _carry_out(_plan_uninstall, agents, scope, root, environ)
+    receipt.drop_folders(environ)
     out = [Done(p.agent.name, scope, p.found.path, p.status) for p in plans]
     return out + _by_hand(agents, scope)
 
