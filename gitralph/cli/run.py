@@ -85,7 +85,8 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     if not resume and start.interrupted(ctx, prepared.options) is not None:
         output.hint(summary.again(given["plan"]) + " goes on with the run that was interrupted")
     view = View()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for what in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(what, signal.default_int_handler)
     with Live(view, watch.looker(ctx.layout), _columns()) as live:
         found = start.run(ctx, prepared, live.say, view, cwd)
     _show(found, as_json)

@@ -1,6 +1,7 @@
 """Loops, section G: the loop over a plan."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -448,3 +449,74 @@ def test_children_see_no_foreign_ids(loop: Loop) -> None:
     assert not set(foreign) & set(found)
     assert (found["RALPH_ROOT"], found["RALPH_TASK_NUM"]) == (str(loop.repo.root), "1")
     assert found["RALPH_EVENTS_FILE"] == str(loop.repo.state / f"events-{loop.last_run()['run']}.jsonl")
+
+
+def test_progress_on_a_terminal(loop: Loop) -> None:
+    import pty
+
+    loop.plan("one \x1b[31m")
+    loop.script({"one \x1b[31m": [["write", "one.txt", "1\n"], ["emit", "half.way"], ["sleep", 1.5]]})
+    main, side = pty.openpty()
+    command = [*runner.COMMAND, "run", "plan.md", *loop.agent]
+    env = {**loop.repo.env, "TERM": "xterm"}
+    child = subprocess.Popen(command, cwd=loop.repo.root, env=env, stdout=subprocess.PIPE, stderr=side)
+    os.close(side)
+    said = b""
+    while True:
+        try:
+            chunk = os.read(main, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        said += chunk
+    os.close(main)
+    out = child.communicate()[0]
+    assert child.returncode == 0
+    assert b"agent 1" in said
+    assert b"1 file: one.txt" in said
+    assert b"[half.way]" in said
+    assert b"\x1b[1A\x1b[J" in said
+    assert b"\x1b[31m" not in said + out
+    assert said.rstrip().endswith(b"s)")
+
+
+def test_an_operation_in_progress_is_refused_before_any_work(loop: Loop) -> None:
+    three(loop)
+    (loop.repo.root / ".git/MERGE_HEAD").write_text(loop.base + "\n")
+    loop.run(code=4)
+    assert loop.worked() == []
+
+
+def test_a_forged_record_names_no_worktree_of_its_own(loop: Loop) -> None:
+    three(loop)
+    script: dict[str, list[Do]] = {"one": [["exit", 1]]}
+    loop.script(script)
+    loop.run(code=1)
+    run = loop.last_run()
+    path = loop.repo.state / f"runs/{run['run']}.json"
+    run["tasks"][0].update(step="merge", root="/", tree="--upload-pack=x")
+    path.write_text(json.dumps(run))
+    loop.script({})
+    loop.repo.ralph("run", "--resume")
+    assert loop.boxes() == "xxx"
+    for text in ("", "[]", "{}", "{" * 9999):
+        path.write_text(text)
+        loop.repo.ralph("run", "plan.md", "--resume", code=128)
+        loop.repo.ralph("run", "list")
+
+
+def test_agents_that_are_not_there(loop: Loop) -> None:
+    loop.plan("one")
+    said = loop.repo.ralph(
+        "run", "plan.md", "--agent", "claude-code", code=128, env={"PATH": "/usr/bin:/bin"}
+    )
+    assert "'claude' is not a program on PATH" in said.said
+    loop.repo.ralph("run", "plan.md", "--agent", "hal", code=129)
+    loop.repo.ralph("run", "plan.md", "--agent", "pi", "--", "x", code=129)
+    loop.repo.git("config", "ralph.pi.arguments", "--x 'a b")
+    loop.repo.ralph("run", "plan.md", "--agent", "pi", code=128)
+    loop.repo.git("config", "ralph.pi.arguments", "--x 'a b'")
+    loop.repo.git("config", "ralph.pi.command", "/bin/echo")
+    said = loop.repo.ralph("run", "plan.md", "--agent", "pi", "--dry-run")
+    assert "$ /bin/echo -p --x 'a b' '{prompt}'" in said.text

@@ -39,7 +39,7 @@ def _steps(worker: Worker, job: Job, alone: bool, may_merge: bool) -> None:
                 raise NotYetError
             land.merge(worker, ctx, job)
         if job.step == TICK:
-            land.tick(worker, job)
+            land.tick(worker, ctx, job)
             if job.bead and job.commit:
                 tracker.close(job.bead, f"landed in {job.commit}")
     finally:

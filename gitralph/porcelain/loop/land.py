@@ -139,14 +139,14 @@ def merge(worker: Worker, ctx: Context, job: Job) -> None:
     worker.ledger.step(job, TICK)
 
 
-def tick(worker: Worker, job: Job) -> None:
+def tick(worker: Worker, ctx: Context, job: Job) -> None:
     """Tick the task in the plan: only ever called for one that has landed or needed nothing."""
     if worker.options.plan is not None:
         _tick_in(worker, worker.options.plan, job)
     job.outcome = COMMITTED if job.commit else NO_OP
     worker.ledger.step(job, END, process=None)
     worker.ledger.tell(f"task.{job.outcome}", job, commit=job.commit, files=job.files)
-    sessions.end(worker.ctx, job.session)
+    sessions.end(ctx, job.session)
 
 
 def _tick_in(worker: Worker, path: str, job: Job) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gitralph.sessionid import is_valid
+
 AGENT, VERIFY, COMMIT, MERGE, TICK, END = "agent", "verify", "commit", "merge", "tick", "end"
 COMMITTED, NO_OP, FAILED, ENTANGLED = "committed", "no-op", "failed", "entangled"
 LANDED = frozenset([COMMITTED, NO_OP])
@@ -85,14 +87,26 @@ def job_of(kept: dict[str, Any]) -> Job | None:
         job = Job(**known)
     except TypeError:
         return None
-    sound = isinstance(job.text, str) and type(job.copy) is int and isinstance(job.session, str)
+    numbers = (job.copy, job.number, job.total, job.iteration)
+    sound = isinstance(job.text, str) and is_valid(job.session) and all(type(n) is int for n in numbers)
+    if job.tree is not None and not _is_ours(job.root, job.tree):
+        return None
     return job if sound else None
+
+
+def _is_ours(root: object, tree: object) -> bool:
+    """True for a worktree and branch as the loop itself would name them."""
+    if not isinstance(root, str) or not isinstance(tree, str) or not tree.startswith("ralph/"):
+        return False
+    name = tree.removeprefix("ralph/")
+    return is_valid(name) and root.endswith(f"/.worktrees/ralph-{name}") and root[:1] == "/"
 
 
 @dataclass
 class View:
     """What people may look at while the loop works; read by another thread, so only replaced whole."""
 
+    run: str | None = None
     jobs: list[Job] = field(default_factory=list)
     waiting: int = 0
     begun: dict[str, float] = field(default_factory=dict)

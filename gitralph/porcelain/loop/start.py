@@ -10,6 +10,7 @@ from gitralph import process
 from gitralph.errors import Busy, Fatal, Refused, UsageError
 from gitralph.porcelain import plan as plans
 from gitralph.porcelain import runs as porcelain
+from gitralph.porcelain.commit import refuse_operation
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.loop import launch, summary
 from gitralph.porcelain.loop.child import Children
@@ -113,9 +114,12 @@ def run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str) -> Sum
     command = launch.command_of(options, ctx.config, ctx.environ, cwd)
     if options.plan is not None:
         plans.read(options.plan)
+    if not options.worktree:
+        refuse_operation(ctx)  # better now than when the first agent has done its work
     begun = time.monotonic()
     with _only_one(ctx, options):
         ledger, news = _open(ctx, prepared, say)
+        view.run = ledger.run
         children = Children(ctx.layout.tmp)
         name = plans.relative(ctx, options.plan) if options.plan else None
         worker = Worker(ctx, options, command, ledger, children, say, name, news)

@@ -4,12 +4,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gitralph import eventfile, files
-from gitralph.layout import Layout
+from gitralph import eventfile, files, gitdir
+from gitralph.layout import Layout, StateError, for_place
 from gitralph.porcelain.loop.model import AGENT, Job, View
 from gitralph.quote import shown
 from gitralph.state import events, manifest
-from gitralph.state import run as runs
 from gitralph.state.events import Event
 
 _TAIL = 200
@@ -31,10 +30,13 @@ class Glance:
 Look = Callable[[View], list[Glance]]
 
 
-def _touched(layout: Layout, session: str) -> tuple[int, str]:
+def _touched(layout: Layout, job: Job) -> tuple[int, str]:
+    """How many paths the session has recorded, and the last of them."""
     try:
-        found = manifest.parse(files.read_bytes(layout.manifest(session), 1 << 24)).lines
-    except OSError:
+        if job.root is not None and (place := gitdir.discover(job.root)) is not None:
+            layout = for_place(place, create=False)
+        found = manifest.parse(files.read_bytes(layout.manifest(job.session), 1 << 24)).lines
+    except (OSError, StateError):
         return 0, ""
     last = max(found, key=lambda path: found[path][-1], default=b"")
     return len(found), shown(last)
@@ -60,14 +62,13 @@ def looker(layout: Layout) -> Look:
     """A function that takes the glances of now."""
 
     def look(view: View) -> list[Glance]:
-        run, _ = runs.current(layout)
-        return [_glance(layout, run, view, job) for job in view.jobs if job.session in view.begun]
+        return [_glance(layout, view, job) for job in view.jobs if job.session in view.begun]
 
     return look
 
 
-def _glance(layout: Layout, run: str | None, view: View, job: Job) -> Glance:
+def _glance(layout: Layout, view: View, job: Job) -> Glance:
     step = f"{job.step} {job.iteration}" if job.step == AGENT else job.step
-    count, last = _touched(layout, job.session)
-    event = _last_event(layout, run, job.session)
+    count, last = _touched(layout, job)
+    event = _last_event(layout, view.run, job.session)
     return Glance(job.name, job.text, step, view.elapsed(job), count, last, event)
