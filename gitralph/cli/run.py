@@ -1,9 +1,11 @@
 """``git ralph run``: the loop over a plan, and the runs themselves: start, resume, list, end."""
 
+import contextlib
 import os
 import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -72,7 +74,7 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     """Work through a plan: each open task gets a session, an agent, one commit and its tick."""
     _check(given["plan"], given["prompt"], given["bead"])
     wanted = Options(command=click_ctx.meta.get("command", ()), **given)
-    ctx = options.context(create=not dry_run)
+    ctx = options.context(create=not (dry_run or resume))
     cwd = os.getcwd()
     if resume:
         prepared = start.resumed(ctx, wanted)
@@ -85,9 +87,7 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     if not resume and start.interrupted(ctx, prepared.options) is not None:
         output.hint(summary.again(given["plan"]) + " goes on with the run that was interrupted")
     view = View()
-    for what in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(what, signal.default_int_handler)
-    with Live(view, watch.looker(ctx.layout), _columns()) as live:
+    with _stopped_like_by_hand(), Live(view, watch.looker(ctx.layout), _columns()) as live:
         found = start.run(ctx, prepared, live.say, view, cwd)
     _show(found, as_json)
     return found.code
@@ -106,6 +106,19 @@ def run(**_: object) -> None:
 
 # they are the loop's: here only to be shown, as parse_args never leaves one to the group
 run.params = [one for one in loop.params if isinstance(one, click.Option)]
+
+
+@contextlib.contextmanager
+def _stopped_like_by_hand() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does: stop the agents, keep everything."""
+    kept = [
+        (what, signal.signal(what, signal.default_int_handler)) for what in (signal.SIGTERM, signal.SIGHUP)
+    ]
+    try:
+        yield
+    finally:
+        for what, before in kept:
+            signal.signal(what, before)
 
 
 def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:
@@ -158,7 +171,7 @@ def start_run() -> None:
 @options.as_json
 def resume_run(run_id: str | None, as_json: bool) -> None:
     """Go on with a run; prints its id, and tells the events that came since it was left."""
-    found = runs.resume(options.context(), run_id)
+    found = runs.resume(options.context(create=False), run_id)
     if as_json:
         new = [row.value for row in found.news]
         output.as_json({"run": found.run, "new": new, "more": found.more, "tasks": found.record["tasks"]})

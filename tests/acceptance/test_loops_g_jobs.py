@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitralph.porcelain.loop.tracker import bead_of
 from tests.acceptance.test_loops_g_loop import begin
 from tests.support import runner
 from tests.support.looping import Loop
@@ -49,7 +50,8 @@ def test_l112_two_tasks_at_once(loop: Loop, where: str) -> None:
             "three": [["write", "three.txt", "3\n"]],
         }
     )
-    loop.run("--jobs", "2", *(["--worktree"] if where == "worktrees" else []))
+    inherited = {"GIT_DIR": str(loop.repo.root / ".git"), "GIT_WORK_TREE": str(loop.repo.root)}
+    loop.run("--jobs", "2", *(["--worktree"] if where == "worktrees" else []), env=inherited)
     assert loop.boxes() == "xxx"
     assert sorted(s for s in loop.subjects() if s.startswith("Task")) == [
         "Task 1/3: one", "Task 2/3: two", "Task 3/3: three",
@@ -342,3 +344,15 @@ def test_l111_not_closed_without_a_commit(loop: Loop) -> None:
     fake_bd(loop, SHAPES["object"])
     loop.run(code=1)
     assert "close" not in (loop.aside / "bd.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one (bead bd-7)", "bd-7"), ("one (bead: bd-a3f8.1) more", "bd-a3f8.1"), ("bead: x-1", "x-1"),
+        ("bead:gt-wisp-hfb", "gt-wisp-hfb"), ("count the beads", None), ("(bead ../x)", None),
+        ("(bead -x)", None), ("bead:", None), ("(bead a..b)", None), ("(bead bd-1; rm)", None),
+    ],
+)  # fmt: skip
+def test_l111_how_a_task_names_its_work_item(text: str, expected: str | None) -> None:
+    assert bead_of(text) == expected

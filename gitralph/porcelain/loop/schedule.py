@@ -105,7 +105,8 @@ class Schedule:
         try:
             future.result()
         except NotYetError:
-            self._waiting.append(job)
+            # what it waited for may have ended meanwhile, and nobody else would wake it
+            (self._ready if self._may_merge(job) else self._waiting).append(job)
         except Entangled as error:
             self._park(job, error)
         except InterruptedLoop:

@@ -18,7 +18,7 @@ from gitralph.porcelain.loop.model import Say
 from gitralph.quote import printable
 
 TIMEOUT = 10.0
-_BEAD = re.compile(r"\(bead:?\s+([A-Za-z0-9][A-Za-z0-9._-]{0,99})\)")
+_BEAD = re.compile(r"(?:\(bead:?\s+|\bbead:\s?)([A-Za-z0-9][A-Za-z0-9._-]{0,99}(?<![.]))(?:\)|\s|$)")
 _ENVELOPES = ("data", "issue", "issues", "result", "results", "bead", "beads", "items")
 _CRITERIA = ("acceptance_criteria", "acceptanceCriteria", "acceptance", "criteria")
 

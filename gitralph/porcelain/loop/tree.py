@@ -66,7 +66,7 @@ def _exclude(ctx: Context) -> None:
 def merge(ctx: Context, job: Job) -> None:
     """Merge a job's branch into the branch of the caller. Raises Refused with everything as it was."""
     assert job.tree is not None
-    git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":")
+    git = ctx.git.at(ctx.repo.root, GIT_EDITOR=":")
     if git.try_run("merge-base", "--is-ancestor", job.tree, "HEAD").returncode == 0:
         return
     done = git.try_run("merge", "-q", "--no-edit", "-m", f"Merge '{job.tree}': {job.text}", job.tree)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from gitralph import eventfile, process, sessionfile
 from gitralph.errors import Failed, RalphError
+from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import open_repository
 from gitralph.porcelain import owned, sessions
 from gitralph.porcelain.context import Context, state_layout
@@ -45,7 +46,9 @@ class Worker:
         """A context of the job's own: the object database is not shared between threads."""
         if job.root is None:
             return replace(self.ctx, repo=replace(self.ctx.repo))
-        repo = open_repository(self.ctx.outer.at(job.root))
+        # a GIT_DIR that we inherited names the caller's worktree, not the job's
+        outer = Git(self.ctx.outer.program, base_environment(self.ctx.outer.env), job.root)
+        repo = open_repository(outer)
         return replace(self.ctx, repo=repo, layout=state_layout(repo.place, create=True))
 
 
