@@ -196,15 +196,13 @@ def _words(loop: Loop) -> list[str]:
     return ["plan.md", *(["--resume"] if begun else []), "--jobs", "4"]
 
 
-@pytest.mark.slow
-def test_twenty_tasks_four_at_a_time_killed_and_resumed(loop: Loop) -> None:
-    twenty(loop, pause=0.7)
+def killed_at_random(loop: Loop, *more: str) -> None:
+    """The loop, killed up to ten times at random moments and resumed, then left to finish."""
     seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
     chance = random.Random(seed)
     kills = 0
     while kills < 10:
-        child = begin(loop, *_words(loop))
+        child = begin(loop, *_words(loop), *more)
         try:
             child.communicate(timeout=chance.uniform(0.3, 1.5))
             break
@@ -212,10 +210,29 @@ def test_twenty_tasks_four_at_a_time_killed_and_resumed(loop: Loop) -> None:
             child.send_signal(signal.SIGKILL)
             child.communicate()
             kills += 1
-    assert kills > 4, "the tasks are too quick for this machine"
     _, err = begin(loop, *_words(loop)).communicate(timeout=240)
-    print(f"{kills} kills\n{err.decode()}")
+    print(f"seed {seed}, {kills} kills\n{err.decode()}")
+    assert kills > 4, "the tasks are too quick for this machine"
+
+
+@pytest.mark.slow
+def test_twenty_tasks_four_at_a_time_killed_and_resumed(loop: Loop) -> None:
+    twenty(loop, pause=0.7)
+    killed_at_random(loop)
     check_twenty(loop)
+
+
+@pytest.mark.slow
+def test_twenty_tasks_in_worktrees_killed_and_resumed(loop: Loop) -> None:
+    twenty(loop, pause=0.7)
+    killed_at_random(loop, "--worktree")
+    assert loop.boxes() == "x" * TASKS
+    subjects = [subject for subject in loop.subjects() if subject.startswith("Task")]
+    assert len(set(subjects)) == len(subjects) == TASKS
+    for shared in SHARED:
+        assert loop.repo.blob(shared).count(b"done by") == TASKS
+    assert loop.repo.git("status", "--porcelain") == " M plan.md"
+    assert loop.repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
 
 
 def test_a_plan_of_twenty_runs_through(loop: Loop) -> None:

@@ -1,17 +1,20 @@
 """A task's own worktree and the way home from it. The seam to ``git ralph worktree``: two functions.
 
-Everything is git's own: it refuses to check out over what is there and to merge over what is dirty.
+git itself refuses to check out over what is there, and to move over what is dirty.
 """
 
 import os
+import time
 
 from gitralph.errors import Fatal, Refused
-from gitralph.plumbing.git import GitError
+from gitralph.plumbing.git import Git, GitError
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.loop.model import Job
+from gitralph.quote import printable
 from gitralph.sessionid import safe_form
 
 _EXCLUDE = "/.worktrees/"
+_TRIES = 8
 
 
 def name_of(job: Job) -> str:
@@ -64,15 +67,45 @@ def _exclude(ctx: Context) -> None:
 
 
 def merge(ctx: Context, job: Job) -> None:
-    """Merge a job's branch into the branch of the caller. Raises Refused with everything as it was."""
+    """Merge a job's branch into the branch of the caller. Raises Refused with everything as it was.
+
+    The merge commit is made in memory; what touches the checkout is one fast-forward, which git either
+    refuses or, started in a session of its own, carries out to its end.
+    """
     assert job.tree is not None
-    git = ctx.git.at(ctx.repo.root, GIT_EDITOR=":")
-    if git.try_run("merge-base", "--is-ancestor", job.tree, "HEAD").returncode == 0:
-        return
-    done = git.try_run("merge", "-q", "--no-edit", "-m", f"Merge '{job.tree}': {job.text}", job.tree)
-    if done.returncode == 0:
-        return
-    if ctx.repo.operation():
-        git.try_run("merge", "--abort")
-    said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+    git = ctx.git.at(ctx.repo.root)
+    for attempt in range(_TRIES):
+        if _is_in(git, f"refs/heads/{job.tree}", "HEAD"):
+            return
+        done = git.run_through("merge", "-q", "--ff-only", _target(ctx, git, job))
+        if done.returncode == 0:
+            return
+        said = done.stderr.decode("utf-8", "replace").strip()
+        if attempt == _TRIES - 1 or not _may_pass(said):
+            break
+        time.sleep(0.1 * (attempt + 1))
     raise Refused(f"'{job.tree}' could not be merged: {said}", f"git merge {job.tree}")
+
+
+def _may_pass(said: str) -> bool:
+    """True while another git, maybe of a loop that was killed, is at work or has moved the branch."""
+    return "index.lock" in said or "fast-forward" in said
+
+
+def _is_in(git: Git, one: str, other: str) -> bool:
+    return git.try_run("merge-base", "--is-ancestor", one, other).returncode == 0
+
+
+def _target(ctx: Context, git: Git, job: Job) -> str:
+    """The commit to move to: the job's own where that will do, else a merge. Raises Refused on conflict."""
+    head, tip = git.line("rev-parse", "HEAD"), git.line("rev-parse", f"refs/heads/{job.tree}")
+    if _is_in(git, head, tip):
+        return tip
+    done = git.try_run("merge-tree", "--write-tree", "--name-only", "--no-messages", head, tip)
+    tree, *paths = os.fsdecode(done.stdout).split("\n")
+    if done.returncode:
+        names = ", ".join(f"'{printable(path)}'" for path in paths if path)
+        raise Refused(f"'{job.tree}' could not be merged: conflicts in {names}", f"git merge {job.tree}")
+    sign = ["-S"] if ctx.config.boolean("commit.gpgsign") else []
+    message = f"Merge '{job.tree}': {job.text}"
+    return git.line("commit-tree", *sign, "-p", head, "-p", tip, "-m", message, tree)
