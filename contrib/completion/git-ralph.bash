@@ -14,6 +14,16 @@ session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
 session-list:--json
 session-show:--json
 session-end:
+run:--prompt= --bead= --agent= --jobs= --worktree --max-iterations= --max-tasks= --verify= --promise= --include-entangled --resume --dry-run --json -p -j
+run-start:
+run-resume:--run= --json
+run-list:--json
+run-end:--run=
+plan:use show
+plan-use:
+plan-show:--json
+events:--run= --file= --topic= --last= --follow --cursor= --json --jsonl --strict -f
+report:--run= --output= -o
 install:--agent= --user --project
 uninstall:--agent= --user --project
 doctor:--json
@@ -21,6 +31,7 @@ demo:--keep
 gc:--dry-run -n
 env:
 help:
+emit:--run= --file= --json
 track:--session= --stdin --from-transcript -z
 ls-files:--session= -z
 hook:
@@ -46,6 +57,16 @@ __git_ralph_sessions() {
 	done
 }
 
+__git_ralph_runs() {
+	local folder file
+	folder=$(git rev-parse --git-common-dir 2>/dev/null)/ralph-sessions
+	for file in "$folder"/events-*.jsonl; do
+		[ -e "$file" ] || continue
+		file=${file##*/events-}
+		printf '%s\n' "${file%.jsonl}"
+	done
+}
+
 __git_ralph_reply() {
 	local IFS=$' \t\n' word
 	COMPREPLY=()
@@ -66,8 +87,12 @@ _git_ralph() {
 			[ "$word" = ralph ] || [ "${word##*/}" = git-ralph ] && found=1
 		elif [ -z "$command" ]; then
 			case $word in -C) at=$((at + 1)) ;; -*) ;; *) command=$word ;; esac
-		elif [ "$command" = session ] && [ -z "$sub" ]; then
-			case $word in -*) ;; *) sub=$word ;; esac
+		elif [ -z "$sub" ]; then
+			case $command:$word in
+			*:-*) ;;
+			session:* | plan:*) sub=$word ;;
+			run:start | run:resume | run:list | run:end) sub=$word ;;
+			esac
 		fi
 	done
 	if [ -z "$command" ]; then
@@ -89,20 +114,19 @@ _git_ralph() {
 	esac
 	case $option in
 	--session | --parent) __git_ralph_reply "$(__git_ralph_sessions)" "$value" && return ;;
+	--run) __git_ralph_reply "$(__git_ralph_runs)" "$value" && return ;;
 	--agent) __git_ralph_reply "$__git_ralph_agents" "$value" && return ;;
 	--env) __git_ralph_reply 'sh json' "$value" && return ;;
 	esac
-	case $command in
-	session)
-		case $sub in
-		'') __git_ralph_reply "$(__git_ralph_words session)" ;;
-		*)
-			case $cur in
-			-*) __git_ralph_reply "$(__git_ralph_words "session-$sub")" ;;
-			*) case $sub in show | end) __git_ralph_reply "$(__git_ralph_sessions)" ;; esac ;;
-			esac
-			;;
-		esac
+	case $command:$sub:$cur in
+	session:*:-* | plan:*:-* | run:?*:-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" && return ;;
+	session::* | plan::*) __git_ralph_reply "$(__git_ralph_words "$command")" && return ;;
+	session:show:* | session:end:*) __git_ralph_reply "$(__git_ralph_sessions)" && return ;;
+	session:*) return ;;
+	run::-*) ;;
+	run::*)
+		__git_ralph_reply 'start resume list end'
+		compopt -o default 2>/dev/null || :
 		return
 		;;
 	esac
