@@ -28,6 +28,9 @@ edits/              one journal a path: every edit, by whom, before and after
 objects/            full texts the journals need (zlib)
 calls/              what a file held before a tool call
 intents/            commits about to land; normally empty
+beads/<bead>.json   a work item: worktree, branch, base, owner, loop
+merges/             merges of a bead about to land; normally empty
+spawns/             what the next launch of a subagent shall get
 locks/              kernel locks; harmless when nobody holds them
 tmp/                work in progress; emptied by the next command
 hooks.log           what hooks could not record
@@ -76,6 +79,21 @@ class Layout:
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
 
+    def bead(self, bead: str) -> str:
+        return bead_record(self.top, bead)
+
+    @property
+    def beads(self) -> str:
+        return self.top + "/beads"
+
+    @property
+    def merges(self) -> str:
+        return self.top + "/merges"
+
+    @property
+    def spawns(self) -> str:
+        return self.top + "/spawns"
+
     @property
     def edits(self) -> str:
         return self.own + "/edits"
@@ -99,6 +117,11 @@ class Layout:
     @property
     def active(self) -> str:
         return self.own + "/active-session"
+
+
+def bead_record(top: str, bead: str) -> str:
+    """The record of a bead below a state folder."""
+    return f"{top}/beads/{bead}.json"
 
 
 def path_key(path: bytes) -> str:

@@ -18,6 +18,7 @@ COMMANDS = {
     "status": ("status", "porcelain", "Show whose every uncommitted path is"),
     "diff": ("diff", "porcelain", "Show exactly what commit would record"),
     "session": ("session", "porcelain", "Start, list, show and end sessions"),
+    "worktree": ("worktree", "porcelain", "A checkout for each bead: add, list, merge, remove"),
     "install": ("install", "porcelain", "Register the hooks of an agent"),
     "uninstall": ("install", "porcelain", "Take the hooks of an agent out again"),
     "doctor": ("doctor", "porcelain", "Prove that edits are being recorded"),
