@@ -1,10 +1,10 @@
 """Section C: worktrees by bead, L33 to L65."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,12 +46,12 @@ def branches(repo: Repo) -> list[str]:
 def everything(repo: Repo) -> tuple[str, ...]:
     """Refs, registrations, status: what a refusal must leave as it was."""
     return (
-        repo.git("for-each-ref"), repo.git("worktree", "list", "--porcelain"), repo.git("status", "--porcelain"),
-        repo.git("ls-files", "-s"), repo.head(),
+        repo.git("for-each-ref"), repo.git("worktree", "list", "--porcelain"),
+        repo.git("status", "--porcelain"), repo.git("ls-files", "-s"), repo.head(),
     )  # fmt: skip
 
 
-def test_L33_add(repo: Repo) -> None:
+def test_l33_add(repo: Repo) -> None:
     done = repo.ralph("worktree", "add", "bd-7jf", "--json").json()
     path = str(repo.root / ".worktrees/ralph-bd-7jf")
     assert done["path"] == path
@@ -63,7 +63,7 @@ def test_L33_add(repo: Repo) -> None:
     assert repo.ralph("worktree", "path", "bd-8").text == str(repo.root / ".worktrees/ralph-bd-8") + "\n"
 
 
-def test_L34_from_a_worktree_or_a_subdirectory(repo: Repo) -> None:
+def test_l34_from_a_worktree_or_a_subdirectory(repo: Repo) -> None:
     tree = add(repo)
     assert add(tree, "bd-2").root == repo.root / ".worktrees/ralph-bd-2"
     said = repo.ralph("worktree", "add", "bd-3", cwd="d").text
@@ -72,12 +72,16 @@ def test_L34_from_a_worktree_or_a_subdirectory(repo: Repo) -> None:
     assert add(linked, "bd-4").root == repo.root / ".worktrees/ralph-bd-4"
 
 
-def test_L35_base(repo: Repo) -> None:
+def test_l35_base(repo: Repo) -> None:
     first = repo.head()
     repo.git("tag", "v1")
     repo.write("a", "second\n")
     repo.commit_all("second")
-    for bead, base, ref in (("bd-1", "v1", "refs/tags/v1"), ("bd-2", first, None), ("bd-3", "main", "refs/heads/main")):
+    for bead, base, ref in (
+        ("bd-1", "v1", "refs/tags/v1"),
+        ("bd-2", first, None),
+        ("bd-3", "main", "refs/heads/main"),
+    ):
         done = repo.ralph("worktree", "add", bead, "--base", base, "--json").json()
         assert done["base_ref"] == ref
         assert done["base_oid"] == (repo.head() if base == "main" else first)
@@ -88,7 +92,7 @@ def test_L35_base(repo: Repo) -> None:
     assert not (repo.state / "beads/bd-9.json").exists()
 
 
-def test_L36_reuse(repo: Repo) -> None:
+def test_l36_reuse(repo: Repo) -> None:
     tree = add(repo)
     tree.write("a", "uncommitted\n")
     done = repo.ralph("worktree", "add", "bd-1", "--json").json()
@@ -98,7 +102,7 @@ def test_L36_reuse(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["other", "detached"])
-def test_L37_wrong_branch_or_detached(repo: Repo, how: str) -> None:
+def test_l37_wrong_branch_or_detached(repo: Repo, how: str) -> None:
     tree = add(repo)
     tree.git("switch", "-q", *(["-c", "other"] if how == "other" else ["--detach"]))
     before = everything(repo)
@@ -110,7 +114,7 @@ def test_L37_wrong_branch_or_detached(repo: Repo, how: str) -> None:
 
 
 @pytest.mark.parametrize("clone", [False, True])
-def test_L38_foreign_directory(repo: Repo, clone: bool) -> None:
+def test_l38_foreign_directory(repo: Repo, clone: bool) -> None:
     path = repo.root / ".worktrees/ralph-bd-1"
     if clone:
         subprocess.run(["git", "clone", "-q", str(repo.root), str(path)], check=True)
@@ -123,7 +127,7 @@ def test_L38_foreign_directory(repo: Repo, clone: bool) -> None:
     assert (everything(repo), sorted(os.listdir(path))) == before
 
 
-def test_L39_branch_without_worktree(repo: Repo) -> None:
+def test_l39_branch_without_worktree(repo: Repo) -> None:
     repo.git("branch", "ralph/bd-1")
     repo.write("a", "second\n")
     repo.commit_all("second")
@@ -133,14 +137,14 @@ def test_L39_branch_without_worktree(repo: Repo) -> None:
     assert tree.head() == repo.git("rev-parse", "HEAD~1")
 
 
-def test_L40_branch_checked_out_elsewhere(repo: Repo) -> None:
+def test_l40_branch_checked_out_elsewhere(repo: Repo) -> None:
     other = repo.root.parent / "other"
     repo.git("worktree", "add", "-q", "-b", "ralph/bd-1", str(other))
     assert str(other) in repo.ralph("worktree", "add", "bd-1", code=4).said
     assert not (repo.root / ".worktrees/ralph-bd-1").exists()
 
 
-def test_L41_name_clash(repo: Repo) -> None:
+def test_l41_name_clash(repo: Repo) -> None:
     repo.git("branch", "ralph")
     before = everything(repo)
     assert "'ralph'" in repo.ralph("worktree", "add", "bd-1", code=4).said
@@ -148,7 +152,7 @@ def test_L41_name_clash(repo: Repo) -> None:
     assert not (repo.root / ".worktrees").exists()
 
 
-def test_L42_ids(repo: Repo) -> None:
+def test_l42_ids(repo: Repo) -> None:
     for bead in ("bd-a3f8.1", "ralph-loop-7jf", "gt-wisp-hfb", "bd-a3f8"):
         assert add(repo, bead).root.name == f"ralph-{bead}"
         assert f"ralph/{bead}" in branches(repo)
@@ -162,7 +166,7 @@ def test_L42_ids(repo: Repo) -> None:
     assert everything(repo) == before
 
 
-def test_L43_in_progress(repo: Repo) -> None:
+def test_l43_in_progress(repo: Repo) -> None:
     repo.start("S1")
     repo.start("S2")
     add(repo, "bd-1", "--session", "S1")
@@ -190,7 +194,7 @@ def _at_once(repo: Repo, beads: list[str]) -> list[int]:
     return [child.wait(60) for child in children]
 
 
-def test_L44_races(repo: Repo) -> None:
+def test_l44_races(repo: Repo) -> None:
     assert set(_at_once(repo, ["bd-1"] * 10)) <= {0, 4, 75}
     assert len(registered(repo)) == 2
     assert _at_once(repo, [f"x-{n}" for n in range(10)]) == [0] * 10
@@ -200,7 +204,7 @@ def test_L44_races(repo: Repo) -> None:
     repo.git("fsck", "--strict", "--no-dangling", "--no-progress")
 
 
-def test_L45_invisible_to_git_add(repo: Repo) -> None:
+def test_l45_invisible_to_git_add(repo: Repo) -> None:
     repo.write(".gitignore", "*.log\n")
     repo.commit_all("ignore")
     add(repo)
@@ -211,7 +215,7 @@ def test_L45_invisible_to_git_add(repo: Repo) -> None:
     assert (repo.root / ".git/info/exclude").read_text().count(".worktrees") == 1
 
 
-def test_L46_clean(repo: Repo) -> None:
+def test_l46_clean(repo: Repo) -> None:
     repo.write("a", "dirty\n")
     repo.write("untracked", "x\n")
     repo.write("b", "staged\n")
@@ -224,7 +228,7 @@ def test_L46_clean(repo: Repo) -> None:
     assert repo.git("stash", "list") == ""
 
 
-def test_L47_ignored_files_on_request(repo: Repo) -> None:
+def test_l47_ignored_files_on_request(repo: Repo) -> None:
     repo.write(".gitignore", ".env\n*.local\nlink\nsecret\n")
     repo.commit_all("ignore")
     repo.write(".env", "A=1\n", 0o600)
@@ -249,7 +253,7 @@ def test_L47_ignored_files_on_request(repo: Repo) -> None:
     assert tree.read("kept.local") == b"mine\n"
 
 
-def test_L48_after_create_command(repo: Repo) -> None:
+def test_l48_after_create_command(repo: Repo) -> None:
     repo.git("config", "ralph.worktree.postCreate", 'echo "$RALPH_BEAD $RALPH_ROOT" >said; echo noise')
     done = repo.ralph("worktree", "add", "bd-1")
     tree = Path(done.text[:-1])
@@ -262,7 +266,7 @@ def test_L48_after_create_command(repo: Repo) -> None:
     assert (repo.root / ".worktrees/ralph-bd-2/a").exists()
 
 
-def test_L49_same_basename(repo: Repo) -> None:
+def test_l49_same_basename(repo: Repo) -> None:
     other = repo.root.parent / "ralph-bd-1"
     repo.git("worktree", "add", "-q", "-b", "x", str(other))
     tree = add(repo)
@@ -270,7 +274,7 @@ def test_L49_same_basename(repo: Repo) -> None:
     assert "prunable" not in repo.git("worktree", "list", "--porcelain")
 
 
-def test_L50_list(repo: Repo) -> None:
+def test_l50_list(repo: Repo) -> None:
     repo.start("S1")
     live = add(repo, "live", "--session", "S1")
     commit(live)
@@ -286,7 +290,8 @@ def test_L50_list(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", "-b", "odd", ".worktrees/ralph-odd")
     rows = {r["bead"]: r for r in repo.ralph("worktree", "list", "--json").json()}
     assert {bead: r["state"] for bead, r in rows.items()} == {
-        "live": "live", "idle": "idle", "gone": "missing", "locked": "locked", "stale": "stale", "odd": "orphan",
+        "live": "live", "idle": "idle", "gone": "missing", "locked": "locked", "stale": "stale",
+        "odd": "orphan",
     }  # fmt: skip
     assert (rows["live"]["ahead"], rows["live"]["behind"]) == (1, 0)
     assert rows["live"]["dirty"] == {"staged": 0, "modified": 1, "untracked": 1, "unmerged": 0}
@@ -298,7 +303,7 @@ def test_L50_list(repo: Repo) -> None:
     assert "live\tlive" in repo.ralph("worktree", "list").text
 
 
-def test_L51_lock(repo: Repo) -> None:
+def test_l51_lock(repo: Repo) -> None:
     tree = add(repo)
     repo.ralph("worktree", "lock", "bd-1", "--reason", "on a stick")
     assert "locked on a stick" in repo.git("worktree", "list", "--porcelain")
@@ -313,7 +318,7 @@ def test_L51_lock(repo: Repo) -> None:
     repo.ralph("worktree", "remove", "bd-1")
 
 
-def test_L52_remove_clean_and_merged(repo: Repo) -> None:
+def test_l52_remove_clean_and_merged(repo: Repo) -> None:
     tree = add(repo)
     commit(tree)
     repo.ralph("worktree", "merge", "bd-1")
@@ -325,7 +330,7 @@ def test_L52_remove_clean_and_merged(repo: Repo) -> None:
     assert repo.git("for-each-ref", "refs/ralph") == ""
 
 
-def test_L53_remove_refuses(repo: Repo) -> None:
+def test_l53_remove_refuses(repo: Repo) -> None:
     repo.start("S1")
     for bead in ("mod", "new", "unmerged", "inside", "live"):
         add(repo, bead, *(["--session", "S1"] if bead == "live" else []))
@@ -340,12 +345,14 @@ def test_L53_remove_refuses(repo: Repo) -> None:
         ("nothing", "no bead"),
     ):  # fmt: skip
         assert word in repo.ralph("worktree", "remove", bead, code=4).said, bead
-    assert "inside" in repo.ralph("worktree", "remove", "inside", code=4, cwd=".worktrees/ralph-inside/d").said
+    assert (
+        "inside" in repo.ralph("worktree", "remove", "inside", code=4, cwd=".worktrees/ralph-inside/d").said
+    )
     repo.ralph("worktree", "remove", "--force", "inside", code=4, cwd=".worktrees/ralph-inside")
     assert everything(repo) == before
 
 
-def test_L53_refuses_what_status_cannot_see(repo: Repo) -> None:
+def test_l53_refuses_what_status_cannot_see(repo: Repo) -> None:
     tree = add(repo)
     tree.git("update-index", "--assume-unchanged", "a")
     tree.write("a", "hidden\n")
@@ -358,7 +365,7 @@ def test_L53_refuses_what_status_cannot_see(repo: Repo) -> None:
     assert tree.read("inner/x") == b"x\n"
 
 
-def test_L53_a_process_inside(repo: Repo) -> None:
+def test_l53_a_process_inside(repo: Repo) -> None:
     tree = add(repo)
     child = subprocess.Popen([sys.executable, "-c", HOLD], cwd=tree.root, stdin=subprocess.PIPE)
     try:
@@ -368,7 +375,7 @@ def test_L53_a_process_inside(repo: Repo) -> None:
     repo.ralph("worktree", "remove", "bd-1")
 
 
-def test_L54_ignored_files(repo: Repo) -> None:
+def test_l54_ignored_files(repo: Repo) -> None:
     repo.write(".gitignore", ".env\nbuild/\n")
     repo.commit_all("ignore")
     repo.write(".env", "A=1\n")
@@ -388,7 +395,7 @@ def test_L54_ignored_files(repo: Repo) -> None:
     assert not tree.root.exists()
 
 
-def test_L55_forced_removal_can_be_undone(repo: Repo) -> None:
+def test_l55_forced_removal_can_be_undone(repo: Repo) -> None:
     repo.write(".gitattributes", "*.txt text eol=lf\n")
     repo.write("t.txt", "one\ntwo\n")
     repo.commit_all("attributes")
@@ -400,7 +407,7 @@ def test_L55_forced_removal_can_be_undone(repo: Repo) -> None:
     tree.write("odd\nname", b"\xff\0bytes")
     tree.write("run", "#!/bin/sh\n", 0o755)
     os.symlink("a", tree.file("link"))
-    tree.write("d", "") if False else shutil.rmtree(tree.file("d"))
+    shutil.rmtree(tree.file("d"))
     tree.write("d", "now a file\n")
     tree.write("u", "staged\n")
     tree.git("add", "u")
@@ -425,7 +432,7 @@ def test_L55_forced_removal_can_be_undone(repo: Repo) -> None:
     assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
 
 
-def test_L56_missing_directory(repo: Repo) -> None:
+def test_l56_missing_directory(repo: Repo) -> None:
     tree = add(repo)
     other = repo.worktree("other")
     shutil.rmtree(tree.root)
@@ -439,7 +446,7 @@ def test_L56_missing_directory(repo: Repo) -> None:
     assert str(other.root) in registered(repo)
 
 
-def test_L56_missing_directory_with_work_on_the_branch(repo: Repo) -> None:
+def test_l56_missing_directory_with_work_on_the_branch(repo: Repo) -> None:
     tree = add(repo)
     tip = commit(tree)
     shutil.rmtree(tree.root)
@@ -448,7 +455,7 @@ def test_L56_missing_directory_with_work_on_the_branch(repo: Repo) -> None:
     assert add(repo).head() == tip
 
 
-def test_L57_squash_merged(repo: Repo) -> None:
+def test_l57_squash_merged(repo: Repo) -> None:
     tree = add(repo)
     commit(tree, "one", "1\n")
     commit(tree, "two", "2\n")
@@ -462,7 +469,7 @@ def test_L57_squash_merged(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("forward", [True, False])
-def test_L58_merge(repo: Repo, forward: bool) -> None:
+def test_l58_merge(repo: Repo, forward: bool) -> None:
     tree = add(repo)
     tree.write("new", "work\n")
     tree.write("a", "changed\n")
@@ -490,7 +497,7 @@ def test_L58_merge(repo: Repo, forward: bool) -> None:
     assert repo.ralph("worktree", "merge", "bd-1", "--json").json()["status"] == "already"
 
 
-def test_L58_merge_into_a_branch_nobody_has_checked_out(repo: Repo) -> None:
+def test_l58_merge_into_a_branch_nobody_has_checked_out(repo: Repo) -> None:
     repo.git("branch", "dev")
     tree = add(repo, "bd-1", "--base", "dev")
     tip = commit(tree)
@@ -502,7 +509,7 @@ def test_L58_merge_into_a_branch_nobody_has_checked_out(repo: Repo) -> None:
     assert not list(repo.state.glob("merges/*"))
 
 
-def test_L59_merge_conflict(repo: Repo) -> None:
+def test_l59_merge_conflict(repo: Repo) -> None:
     tree = add(repo)
     commit(tree, "a", "theirs\n")
     repo.write("a", "ours\n")
@@ -516,7 +523,7 @@ def test_L59_merge_conflict(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["edited", "staged", "in the way", "ignored"])
-def test_L60_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
+def test_l60_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
     repo.write(".git/info/exclude", "new\n" if how == "ignored" else "")
     tree = add(repo)
     tree.write("new", "work\n")
@@ -533,7 +540,7 @@ def test_L60_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
     assert repo.read(name) == b"the user's\n"
 
 
-def test_L61_base_moved_meanwhile(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_l61_base_moved_meanwhile(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     from gitralph.state import merging
 
     tree = add(repo)
@@ -555,36 +562,47 @@ def test_L61_base_moved_meanwhile(repo: Repo, monkeypatch: pytest.MonkeyPatch) -
     assert repo.read("new") == b"work\n"
 
 
-def test_L62_fall_through(repo: Repo) -> None:
+def test_l62_fall_through(repo: Repo) -> None:
     repo.start("S1")
     tree = add(repo, "bd-1", "--session", "S1")
     (tree.root / ".git").unlink()
     before = everything(repo)
     tree.write("a", "x\n")
-    for args in (("commit", "--session", "S1", "-m", "x"), ("track", "--session", "S1", "--", "a"), ("status",)):
+    for args in (
+        ("commit", "--session", "S1", "-m", "x"),
+        ("track", "--session", "S1", "--", "a"),
+        ("status",),
+    ):
         said = tree.ralph(*args, code=4).said
         assert str(tree.root) in said
-    event = {"session": "S1", "cwd": str(tree.root), "event": "edit", "path": "a", "before": "", "after": "x\n"}
+    event = {
+        "session": "S1",
+        "cwd": str(tree.root),
+        "event": "edit",
+        "path": "a",
+        "before": "",
+        "after": "x\n",
+    }
     done = tree.hook("generic", event)
     assert "warning" in done.said
     assert repo.pending("S1") == []
     repo.ralph("track", "--session", "S1", "--", ".worktrees/ralph-bd-1/a", code=128)
     launch = {"worktree_policy": "required", "bead_id": "bd-2", "subagent_type": "x", "prompt": "p"}
-    assert tree.run("hook", "claude-code", stdin=__import__("json").dumps(launch).encode()).code == 2
+    assert tree.run("hook", "claude-code", stdin=json.dumps(launch).encode()).code == 2
     assert everything(repo) == before
     assert not (repo.state / "beads/bd-2.json").exists()
     repo.git("worktree", "repair")
     assert tree.git("rev-parse", "--abbrev-ref", "HEAD") == "ralph/bd-1"
 
 
-def test_L62_after_the_registration_is_gone_too(repo: Repo) -> None:
+def test_l62_after_the_registration_is_gone_too(repo: Repo) -> None:
     tree = add(repo)
     (tree.root / ".git").unlink()
     repo.git("worktree", "prune", "--expire=now")
     tree.ralph("commit", "--session", "S1", "-m", "x", code=4)
 
 
-def test_L63_repository_moved(repo: Repo, tmp_path: Path) -> None:
+def test_l63_repository_moved(repo: Repo, tmp_path: Path) -> None:
     add(repo)
     new = tmp_path / "elsewhere"
     os.rename(repo.root, new)
@@ -597,16 +615,14 @@ def test_L63_repository_moved(repo: Repo, tmp_path: Path) -> None:
     assert not (new / ".worktrees/ralph-bd-1").exists()
 
 
-def test_L64_inside_a_git_hook(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
-    other = make_repo("other")
+def test_l64_inside_a_git_hook(repo: Repo) -> None:
     index = repo.root / ".git/private-index"
     shutil.copy(repo.root / ".git/index", index)
     before = index.read_bytes()
     env = {
-        "GIT_DIR": str(repo.root / ".git"), "GIT_WORK_TREE": str(repo.root), "GIT_INDEX_FILE": str(index),
-        "GIT_PREFIX": "",
+        "GIT_DIR": ".git", "GIT_INDEX_FILE": str(index), "GIT_PREFIX": "",
     }  # fmt: skip
-    done = repo.ralph("worktree", "add", "bd-1", env=env, cwd=other.root)
+    done = repo.ralph("worktree", "add", "bd-1", env=env)
     assert done.text == f"{repo.root}/.worktrees/ralph-bd-1\n"
     tree = Repo(Path(done.text[:-1]), repo.env)
     commit(tree)
@@ -617,7 +633,7 @@ def test_L64_inside_a_git_hook(repo: Repo, make_repo: Callable[[str], Repo]) -> 
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_L65_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: dict[str, str]) -> None:
+def test_l65_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: dict[str, str]) -> None:
     apart = Repo.init(tmp_path / "apart", environ, "--separate-git-dir", str(tmp_path / "store"))
     apart.write("a", "x\n")
     apart.commit_all("x")
@@ -638,6 +654,7 @@ def test_L65_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ
 
     subprocess.run(["git", "clone", "-q", "--bare", str(repo.root), str(tmp_path / "bare.git")], check=True)
     subprocess.run(
-        ["git", "-C", str(tmp_path / "bare.git"), "worktree", "add", "-q", "-b", "w", str(tmp_path / "w")], check=True
+        ["git", "-C", str(tmp_path / "bare.git"), "worktree", "add", "-q", "-b", "w", str(tmp_path / "w")],
+        check=True,
     )
     assert "bare" in Repo(tmp_path / "w", repo.env).ralph("worktree", "add", "bd-1", code=128).said

@@ -1,5 +1,7 @@
 """What runs in a new worktree: git's ``post-checkout`` hook and ``ralph.worktree.postCreate``."""
 
+import os
+import signal
 import subprocess
 from dataclasses import dataclass
 
@@ -36,14 +38,22 @@ def last_lines(said: bytes, count: int = _SHOWN) -> str:
     return "\n".join(said.decode("utf-8", "replace").rstrip().split("\n")[-count:])
 
 
-def run_shell(trees: Trees, command: str, path: str, env: dict[str, str]) -> Ran:
-    """Run a configured command in a worktree, its output captured."""
+def run_shell(
+    trees: Trees, command: str, path: str, env: dict[str, str], seconds: float | None = None
+) -> Ran:
+    """Run a configured command in a worktree, its output captured; killed after ``seconds``."""
     kept = {k: v for k, v in trees.ctx.environ.items() if k not in _INHERITED}
-    done = subprocess.run(
+    child = subprocess.Popen(
         ["/bin/sh", "-c", command], cwd=path, env={**kept, **env}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
-    return Ran(command, done.returncode, last_lines(done.stdout))
+    try:
+        said, _ = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        said, _ = child.communicate()
+        return Ran(command, 124, last_lines(said) + f"\nstopped after {seconds:g} s")
+    return Ran(command, child.returncode, last_lines(said))
 
 
 def contract(bead: str, path: str, session: str | None) -> dict[str, str]:
