@@ -53,13 +53,13 @@ man:
 	else echo "SKIPPED: mandoc is not installed" >&2; fi
 
 bench: $(READY)
-	@$(BIN)/python benchmarks/bench.py $(ARGS)
+	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
 real-agents: $(READY)
 	@$(BIN)/python -m pytest -m agents -rs $(ARGS)
 
 full: lint test real-agents
-	@$(BIN)/python benchmarks/bench.py --full
+	@$(BIN)/python -m benchmarks.bench --full
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,7 +1,8 @@
 """What an adapter makes of a payload: an event, and the changes it tells of; pure data.
 
-Lane 0, so plain classes. ``kind`` is one of ``pre edit failed start stop end prompt shell cwd
-subagent other``; only ``edit`` records and only ``pre`` looks at files ahead of one.
+Lane 0, so plain classes. ``kind`` is one of ``pre edit failed shell-pre shell start stop end prompt
+cwd worktree subagent other``; only ``edit`` records, ``pre`` looks at the files ahead of one, and the
+two ``shell`` kinds look at the worktree around a command.
 """
 
 from collections.abc import Callable
@@ -13,10 +14,11 @@ class Change:
     """One file of one tool call. ``op`` is ``edit``, ``delete`` or ``rename`` (then with ``to``).
 
     ``compute`` gives the texts the call may have made of a text it found, best first; used where the
-    payload does not hold the whole text after.
+    payload does not hold the whole text after. ``weak`` texts count only where the disk agrees with
+    them. ``source`` is the other end of a rename that changes the text, ``found`` what was there.
     """
 
-    __slots__ = ("after", "before", "compute", "follow", "op", "path", "to")
+    __slots__ = ("after", "before", "compute", "follow", "found", "op", "path", "source", "to", "weak")
 
     def __init__(
         self,
@@ -28,6 +30,7 @@ class Change:
         after: Text = UNKNOWN,
         compute: Callable[[str], list[str]] | None = None,
         follow: bool = True,
+        weak: bool = False,
     ) -> None:
         self.path = path
         self.op = op
@@ -36,14 +39,27 @@ class Change:
         self.after = after
         self.compute = compute
         self.follow = follow
+        self.weak = weak
+        self.source: Change | None = None
+        self.found: Text = UNKNOWN
+
+
+class Guess(str):
+    """A text that a call may have made: believed only where it is what the disk holds."""
+
+    __slots__ = ()
 
 
 class Event:
-    """One hook call. ``session`` is the agent's own id as it came, ``parent`` its parent's."""
+    """One hook call. ``session`` is the agent's own id as it came, ``parent`` its parent's.
+
+    ``link`` names a session and one whose edits belong to it as well. An ``echo`` tells an edit that
+    another event of the same call tells better, where that one is registered too.
+    """
 
     __slots__ = (
-        "agent_id", "call", "changes", "cwd", "kind", "parent", "session", "source", "tool",
-        "transcript",
+        "agent_id", "call", "changes", "cwd", "echo", "kind", "link", "parent", "session", "source",
+        "tool", "transcript",
     )  # fmt: skip
 
     def __init__(
@@ -59,6 +75,7 @@ class Event:
         parent: str | None = None,
         transcript: str | None = None,
         source: str | None = None,
+        echo: bool = False,
     ) -> None:
         self.kind = kind
         self.session = session
@@ -70,6 +87,8 @@ class Event:
         self.parent = parent
         self.transcript = transcript
         self.source = source
+        self.echo = echo
+        self.link: tuple[str, str] | None = None
 
 
 def text_of(payload: object, *keys: str) -> str | None:
@@ -94,9 +113,12 @@ def list_of(payload: object, key: str) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def to_bytes(text: str) -> bytes:
-    """A payload's text as UTF-8; lone surrogates pass, as no file has them they match nothing."""
-    return text.encode("utf-8", "surrogatepass")
+def to_bytes(text: str) -> Text:
+    """A payload's text as UTF-8; unknown where lone surrogates say that it never was a file's."""
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return UNKNOWN
 
 
 def text_or_absent(payload: dict[str, object], key: str) -> Text:

@@ -8,6 +8,7 @@ contradicts the disk somebody else wrote in between, and only the payload's own 
 from gitralph.journal import NONE, PAYLOAD, WINDOW
 
 _MARK = b"\xef\xbb\xbf"
+_LOST = "\ufffd".encode()
 
 
 class Unknown:
@@ -60,18 +61,23 @@ def _styled(text: Text, model: Text) -> Text:
     return text
 
 
-def _before(seen: Text, told: Text, after: Text, forms: object) -> Text:
+def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) -> Text:
     """The bytes before: as seen, where the payload agrees; else the payload's in a known style.
 
     ``forms`` chooses among byte forms of one text (the one that chains to the journal's last).
+    ``verbatim`` says that the payload's text after is the file byte for byte: then the one before
+    was not normalised either.
     """
     if isinstance(told, Unknown) or same(seen, told):
         return seen
     if told is None:
-        return None
+        return seen if seen == b"" else None  # some payloads cannot tell empty from absent
     assert isinstance(told, bytes)
     choose = forms
-    styled = _styled(told, after)
+    if _LOST in told and not verbatim:
+        # the client could not decode the file, so no byte form of its text is the file's
+        return choose([told]) or UNKNOWN  # type: ignore[operator]
+    styled = told if verbatim else _styled(told, after)
     assert isinstance(styled, bytes)
     return choose([told, styled, told.replace(b"\n", b"\r\n")]) or styled  # type: ignore[operator]
 
@@ -95,9 +101,11 @@ def decide(
             return Verdict(UNKNOWN, disk, NONE)
         return Verdict(seen, disk, WINDOW)
     agrees = same(told_after, disk)
+    if not agrees and told_after is not None and _LOST in told_after:
+        return Verdict(UNKNOWN, disk, NONE)
     model = disk if agrees else seen
     after: Text = disk if agrees else _styled(told_after, model)
-    before = _before(seen, told_before, after, chained)
+    before = _before(seen, told_before, after, chained, verbatim=told_after == disk)
     if isinstance(before, Unknown):
         return Verdict(UNKNOWN, disk if agrees else after, NONE)
     return Verdict(before, after, PAYLOAD)

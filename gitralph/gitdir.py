@@ -6,6 +6,7 @@ Mirrors git's setup.c: ``.git`` folders, ``gitdir:`` files, ``commondir``. Must 
 import os
 
 _GITDIR = "gitdir: "
+_PACKED_LIMIT = 1 << 20
 
 
 class Place:
@@ -22,6 +23,14 @@ class Place:
     def is_main(self) -> bool:
         """True for the main worktree (also of a submodule), false for a linked one."""
         return self.git_dir == self.common_dir
+
+
+def is_nameable(path: str) -> bool:
+    """True when ``path`` can be handed to the system: no NUL, nothing that has no bytes."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def _read_line(path: str) -> str:
@@ -90,12 +99,29 @@ def from_environment(git_dir: str, work_tree: str | None, cwd: str) -> Place | N
     return Place(target, _common_dir(target), root)
 
 
+def _packed_ref(common_dir: str, ref: str) -> str:
+    """A ref's oid from packed-refs, empty when it is not there; a huge file is not read for it."""
+    fd = os.open(common_dir + "/packed-refs", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        if os.fstat(fd).st_size > _PACKED_LIMIT:
+            return ""
+        data = os.read(fd, _PACKED_LIMIT)
+    finally:
+        os.close(fd)
+    at = data.find(b" " + os.fsencode(ref) + b"\n")
+    return os.fsdecode(data[at - 40 : at]) if at >= 40 else ""
+
+
 def head_oid(place: Place) -> str | None:
-    """HEAD's oid when one or two small reads tell it; None when packed, unborn or odd."""
+    """HEAD's oid when two small reads tell it; None when unborn or odd."""
     try:
         said = _read_line(place.git_dir + "/HEAD")
         if said.startswith("ref: refs/") and ".." not in said:
-            said = _read_line(place.common_dir + "/" + said[5:])
+            ref = said[5:]
+            if os.path.lexists(f"{place.common_dir}/{ref}"):
+                said = _read_line(f"{place.common_dir}/{ref}")
+            else:
+                said = _packed_ref(place.common_dir, ref)
     except OSError:
         return None
     return said if len(said) in (40, 64) and not said.strip("0123456789abcdef") else None

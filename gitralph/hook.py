@@ -33,6 +33,7 @@ Policy = Callable[[str, dict[str, object], str, dict[str, str]], int]
 READ_LIMIT = 32 << 20
 READ_SECONDS = 5.0
 _LOG_LIMIT = 256 << 10
+_TURNS = ("prompt", "stop", "subagent")
 
 
 class SkipError(Exception):
@@ -155,12 +156,27 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
         event.agent_id = event.session
     for change, target in record.targets(event, cwd, environ):
         lay = record.layout_of(target.place)
+        if event.kind == "failed":
+            record.forget(lay, session, event, target.path)
+            continue
         _ensure(lay, session, event, agent, target.place)
+        if event.link is not None and "RALPH_SESSION" not in environ:
+            _link(lay, event.link, target.place)
         if event.kind == "pre":
             record.remember(lay, session, event, target)
         else:
             _check_manifest(lay, environ)
             record.record_change(lay, session, event, change, target)
+
+
+def _link(lay: Layout, link: tuple[str, str], place: Place) -> None:
+    """Note in a session's record whose edits belong to it as well."""
+    parent, child = map(safe_form, link)
+    kept = sessionfile.read(lay, parent)
+    children = kept.get("children") if kept else None
+    if not isinstance(children, list) or child not in children:
+        sessionfile.ensure(lay, parent, place)
+        sessionfile.update(lay, parent, children=[child])
 
 
 def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
@@ -170,7 +186,12 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
         return
     lay, session = layout.for_place(place), session_of(event, environ)
     _ensure(lay, session, event, agent, place)
-    if event.kind == "start":
+    if event.link is not None and "RALPH_SESSION" not in environ:
+        _link(lay, event.link, place)
+    _settle_shells(lay, session, event, environ)
+    if event.kind in _TURNS:
+        _wake(lay, session, event)
+    elif event.kind == "start":
         sessionfile.update(lay, session, ended=None, process=process.ancestor(), transcript=event.transcript)
         sessionfile.mark_active(lay, session)
     elif event.kind == "end" and session == safe_form(event.session or ""):
@@ -178,21 +199,56 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
         sessionfile.clear_active(lay, session)
 
 
+def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    """Around a shell command: what it may have changed, which no payload tells."""
+    from gitralph import shellwatch
+
+    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    if place is None:
+        return
+    lay = layout.for_place(place)
+    if event.kind == "shell":
+        shellwatch.end(lay, session, event, environ)
+        return
+    _ensure(lay, session, event, agent, place)
+    shellwatch.begin(lay, session, event, place, environ)
+
+
+def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
+    if os.path.isdir(os.path.dirname(lay.shell_call(session, ""))):
+        from gitralph import shellwatch
+
+        shellwatch.settle(lay, session, event, environ)
+
+
+def _wake(lay: Layout, session: str, event: Event) -> None:
+    """A prompt after the end: the session was not over."""
+    kept = sessionfile.read(lay, session) if event.kind == "prompt" else None
+    if kept is not None and kept.get("ended") is not None:
+        sessionfile.update(lay, session, ended=None)
+
+
 def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str, str]) -> None:
     """Record one payload. Raises SkipError, locate.OutsideError, OSError, layout.StateError."""
+    agent = agents.speaker(asked := agent, payload, environ.get("COPILOT_CLI") == "1")
     parse = agents.load(agent)
     try:
         event: Event = parse(payload)  # type: ignore[operator]
     except ValueError as error:
         raise SkipError(str(error)) from None
-    cwd = event.cwd if event.cwd and event.cwd[0] == "/" and "\0" not in event.cwd else os.getcwd()
+    if agent != asked and event.link is not None:
+        event.parent = event.link[0]  # as the agent's own hook has it, so that both record one step
+    named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
+    cwd = event.cwd if event.cwd and named else os.getcwd()
     if not whole:
         _forget_texts(event)
-    if event.kind in ("edit", "pre"):
-        if not event.changes:
+    if event.kind in ("edit", "pre", "failed"):
+        if not event.changes and event.kind != "failed":
             raise SkipError("an edit without a path")
         _record_all(event, cwd, agent, environ)
-    elif event.kind in ("start", "end"):
+    elif event.kind in ("shell-pre", "shell"):
+        _watch_shell(event, cwd, agent, environ)
+    elif event.kind in ("start", "end") or (event.kind in _TURNS and event.session):
         _note_life(event, cwd, agent, environ)
 
 

@@ -15,6 +15,7 @@ from gitralph.sessionid import digest
 VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
 _TAIL = 1024
+_RECENT = 16 << 10
 _TEXT_LIMIT = 256 << 20
 
 
@@ -218,6 +219,14 @@ def tail(fd: int) -> dict[str, object]:
     return fields if isinstance(fields, dict) else {}
 
 
+def tells(fd: int, record: Record) -> bool:
+    """True when a recent line has this call, session and texts: a call is told once."""
+    fields = {k: getattr(record, k) for k in ("call", "session", "before", "after")}
+    size = os.fstat(fd).st_size
+    recent = os.pread(fd, _RECENT, max(0, size - _RECENT))
+    return jsonline.dumps(fields)[1:-1].encode("ascii") + b"," in recent
+
+
 def known_after(keys: dict[str, object]) -> str | None:
     """The id of the text that a journal's tail ends at, None where the text is not known."""
     after = keys.get("after")
@@ -255,16 +264,17 @@ def append(layout: Layout, fd: int, path: bytes, record: Record, before_text: by
 class Journal:
     """A parsed journal: records in file order, consumption lines, and the lines that are damaged.
 
-    ``size`` is how far it was read: the end of the last whole line.
+    ``size`` is how far it was read, the end of the last whole line; ``length`` the bytes there were.
     """
 
-    __slots__ = ("consumed", "damaged", "records", "size")
+    __slots__ = ("consumed", "damaged", "length", "records", "size")
 
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.consumed: list[dict[str, object]] = []
         self.damaged: list[int] = []
         self.size = 0
+        self.length = 0
 
     def sessions(self) -> set[str]:
         return {record.session for record in self.records}
@@ -278,7 +288,7 @@ def parse(data: bytes) -> Journal:
         if line.strip(b"\0 \r"):
             _take_line(journal, line, at, end + 1)
         at = end + 1
-    journal.size = at
+    journal.size, journal.length = at, len(data)
     return journal
 
 
@@ -304,42 +314,62 @@ def replay(journal: Journal, layout: Layout) -> list[tuple[Record, bytes | None,
     A step whose hunks do not reproduce its ``after`` is damage and is treated as not exact.
     """
     out: list[tuple[Record, bytes | None, bytes | None]] = []
-    last_id: str | None = None
-    last_text: bytes | None = None
+    held = _Held()
     for record in journal.records:
         if not record.is_exact:
             out.append((record, None, None))
             continue
-        if record.before is None:
-            before: bytes | None = b""
-        elif record.before == last_id:
-            before = last_text
+        if record.before != held.oid and not held.load(layout, record.before):
+            after = None
         else:
-            before = load_text(layout, record.before)
-        after = _after_text(record, before)
+            before, after = held.text, held.apply(record)
         if after is None:
             record.hunks = None
             journal.damaged.append(record.offset)
             out.append((record, None, None))
-            continue
-        out.append(
-            (
-                record,
-                None if record.before is None else before,
-                None if record.after is None else after,
-            )
-        )
-        last_id, last_text = record.after, after
+        else:
+            absent = record.before is None, record.after is None
+            out.append((record, None if absent[0] else before, None if absent[1] else after))
     return out
 
 
-def _after_text(record: Record, before: bytes | None) -> bytes | None:
-    if before is None or record.hunks is None:
-        return None
-    if record.after is None:
-        return b""
-    try:
-        after = apply_hunks(before, record.hunks)
-    except ValueError:
-        return None
-    return after if text_id(after) == record.after else None
+class _Held:
+    """The text that replay stands at, as lines too: a step changes few of them."""
+
+    __slots__ = ("lines", "oid", "text")
+
+    def __init__(self) -> None:
+        self.oid: str | None = None
+        self.text = b""
+        self.lines: list[bytes] = []
+
+    def load(self, layout: Layout, oid: str | None) -> bool:
+        """Go to another text; False when nobody has it."""
+        text = b"" if oid is None else load_text(layout, oid)
+        if text is None:
+            return False
+        self.oid, self.text, self.lines = oid, text, split_lines(text)
+        return True
+
+    def apply(self, record: Record) -> bytes | None:
+        """The text after a step, None when it is not the one that the record names."""
+        if record.after is None:
+            self.oid, self.text, self.lines = None, b"", []
+            return b""
+        lines = list(self.lines)
+        for hunk in reversed(record.hunks or []):
+            if hunk.start < 0 or hunk.removed < 0 or hunk.start + hunk.removed > len(lines):
+                return None
+            lines[hunk.start : hunk.start + hunk.removed] = hunk.lines
+        text = b"".join(lines)
+        if text_id(text) != record.after:
+            return None
+        ended = not self.text or self.text.endswith(b"\n")
+        self.oid, self.text = record.after, text
+        self.lines = lines if ended and _are_lines(record) else split_lines(text)
+        return text
+
+
+def _are_lines(record: Record) -> bool:
+    """True when every line of the hunks ends with its only newline; else the text must be split anew."""
+    return all(line.find(b"\n") == len(line) - 1 for hunk in record.hunks or [] for line in hunk.lines)

@@ -14,6 +14,9 @@ except ImportError:  # an interpreter without the accelerator
 
     _scanstring = decoder.scanstring  # type: ignore[attr-defined]
 
+# The C scanner looks for JSONDecodeError in ``json.decoder`` and, as that is not loaded here, comes back
+# with SystemError instead ("returned NULL without setting an exception").
+_BAD = (StopIteration, ValueError, SystemError)
 _BLANK = " \t\n\r"
 _LONGEST_NUMBER = 400
 
@@ -47,7 +50,8 @@ _scan = _make_scanner(_Context())  # type: ignore[arg-type]
 
 def _skip(text: str, at: int) -> int:
     while at < len(text) and text[at] in _BLANK:
-        at += 1
+        piece = text[at : at + 4096]  # megabytes of blanks must not cost seconds
+        at += len(piece) - len(piece.lstrip(_BLANK))
     return at
 
 
@@ -56,7 +60,7 @@ def loads(text: str) -> object:
     start = _skip(text, 1 if text[:1] == "\ufeff" else 0)
     try:
         value, end = _scan(text, start)
-    except StopIteration:
+    except (StopIteration, SystemError):
         raise ValueError("not JSON") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
@@ -76,7 +80,7 @@ def _members(text: str, at: int, depth: int) -> dict[str, object]:
         at = _skip(text, at + 1)
         try:
             out[key], at = _scan(text, at)
-        except (StopIteration, ValueError, RecursionError):
+        except (*_BAD, RecursionError):
             if text[at : at + 1] == "{":
                 out[key] = _members(text, at + 1, depth - 1)
             break
@@ -97,7 +101,7 @@ def loads_prefix(text: str) -> dict[str, object]:
         raise ValueError("not a JSON object")
     try:
         return _members(text, start + 1, 8)
-    except ValueError:
+    except _BAD:
         return {}
 
 

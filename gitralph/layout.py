@@ -26,7 +26,8 @@ Deleting the folder forgets what is pending and harms nothing else.
 <session>.commits   what its commits took, one JSON line each
 edits/              one journal a path: every edit, by whom, before and after
 objects/            full texts the journals need (zlib)
-calls/              what a file held before a tool call
+calls/              what a file held, or what was dirty, before a tool call
+shells.jsonl        shell commands of agents: when they began and ended, what changed meanwhile
 intents/            commits about to land; normally empty
 beads/<bead>.json   a work item: worktree, branch, base, owner, loop
 merges/             merges of a bead about to land; normally empty
@@ -76,6 +77,11 @@ class Layout:
     def call(self, session: str, call: str) -> str:
         return f"{self.own}/calls/{self.stem(session)}/{digest(call.encode('utf-8', 'replace'))}"
 
+    def shell_call(self, session: str, call: str) -> str:
+        """What was dirty before a shell command; at the top, as the command may leave the worktree."""
+        name = digest(call.encode("utf-8", "replace"))
+        return f"{self.top}/calls/{self.stem(session)}/shell-{name}"
+
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
 
@@ -101,6 +107,10 @@ class Layout:
     @property
     def calls(self) -> str:
         return self.own + "/calls"
+
+    @property
+    def shells(self) -> str:
+        return self.own + "/shells.jsonl"
 
     @property
     def intents(self) -> str:

@@ -31,7 +31,7 @@ class Target:
 
 
 def _absolute(cwd: str, written: str) -> str:
-    if not written or "\0" in written:
+    if not written or not gitdir.is_nameable(cwd + written):
         raise OutsideError("empty or impossible path")
     return os.path.normpath(written) if written[0] == "/" else os.path.join(cwd, written)
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Mapping
 
 from gitralph import files, gitdir, journal, jsonline, layout, locate, sessionfile
-from gitralph.event import Change, Event, to_bytes
+from gitralph.event import Change, Event, Guess, to_bytes
 from gitralph.exactness import UNKNOWN, Text, Unknown, Verdict, decide, normal, same
 from gitralph.gitdir import Place
 from gitralph.journal import NONE, Record
@@ -77,7 +77,7 @@ class Seen:
 
 
 def _call_file(lay: Layout, session: str, event: Event, path: bytes) -> str:
-    return lay.call(session, f"{event.call or event.tool} {path.decode('utf-8', 'surrogateescape')}")
+    return lay.call(session, f"{event.call or event.tool} {path_text(path)}")
 
 
 def remember(lay: Layout, session: str, event: Event, target: Target) -> None:
@@ -90,9 +90,23 @@ def remember(lay: Layout, session: str, event: Event, target: Target) -> None:
     except OSError:
         size = 0
     path = _call_file(lay, session, event, target.path)
-    head = {"absent": disk.mode is None, "mode": disk.mode, "journal": size}
+    where = path_text(target.path)
+    head = {"absent": disk.mode is None, "mode": disk.mode, "journal": size, "path": where}
     files.make_folder(os.path.dirname(path))
     files.write_whole(path, jsonline.dumps(head).encode() + b"\n" + zlib.compress(disk.text or b"", 1))
+
+
+def path_text(path: bytes) -> str:
+    """A tree path as JSON keeps it."""
+    return path.decode("utf-8", "surrogateescape")
+
+
+def forget(lay: Layout, session: str, event: Event, path: bytes) -> None:
+    """The call failed: what was kept for it is of no use."""
+    try:
+        os.unlink(_call_file(lay, session, event, path))
+    except OSError:
+        pass
 
 
 def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
@@ -118,11 +132,14 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
 def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
     """The text after that the payload's edit makes of the text before, best fit first."""
     before = change.before if isinstance(seen, Unknown) else seen
+    if change.source is not None:
+        before = change.source.found
     if change.compute is None or not isinstance(before, bytes):
         return change.after
-    found = [to_bytes(text) for text in change.compute(normal(before))]
-    fits = [text for text in found if same(text, disk)]
-    return fits[0] if fits else found[0] if found else UNKNOWN
+    found = change.compute(normal(before))
+    fits = [text for text in found if same(to_bytes(text), disk)]
+    sure = [text for text in found if not isinstance(text, Guess)]
+    return to_bytes((fits or sure)[0]) if fits or sure else UNKNOWN
 
 
 def _chooser(last: str | None):  # type: ignore[no-untyped-def]
@@ -138,7 +155,10 @@ def _verdict(change: Change, seen: Seen | None, disk: OnDisk, size: int, last: s
     before: Text = UNKNOWN if seen is None else seen.text
     alone = seen is not None and seen.journal == size
     after = None if change.op == "delete" else _computed(change, before, disk.text)
-    return decide(disk.text, before, change.before, after, alone, _chooser(last))
+    if change.weak and not same(after, disk.text):
+        after = UNKNOWN
+    told = UNKNOWN if change.source is not None and seen is not None else change.before
+    return decide(disk.text, before, told, after, alone, _chooser(last))
 
 
 def _op(change: Change, before: Text, after: str | None) -> str:
@@ -173,23 +193,26 @@ def _build(
     )  # fmt: skip
 
 
-def _is_repeat(record: Record, keys: dict[str, object]) -> bool:
-    """True when the journal's last record tells this very step: two hooks saw one call."""
-    return (
-        record.is_exact
-        and record.before != record.after
-        and keys.get("session") == record.session
-        and keys.get("before") == record.before
-        and keys.get("after") == record.after
-        and (record.call is None or keys.get("call") == record.call)
-    )
+def _is_repeat(record: Record, fd: int, disk: str | None) -> bool:
+    """True when the journal tells this very step already: two hooks saw one call."""
+    keys, exact = journal.tail(fd), record.is_exact
+    if exact and record.before == record.after:
+        return False
+    if keys.get("session") == record.session and keys.get("after", "") == record.after:
+        told = exact and keys.get("before") == record.before
+        named = record.call is not None and keys.get("call") == record.call
+        unnamed = record.call is None or keys.get("call") is None
+        if (named and (told or not exact)) or (told and unnamed):
+            return True
+    explained = journal.known_after(keys) == disk != record.after
+    return explained and exact and record.call is not None and journal.tells(fd, record)
 
 
 def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes | None) -> None:
     """Manifest line, then journal record, both under the journal's lock."""
     fd = files.open_locked(lay.journal(path))
     try:
-        if not _is_repeat(record, journal.tail(fd)):
+        if not _is_repeat(record, fd, record.after):
             files.append_record(lay.manifest(session), line_form(path) + b"\n")
             journal.append(lay, fd, path, record, before)
     finally:
@@ -198,22 +221,41 @@ def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes 
 
 def record_change(lay: Layout, session: str, event: Event, change: Change, target: Target) -> None:
     """Turn one change of one file into a step of its journal."""
-    seen = recall(lay, session, event, target.path)
     fd = files.open_locked(lay.journal(target.path))
     try:
+        seen = recall(lay, session, event, target.path)
         disk = look(target.file)
+        if seen is not None:
+            change.found = seen.text
+            if change.weak and change.op == "edit" and seen.text == disk.text and seen.mode == disk.mode:
+                return  # nothing happened, whatever the answer was meant to say
         keys = journal.tail(fd)
         size = os.fstat(fd).st_size
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
         record = _build(session, event, change, found, disk, seen)
         record.head = gitdir.head_oid(target.place)
-        if _is_repeat(record, keys):
+        if _is_repeat(record, fd, disk.oid) or (event.echo and _is_echo(lay, session, record, keys, target)):
             return
         files.append_record(lay.manifest(session), line_form(target.path) + b"\n")
         before = found.before if isinstance(found.before, bytes) else None
         journal.append(lay, fd, target.path, record, before)
     finally:
         os.close(fd)
+
+
+def _is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
+    """True when another event has told this edit, or is about to: a call on the path is open."""
+    if keys.get("session") == session and keys.get("after") == record.after:
+        return True
+    wanted, folder = path_text(target.path), os.path.dirname(lay.call(session, ""))
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        try:
+            head = jsonline.loads(files.read_bytes(f"{folder}/{name}", 8192).partition(b"\n")[0].decode())
+        except (OSError, ValueError):
+            continue
+        if isinstance(head, dict) and head.get("path") == wanted:
+            return True
+    return False
 
 
 def _folder_pairs(change: Change, cwd: str) -> list[Change]:
@@ -233,29 +275,47 @@ def _folder_pairs(change: Change, cwd: str) -> list[Change]:
 
 
 def _ends(change: Change, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
-    """A rename as its two ends; the content moved, so each end knows its text."""
-    old = locate.locate(cwd, change.path, environ)
-    new = locate.locate(cwd, change.to or "", environ)
-    moved = look(new.file)
-    text: Text = moved.text if moved.text is not None else UNKNOWN
+    """A rename as its two ends: each knows its text where the content only moved.
+
+    An end that lies outside is not ours, and the other is a deletion or a creation.
+    """
+    old = _inside(cwd, change.path, environ)
+    new = _inside(cwd, change.to or "", environ)
+    moved = look(new.file) if new is not None else OnDisk(None, None, None)
+    text: Text = UNKNOWN if moved.text is None or change.compute is not None else moved.text
     before = text if isinstance(change.before, Unknown) else change.before
     after = text if isinstance(change.after, Unknown) else change.after
-    return [
-        (Change(change.path, "rename-from", before=before, after=None), old),
-        (Change(change.to or "", "rename-to", before=None, after=after), new),
-    ]
+    first = Change(change.path, "rename-from" if new else "delete", before=before, after=None)
+    last = Change(change.to or "", "rename-to" if old else "edit", before=None, after=after)
+    if change.compute is not None and old is not None:
+        last.compute, last.source = change.compute, first
+    first.weak = last.weak = change.weak
+    return [(end, target) for end, target in ((first, old), (last, new)) if target is not None]
+
+
+def _inside(cwd: str, path: str, environ: Mapping[str, str], follow: bool = False) -> Target | None:
+    try:
+        return locate.locate(cwd, path, environ, follow)
+    except locate.OutsideError:
+        return None
 
 
 def targets(event: Event, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
-    """Every file of an event with its place; all or nothing. Raises locate.OutsideError."""
+    """Every file of an event that lies in a worktree, with its place.
+
+    Raises locate.OutsideError when none does.
+    """
     out: list[tuple[Change, Target]] = []
     for change in event.changes:
-        if change.op != "rename":
-            follow = change.follow or _wrote_through(change, cwd)
-            out.append((change, locate.locate(cwd, change.path, environ, follow)))
+        if change.op == "rename":
+            for pair in _folder_pairs(change, cwd):
+                out += _ends(pair, cwd, environ)
             continue
-        for pair in _folder_pairs(change, cwd):
-            out += _ends(pair, cwd, environ)
+        follow = change.follow or _wrote_through(change, cwd)
+        target = _inside(cwd, change.path, environ, follow)
+        out += [(change, target)] if target is not None else []
+    if event.changes and not out:
+        raise locate.OutsideError("no path of it lies in a worktree")
     return out
 
 

@@ -1,5 +1,7 @@
 """Which session ids are allowed, and the safe form of one that is not; pure."""
 
+import sys
+
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _REST = _FIRST | frozenset("._-")
 _LIMIT = 120
@@ -11,7 +13,11 @@ def is_valid(text: str) -> bool:
 
 
 def digest(data: bytes) -> str:
-    """SHA-1 of ``data`` in hex, without the start-up cost of hashlib."""
+    """SHA-1 of ``data`` in hex, without the start-up cost of hashlib; by it where it is loaded."""
+    hashlib = sys.modules.get("hashlib")
+    if hashlib is not None:  # several times as fast
+        fast: str = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        return fast
     try:
         from _sha1 import sha1  # type: ignore[import-not-found]
     except ImportError:  # built without it: hashlib has the same function

@@ -31,8 +31,16 @@ def replace_each(text: str, edits: list[tuple[str, str]]) -> str | None:
     return "".join([*out, text[last:]])
 
 
+def replace_in_turn(text: str, edits: list[tuple[str, str]], every: bool = False) -> str | None:
+    """Several replacements, each found in the text that the one before it made."""
+    found: str | None = text
+    for old, new in edits:
+        found = replace(found, old, new, every) if found is not None else None
+    return found
+
+
 class UnifiedHunk:
-    """``start`` (1-based) in the text before, and lines marked `` ``, ``-`` or ``+``."""
+    r"""``start`` (1-based) in the text before, and lines marked `` ``, ``-``, ``+`` or ``\``."""
 
     __slots__ = ("lines", "start")
 
@@ -41,11 +49,20 @@ class UnifiedHunk:
         self.lines = lines
 
 
+def _open_ends(lines: list[str]) -> tuple[bool, bool]:
+    """Whether the text before and the text after end without a newline, as ``\\`` lines say."""
+    marked = [lines[n - 1][:1] for n in range(1, len(lines)) if lines[n][:1] == "\\"]
+    return "-" in marked or " " in marked, "+" in marked or " " in marked
+
+
 def _splice(old: list[str], hunk: UnifiedHunk) -> tuple[int, int, list[str]] | None:
     body = [line for line in hunk.lines if line[:1] in ("-", "+", " ", "")]
     find = [line[1:] for line in body if line[:1] in ("-", " ", "")]
     put = [line[1:] for line in body if line[:1] in ("+", " ", "")]
     at = max(0, hunk.start - 1) if find else hunk.start
+    old_open, new_open = _open_ends(hunk.lines)
+    if old_open != new_open:  # the last newline comes or goes: an empty last line in this form
+        (put if old_open else find).append("")
     if old[at : at + len(find)] != find:
         return None
     return at, at + len(find), put
@@ -73,6 +90,6 @@ def parse_unified(patch: str) -> list[UnifiedHunk]:
         if line.startswith("@@ -"):
             start = line[4:].split(" ", 1)[0].split(",", 1)[0]
             hunks.append(UnifiedHunk(int(start) if start.isdigit() else 0, []))
-        elif hunks and line[:1] in (" ", "-", "+"):
+        elif hunks and line[:1] in (" ", "-", "+", "\\"):
             hunks[-1].lines.append(line)
     return hunks

@@ -57,7 +57,8 @@ def is_valid(path: bytes) -> bool:
     for name in path.split(b"/"):
         if _bad_name(name):
             return False
-        # git also looks at what follows each backslash, which NTFS takes for a separator
-        if b"\\" in name and any(_ntfs_dotgit(part) for part in name.split(b"\\")[1:]):
+        # git also looks at what follows each backslash, which NTFS takes for a separator, except for
+        # one that begins a name: its loop has passed over that byte already
+        if b"\\" in name and any(_ntfs_dotgit(part) for part in name[1:].split(b"\\")[1:]):
             return False
     return True

@@ -5,9 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support import sealed, texts
+from tests.support.home import Home, with_tool_on_path
 from tests.support.repo import Repo
+
+# a busy machine is no failure, and examples are not worth a folder in the checkout
+settings.register_profile("gitralph", deadline=None, database=None)
+settings.load_profile("gitralph")
 
 
 @pytest.fixture(scope="session")
@@ -54,3 +60,19 @@ def repo(empty_repo: Repo) -> Repo:
 def make_repo(tmp_path: Path, environ: dict[str, str]) -> Callable[[str], Repo]:
     """Makes further empty repositories below the test's folder, by name."""
     return lambda name: Repo.init(tmp_path / name, environ)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what was skipped and why, also in a quiet run."""
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])
+               if isinstance(report.longrepr, tuple)]  # fmt: skip
+    for reason in sorted(set(reasons)):
+        terminalreporter.write_line(f"NOT RUN ({reasons.count(reason)}): {reason}", red=True, bold=True)
+
+
+@pytest.fixture
+def home(environ: dict[str, str], tmp_path: Path) -> Home:
+    """The user's home as agents see it, with git-ralph on PATH, and a folder outside any repository."""
+    cwd = tmp_path / "elsewhere"
+    cwd.mkdir()
+    return Home(Path(environ["HOME"]), with_tool_on_path(environ), cwd)

@@ -12,6 +12,7 @@ _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _KINDS = {
     "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
     "SubagentStart": "subagent", "SubagentStop": "subagent", "CwdChanged": "cwd",
+    "WorktreeCreate": "worktree", "WorktreeRemove": "worktree",
 }  # fmt: skip
 
 
@@ -22,9 +23,11 @@ def parse(payload: dict[str, object]) -> Event:
     kind, changes = _KINDS.get(name, "other"), []
     if name in ("PreToolUse", "PostToolUse", "PostToolUseFailure") and tool in _WRITERS:
         kind = {"PreToolUse": "pre", "PostToolUse": "edit"}.get(name, "failed")
-        changes = _changes(payload, tool) if kind != "failed" else []
-    elif name.startswith("PostToolUse") and tool == "Bash":
-        kind = "shell"
+        changes = _changes(payload, tool)
+    elif tool == "Bash" and name in ("PreToolUse", "PostToolUse", "PostToolUseFailure"):
+        kind = "shell-pre" if name == "PreToolUse" else "shell"
+    elif tool == "EnterWorktree" and name == "PostToolUse":
+        kind = "cwd"
     return Event(
         kind,
         text_of(payload, "session_id"),

@@ -22,9 +22,9 @@ def parse(payload: dict[str, object]) -> Event:
     kind, changes = _KINDS.get(name, "other"), []
     if name in ("tool_call", "tool_result") and tool in ("write", "edit"):
         kind = _tool_kind(name, event)
-        changes = _changes(event, tool) if kind != "failed" else []
-    elif name == "tool_result" and tool == "bash":
-        kind = "shell"
+        changes = _changes(event, tool)
+    elif name in ("tool_call", "tool_result") and tool == "bash":
+        kind = "shell-pre" if name == "tool_call" else "shell"
     return Event(
         kind,
         text_of(payload, "session_id"),

@@ -14,6 +14,7 @@ from gitralph.porcelain.chosen import matcher
 from gitralph.porcelain.commit import Request, Result
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.scene import Wishes
+from gitralph.quote import shown
 
 
 def _message_file(name: str) -> bytes:
@@ -185,7 +186,7 @@ def _sentences(result: Result) -> None:
     verb = "would be committed" if result.status == "dry-run" else "committed"
     output.say(f" {count} path{'s' if count != 1 else ''} {verb} for session '{result.session}'")
     for path, letter in result.changes.items():
-        output.say(f" {letter} {output.text(path)}")
+        output.say(f" {letter} {shown(path)}")
 
 
 def _chatter(result: Result) -> None:

@@ -17,6 +17,7 @@ COMMANDS = {
     "commit": ("commit", "porcelain", "Commit only what this session edited"),
     "status": ("status", "porcelain", "Show whose every uncommitted path is"),
     "diff": ("diff", "porcelain", "Show exactly what commit would record"),
+    "why": ("why", "porcelain", "Show who wrote a path or a line"),
     "session": ("session", "porcelain", "Start, list, show and end sessions"),
     "worktree": ("worktree", "porcelain", "A checkout for each bead: add, list, merge, remove"),
     "install": ("install", "porcelain", "Register the hooks of an agent"),

@@ -1,5 +1,6 @@
 """Options that several commands share, and how a command gets its context."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,21 @@ def context(create: bool = True) -> Context:
     """The context of this call, with its chatter on stderr."""
     ctx = open_context(environ.snapshot(), create)
     ctx.warn, ctx.say = output.warn, output.note
+    if (running := click.get_current_context(silent=True)) is not None:
+        running.call_on_close(ctx.repo.close)
+    if _left_by_a_crash(ctx):
+        from gitralph.porcelain import tidy
+
+        tidy.heal(ctx)
     return ctx
+
+
+def _left_by_a_crash(ctx: Context) -> bool:
+    """True when a commit is landing or was cut short; normally one look at an empty folder."""
+    try:
+        return any(name.endswith(".json") for name in os.listdir(ctx.layout.intents))
+    except OSError:
+        return False
 
 
 def quote_high(ctx: Context) -> bool:

@@ -8,6 +8,7 @@ from gitralph import sessionfile
 from gitralph.cli import options, output
 from gitralph.errors import Fatal
 from gitralph.porcelain import owned, sessions, which
+from gitralph.quote import shown
 
 
 @click.group("session", context_settings=options.CONTEXT)
@@ -78,14 +79,15 @@ def show(session_id: str, as_json: bool) -> None:
     if record is None:
         raise Fatal(f"no session '{session_id}'", "git ralph session list")
     facts = sessions.describe(ctx.layout, record)
-    listing = [output.text(path) for path in owned.paths_of(ctx, session_id)]
+    listing = owned.paths_of(ctx, session_id)
     if as_json:
-        output.as_json({**facts, "paths": listing, "branch": record.get("branch")})
+        names = [output.text(path) for path in listing]
+        output.as_json({**facts, "paths": names, "branch": record.get("branch")})
         return
     for key, value in facts.items():
         output.say(f"{key}: {'-' if value is None else value}")
     for path in listing:
-        output.say(f"  {path}")
+        output.say(f"  {shown(path)}")
 
 
 @session.command("end", context_settings=options.CONTEXT)

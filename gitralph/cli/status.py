@@ -22,7 +22,7 @@ _COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yell
 def status(session: str | None, as_json: bool, stable: bool, zero: bool) -> None:
     """Show whose every uncommitted path is: mine, other, contested or nobody."""
     ctx = options.context(create=False)
-    found = which.named(ctx.layout, ctx.environ, session)
+    found = which.for_reading(ctx.layout, ctx.environ, session)
     rows = porcelain.owners(ctx, found)
     if as_json:
         _json(ctx, found, rows)

@@ -8,10 +8,12 @@ the recorded order wherever it fits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from gitralph.isolate.fold import GAP
+from gitralph.isolate.lines import split_lines
 from gitralph.isolate.model import Step
 
 _REACH = 64
@@ -30,6 +32,8 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     while waiting:
         path = _path(waiting, text) or [0]
         for step in [waiting[at] for at in path]:
+            if step.before != text and step.before in last_seen and _keeps(step, text):
+                step = replace(step, before=text)
             if step.before != text:
                 over = _overwritten(done, last_seen.get(step.before))
                 done.append(Step(GAP + step.key, None, text, step.before))
@@ -40,6 +44,17 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
         for at in sorted(path, reverse=True):
             del waiting[at]
     return done
+
+
+def _keeps(step: Step, text: bytes | None) -> bool:
+    """Tell whether a write from an old read still has all that was done since."""
+    if step.before is None or step.after is None or text is None:
+        return False
+    old, now, new = (Counter(split_lines(each)) for each in (step.before, text, step.after))
+    added, removed = now - old, old - now
+    return all(new[line] >= now[line] for line in added) and all(
+        new[line] <= now[line] for line in removed
+    )
 
 
 def _overwritten(done: Sequence[Step], since: int | None) -> tuple[str, ...]:

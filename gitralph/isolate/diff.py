@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 Range = tuple[int, int, int, int]
 """A hunk: old lines [0], [1) become new lines [2], [3)."""
@@ -20,6 +21,8 @@ _LONG_RUN = 5
 
 def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest subsequence of (old, new) pairs, sorted by new, in which old rises too."""
+    if all(one[0] < other[0] for one, other in pairwise(pairs)):
+        return list(pairs)
     tails: list[int] = []
     ends: list[int] = []
     back: list[int] = []
@@ -49,7 +52,9 @@ def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool])
     found: list[Range] = []
     at = (0, 0)
     for anchor in [*anchors, (len(old), len(new))]:
-        at = _between(old, new, at, anchor, found)
+        if anchor[0] - at[0] != 1 or anchor[1] - at[1] != 1 or not at[0]:
+            _between(old, new, at, anchor, found)
+        at = anchor
     return found
 
 
@@ -59,7 +64,7 @@ def _between(
     start: tuple[int, int],
     anchor: tuple[int, int],
     found: list[Range],
-) -> tuple[int, int]:
+) -> None:
     """Add the hunk between two anchors, less the equal lines that grow from either of them."""
     low_old, low_new = start
     high_old, high_new = anchor
@@ -70,7 +75,6 @@ def _between(
         high_old -= 1
         high_new -= 1
     _residue(old, new, (low_old, high_old, low_new, high_new), found)
-    return anchor
 
 
 def _residue(old: Sequence[int], new: Sequence[int], hunk: Range, found: list[Range]) -> None:

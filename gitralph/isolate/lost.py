@@ -22,8 +22,10 @@ def lost_writes(
     weave = ground.weave
     found: list[Left] = []
     for step in steps:
+        if not step.over:
+            continue
         own = [unit for unit in ground.own - void if _step_of(weave, unit) == step.key]
-        if not step.over or not own:
+        if not own:
             continue
         lost = set(_lost(weave, step)) - ground.own - ground.committed
         lost = {unit for unit in lost if weave.units[unit].key not in settled}

@@ -58,19 +58,31 @@ def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need
 
 def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
     """Tell whether a removal can wait: it takes away nothing but what is not committed yet."""
-    if made.births or made.undels or atom in weave.origin:
+    if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
         return False
     if other != weave.birth[atom]:
         return True
-    source = weave.units[weave.hunks[other].unit]
-    replaced = {
+    return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
+
+
+def _moved_by(weave: Weave, made: Hunk, atom: int) -> bool:
+    """Tell whether the unit of a hunk puts an atom it removes somewhere else."""
+    return any(
+        weave.origin.get(copy) == atom
+        for index in weave.units[made.unit].hunks
+        for copy in weave.hunks[index].births
+    )
+
+
+def _replaced_words(weave: Weave, hunk: int) -> set[bytes]:
+    """Return the words of all lines that the unit of a hunk replaced."""
+    return {
         word
-        for index in source.hunks
+        for index in weave.unit_of(hunk).hunks
         for old in weave.hunks[index].dels
         if old not in (EXISTS, NEWLINE)
         for word in words(weave.content(old))
     }
-    return replaced.isdisjoint(words(weave.content(atom)))
 
 
 def _restored(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:

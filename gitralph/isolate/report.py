@@ -62,12 +62,15 @@ def who(sessions: Iterable[str]) -> str:
     return " and ".join(named)
 
 
-def left_of(weave: Weave, places: Places, needs: Iterable[Need], drift: set[int]) -> list[Left]:
-    """Turn unmet needs into one entry per unit of the owner."""
+def left_of(
+    weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool
+) -> list[Left]:
+    """Turn unmet needs into one entry per unit of the owner; `moved`: HEAD had commits of ours."""
     by_unit: dict[int, list[Need]] = {}
     for need in needs:
         by_unit.setdefault(weave.hunks[need.hunk].unit, []).append(need)
-    return [_left(weave, places, unit, by_unit[unit], drift) for unit in sorted(by_unit)]
+    stale = drift if moved else set[int]()
+    return [_left(weave, places, unit, by_unit[unit], stale) for unit in sorted(by_unit)]
 
 
 def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> Left:

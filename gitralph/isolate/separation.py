@@ -42,11 +42,13 @@ def separate(
     skip_entangled: bool = False,
     include_entangled: bool = False,
     settled: Collection[str] = (),
+    moved: bool | None = None,
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
     `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are void
-    units consumed with a note, which a stale write can no longer lose.
+    units consumed with a note, which a stale write can no longer lose. `moved` says whether HEAD
+    is another than when the steps began; None leaves that to whether commits of ours are in it.
     """
     weave = fold(steps, worktree)
     known = indices(weave, committed)
@@ -54,13 +56,16 @@ def separate(
     if anchored is None:
         return _unfit(weave, known, owners, head)
     case = _case(weave, anchored, owners, head, worktree)
+    if not case.ground.own:
+        return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
     wanted = case.ground.own - case.void
     choice = _choose(case, wanted, include_entangled)
     dropped = list(choice.unmet)
     if skip_entangled and dropped:
         choice, dropped = without_unmet(case.ground, wanted)
-    left = (*lost, *left_of(weave, case.places, dropped, anchored.drift))
+    has_moved = bool(known) if moved is None else moved
+    left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, has_moved))
     stale = any(entry.reason == "stale" for entry in left)
     if stale or (left and not skip_entangled):
         return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
@@ -76,8 +81,7 @@ def indices(weave: Weave, committed: Collection[str]) -> set[int]:
     return {
         at
         for at, unit in enumerate(weave.units)
-        if (unit.key in names or unit.key.rpartition(".")[0] in names)
-        and not unit.key.startswith(TAIL + ".")
+        if (unit.key in names or unit.key.rpartition(".")[0] in names) and not unit.key.startswith(TAIL + ".")
     }
 
 
@@ -94,13 +98,12 @@ def _case(
         if unit.owner in owners and unit.owner is not None and at not in anchored.units
     }
     ground = Ground(weave, anchored.units, anchored.drift, own)
-    void = set(own) if head == worktree else void_units(weave, own)
+    in_head = flags_of(weave, anchored.units)
+    void = set(own) if head == worktree else void_units(weave, own, in_head)
     return _Case(weave, anchored, ground, Places(weave), void, head)
 
 
-def _unfit(
-    weave: Weave, known: set[int], owners: Collection[str], head: bytes | None
-) -> Separation:
+def _unfit(weave: Weave, known: set[int], owners: Collection[str], head: bytes | None) -> Separation:
     """HEAD cannot be rebuilt from the records: refuse, if the owner has anything here at all."""
     own = [
         at

@@ -12,6 +12,9 @@ from gitralph.isolate.needs import Need
 from gitralph.isolate.view import Flags, visible
 from gitralph.isolate.weave import Weave
 
+_CERTAIN = 40
+"""A block that moved past more lines than this did move; with fewer, they may have instead."""
+
 
 def inside(weave: Weave, order: Sequence[int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
     """Rule 2: a line strictly inside a block that the commit does not hold."""
@@ -61,31 +64,53 @@ def misplaced(
         if weave.visible(atom)
     )
     places = [at for at, _ in own]
+    living = [position[atom] for atom in weave.shown]
     for copy in weave.origin:
         mover = weave.birth[copy]
-        source = _standing_in(weave, copy, flags)
-        if flags[mover] or source is None or not weave.visible(copy):
+        if flags[mover] or not own or not weave.visible(copy):
             continue
-        low, high = sorted((position[copy], position[source]))
-        for at in range(bisect_left(places, low), bisect_right(places, high)):
-            if own[at][1] > mover:
-                yield Need(own[at][1], mover, "is beside lines moved by")
+        for source in _sources(weave, copy, flags):
+            low, high = sorted((position[copy], position[source]))
+            if bisect_right(living, high) - bisect_left(living, low) > _CERTAIN:
+                continue
+            for at in range(bisect_left(places, low), bisect_right(places, high)):
+                if own[at][1] > mover:
+                    yield Need(own[at][1], mover, "is beside lines moved by")
 
 
-def _standing_in(weave: Weave, copy: int, flags: Flags) -> int | None:
-    """Return the older place of a moved line where the commit still shows it."""
-    atom: int | None = weave.origin[copy]
-    while atom is not None and not visible(weave, atom, flags):
+def _sources(weave: Weave, copy: int, flags: Flags) -> Iterator[int]:
+    """Yield the older places of a moved line where the commit shows it or what it replaced."""
+    atom = weave.origin.get(copy)
+    while atom is not None:
+        if visible(weave, atom, flags):
+            yield atom
+            return
+        if not flags[weave.birth[atom]] and weave.hunks[weave.birth[atom]].dels:
+            yield atom
         atom = weave.origin.get(atom)
-    return atom
 
 
 def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) -> Iterator[Need]:
-    """A line of the owner's that only somebody else's restoring keeps in the working tree."""
+    """A line of the owner's that stands or falls by what others did and did not commit.
+
+    Either only somebody's restoring keeps it in the working tree, or somebody removed it there
+    while another commit already removed what it had replaced.
+    """
     for hunk in sorted(wanted):
-        for atom in weave.hunks[hunk].births:
-            if weave.visible(atom) and not shown[atom]:
-                for op in reversed(weave.ops[atom] or ()):
-                    if op & 1 and not flags[op >> 1]:
-                        yield Need(hunk, op >> 1, "was restored by")
-                        break
+        made = weave.hunks[hunk]
+        for atom in made.births:
+            living = weave.visible(atom)
+            if living == shown[atom] or not (living or _overtaken(weave, made.dels, flags, hunk)):
+                continue
+            for op in reversed(weave.ops[atom] or ()):
+                if op & 1 == living and not flags[op >> 1]:
+                    yield Need(hunk, op >> 1, "was restored by" if living else "was removed by")
+                    break
+
+
+def _overtaken(weave: Weave, removed: list[int], flags: Flags, hunk: int) -> bool:
+    return any(
+        not op & 1 and op >> 1 > hunk and flags[op >> 1]
+        for atom in removed
+        for op in weave.ops[atom] or ()
+    )

@@ -91,7 +91,7 @@ def blobs_for(
     os.mkdir(copy, 0o700)
     there = {p: c for p, c in contents.items() if c.data is not None}
     seeds = b"".join(_index_line(path, base.entry(path)) for path in there)
-    for path in sorted(_attribute_files(there) - set(there)):
+    for path in sorted(_attribute_files(there) - set(contents)):
         found = worktree.read(path)
         if found.data is not None:
             write_copy(copy, path, found)
@@ -109,7 +109,11 @@ def blobs_for(
         made = _parse_entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))
     if missing := [path for path in there if path not in made]:
         raise Fatal(f"git would not take '{os.fsdecode(missing[0])}'")
-    return {path: made.get(path) for path in contents if contents[path].mode != GITLINK}
+    return {
+        path: made.get(path) if path in there else None
+        for path in contents
+        if contents[path].mode != GITLINK
+    }
 
 
 def working_form(git: Git, path: bytes, entry: Entry) -> bytes:

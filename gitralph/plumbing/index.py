@@ -153,20 +153,34 @@ def advance(
     """
     data = indexfile.patch(copy.parsed, changes, fresh) if copy.parsed else None
     if data is None:
-        _advance_by_git(_on(git, copy, root), changes, flags)
+        _advance_by_git(_on(git, copy, root), changes, flags, _monitor(copy.data))
     else:
         copy.write(data)
 
 
-def _advance_by_git(on: Git, changes: Mapping[bytes, Entry | None], flags: Mapping[bytes, str]) -> None:
+def _monitor(data: bytes) -> tuple[str, str]:
+    """The option under which git asks no file system monitor, yet keeps what one has told so far.
+
+    ``false`` would drop the extension; a monitor that fails only makes git look at files once more.
+    """
+    return ("-c", "core.fsmonitor=exit 1" if b"FSMN" in data else "core.fsmonitor=false")
+
+
+def _advance_by_git(
+    on: Git,
+    changes: Mapping[bytes, Entry | None],
+    flags: Mapping[bytes, str],
+    monitor: tuple[str, str],
+) -> None:
     gone = [path for path, entry in changes.items() if entry is None]
     lines = [b"0 %s\t%s\0" % (b"0" * 40, path) for path in gone]
     lines += [b"%o %s 0\t%s\0" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
-    on.run("update-index", "--replace", "-z", "--index-info", stdin=b"".join(lines))
+    on.run(*monitor, "update-index", "--replace", "-z", "--index-info", stdin=b"".join(lines))
     for letter, option in (("h", "--assume-unchanged"), ("S", "--skip-worktree")):
         kept = [p for p, e in changes.items() if e is not None and letter in flags.get(p, "")]
         if kept:
-            on.run("update-index", option, "-z", "--stdin", stdin=b"".join(p + b"\0" for p in kept))
+            given = b"".join(p + b"\0" for p in kept)
+            on.run(*monitor, "update-index", option, "-z", "--stdin", stdin=given)
 
 
 def finish(copy: IndexCopy) -> None:

@@ -14,6 +14,12 @@ def clean(git: Git, message: bytes, comments: bool) -> bytes:
     return git.run("stripspace", *(["-s"] if comments else []), stdin=message)
 
 
+def _no_comment(lines: list[bytes]) -> str:
+    """A character that starts no line: git would put trailers above lines that it takes for comments."""
+    begun = {line[:1] for line in lines}
+    return next((char for char in ";!@%^&|~$+=" if char.encode() not in begun), ";")
+
+
 def add_trailers(git: Git, message: bytes, trailers: list[bytes], last: list[bytes]) -> bytes:
     """``message`` ended with ``trailers`` and then ``last``, each at most once.
 
@@ -22,8 +28,8 @@ def add_trailers(git: Git, message: bytes, trailers: list[bytes], last: list[byt
     kept = [line for line in message.split(b"\n") if line not in last]
     options = [b"--trailer=" + text for text in (*trailers, *last)]
     done = git.try_run(
-        "-c", "trailer.separators=:", "interpret-trailers", "--if-exists=addIfDifferent",
-        "--no-divider", *options, stdin=b"\n".join(kept),
+        "-c", "trailer.separators=:", "-c", f"core.commentChar={_no_comment(kept)}", "interpret-trailers", "--if-exists=addIfDifferent",
+        "--no-divider", *options, stdin=b"\n".join(kept).rstrip(b"\n") + b"\n",
     )  # fmt: skip
     if done.returncode:
         raise UsageError(done.stderr.decode("utf-8", "replace").strip())

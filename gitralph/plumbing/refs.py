@@ -149,6 +149,29 @@ def _locks(repo: Repository, head: Head) -> tuple[str, str | None]:
     return f"{repo.common_dir}/{head.ref}.lock", repo.git_dir + "/HEAD.lock"
 
 
+def _make_room(repo: Repository, ref: str) -> None:
+    """Clear the way for a branch's file as git does. Raises Fatal where another branch is in it."""
+    names = ref.split("/")
+    above = ["/".join(names[:count]) for count in range(3, len(names))]
+    if taken := next((name for name in above if _value(repo, name) is not None), None):
+        raise Fatal(f"'{taken}' exists; cannot create '{ref}'")
+    if _packed_below(repo.common_dir, ref):
+        raise Fatal(f"there are branches below '{ref}/'; cannot create '{ref}'")
+    for folder, _, _ in os.walk(f"{repo.common_dir}/{ref}", topdown=False):
+        try:
+            os.rmdir(folder)  # left over from branches that were deleted or packed
+        except OSError as error:
+            raise Fatal(f"there are branches below '{ref}/'; cannot create '{ref}'") from error
+
+
+def _packed_below(common_dir: str, ref: str) -> bool:
+    try:
+        with open(common_dir + "/packed-refs", "rb") as file:
+            return b" " + os.fsencode(ref) + b"/" in file.read()
+    except FileNotFoundError:
+        return False
+
+
 def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
     """Move the branch from ``move.head.oid`` to ``move.new``.
 
@@ -158,6 +181,8 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
         _swap_by_git(repo, move)
         return
     target, beside = _locks(repo, move.head)
+    if move.head.ref and not os.path.isfile(f"{repo.common_dir}/{move.head.ref}"):
+        _make_room(repo, move.head.ref)
     if beside:
         index.take_lock(move.prepared_head, beside, wait)
     try:

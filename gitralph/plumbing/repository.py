@@ -76,7 +76,6 @@ def _version(said: bytes) -> tuple[int, ...]:
 
 _QUESTIONS = (
     ("--is-bare-repository",),
-    ("--is-inside-work-tree",),
     ("--show-object-format",),
     ("--path-format=absolute", "--git-dir"),
     ("--path-format=absolute", "--git-common-dir"),
@@ -108,14 +107,12 @@ def _facts(git: Git) -> tuple[list[str], bytes]:
 
 
 def _check(first: list[str], complaint: bytes) -> None:
-    if len(first) < 4:
+    if len(first) < 3:
         raise GitError(["rev-parse"], 128, complaint)
     if first[0] == "true":
         raise Fatal("this is a bare repository; git ralph needs a working tree")
-    if first[1] != "true":
-        raise Fatal("this operation must be run in a work tree")
-    if first[2] != "sha1":
-        raise Fatal(f"repositories with object format '{first[2]}' are not supported")
+    if first[1] != "sha1":
+        raise Fatal(f"repositories with object format '{first[1]}' are not supported")
 
 
 def open_repository(git: Git) -> Repository:
@@ -127,7 +124,7 @@ def open_repository(git: Git) -> Repository:
     _check(lines, complaint)
     if len(lines) < len(_QUESTIONS):
         raise GitError(["rev-parse"], 128, complaint)
-    git_dir, common_dir, hooks_dir, root, prefix = lines[3:8]
+    git_dir, common_dir, hooks_dir, root, prefix = lines[2:7]
     git_dir, common_dir = os.path.realpath(git_dir), os.path.realpath(common_dir)
     bound = git.at(GIT_DIR=git_dir, GIT_WORK_TREE=root)
     return Repository(bound, git_dir, common_dir, root, hooks_dir, os.fsencode(prefix))

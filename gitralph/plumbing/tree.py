@@ -92,6 +92,13 @@ class TreeReader:
         found = self.lookup_safe(path)
         return None if found is None or stat.S_ISDIR(found.mode) else found
 
+    def trees_above(self, paths: Iterable[bytes]) -> list[bytes]:
+        """The oids of the root and of every folder on the way to these paths."""
+        folders = {path[:at] for path in paths for at, byte in enumerate(path) if byte == 0x2F}
+        found = [self.lookup_safe(folder) for folder in sorted(folders)]
+        below = [entry.oid for entry in found if entry is not None and stat.S_ISDIR(entry.mode)]
+        return [self.root, *below] if self.root else below
+
     def files_below(self, path: bytes) -> Iterable[bytes]:
         """Every entry under a folder of the tree."""
         found = self.lookup(path)

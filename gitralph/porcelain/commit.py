@@ -1,6 +1,5 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
-import os
 import subprocess
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -12,13 +11,15 @@ from gitralph.errors import Busy, Failed, Refused
 from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
-from gitralph.plumbing.tree import Entry
+from gitralph.plumbing.keep import GoneError, Keep
+from gitralph.plumbing.tree import GITLINK, Entry, TreeReader
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain import history, landing, outcome, repohooks, staging, tidy, wording
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.scene import Wishes
+from gitralph.quote import shown
 from gitralph.state import lock
 
 _TRIES = 5
@@ -114,7 +115,7 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
     for path, letter in made.changes.items():
         theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
         if theirs is not None and theirs != made.entries[path]:
-            notes.append(f"warning: upstream has another '{os.fsdecode(path)}'; HEAD is behind it")
+            notes.append(f"warning: upstream has another '{shown(path)}'; HEAD is behind it")
     return notes
 
 
@@ -144,7 +145,7 @@ def commit(ctx: Context, request: Request) -> Result:
                 result = _commit_locked(ctx, bench, request, None)
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
-        repohooks.Stage(git, in_place=True).run("post-commit")
+        repohooks.Stage(git, ctx.repo.hooks_dir, in_place=True).run("post-commit")
     return result
 
 
@@ -166,7 +167,7 @@ def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Res
         ready = _prepare(ctx, bench, request)
         with lock.hold(ctx.layout, landing.LOCK):
             try:
-                return _commit_locked(ctx, open_bench(ctx, quarantine=False), request, ready)
+                return _commit_locked(ctx, bench, request, ready or _NOTHING)
             except _ChangedError:
                 continue
     raise Busy("the session's paths kept changing while the hooks ran", "try again")
@@ -174,6 +175,9 @@ def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Res
 
 class _ChangedError(Exception):
     pass
+
+
+_NOTHING = _Prepared({}, {}, b"")
 
 
 def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | None:
@@ -188,12 +192,13 @@ def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | No
     stage = repohooks.open_stage(
         ctx, inner.folder, made.tree, made.head.oid, repohooks.alone(ctx, made.entries, made.now)
     )
-    if request.verify and "pre-commit" in repohooks.present(ctx, ("pre-commit",)):
-        if not stage.run("pre-commit"):
-            raise repohooks.hook_failed("pre-commit")
-        changed = _hook_changes(ctx, made, stage)
-    text = _message(ctx, inner, request, made)
-    return _Prepared(before, changed, _message_hooks(ctx, inner, request, made, stage, text))
+    with closing(stage):
+        if request.verify and "pre-commit" in repohooks.present(ctx, ("pre-commit",)):
+            if not stage.run("pre-commit"):
+                raise repohooks.hook_failed("pre-commit")
+            changed = _hook_changes(ctx, made, stage)
+        text = _message(ctx, inner, request, made)
+        return _Prepared(before, changed, _message_hooks(ctx, inner, request, made, stage, text))
 
 
 def _hook_changes(ctx: Context, made: Draft, stage: repohooks.Stage) -> dict[bytes, Entry | None]:
@@ -245,7 +250,8 @@ def _edited(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
         raise Failed("the editor failed; nothing was committed")
     with open(path, "rb") as file:
         given = message.clean(ctx.git, file.read(), comments=True)
-    own = set(wording.trailers(request.session, {}, []))
+    record = sessionfile.read(ctx.layout, request.session) or {}
+    own = set(wording.trailers(request.session, record, made.includes))
     if not [line for line in given.split(b"\n") if line.strip() and line not in own]:
         raise Failed("the commit message is empty; nothing was committed")
     return _with_trailers(ctx, request, made, given)
@@ -288,9 +294,9 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
             _lay_over(ctx, inner, made, ready)
         try:
             return _land(ctx, inner, request, made, ready)
-        except (refs.LostRaceError, landing.IndexMovedError):
+        except (refs.LostRaceError, landing.IndexMovedError, GoneError):
             if attempt == _TRIES - 1:
-                raise Busy("HEAD or the index kept moving", "try again") from None
+                raise Busy("HEAD, the index or the objects kept moving", "try again") from None
     raise AssertionError("unreachable")
 
 
@@ -314,16 +320,20 @@ def _nothing(ctx: Context, made: Draft) -> Result:
     if void:
         ref = made.head.name
         landing.write_consumption(ctx.layout, landing.consumption_lines(ctx.layout, ref, None, void))
-    return _result(ctx, made, "nothing")
+    result = _result(ctx, made, "nothing")
+    result.notes += history.undone_notes(ctx.repo, ctx.layout, made.session)
+    return result
 
 
 def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
+    if copy.missing and made.head.oid is not None:
+        return copy, staging.IndexPlan()  # somebody took it away: no entry of it is to be kept
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
         left = tuple(Left(path, outcome.UNMERGED, "it has conflict stages") for path in unmerged)
         raise Refused(
-            f"the index has unmerged entries: '{os.fsdecode(unmerged[0])}'",
+            f"the index has unmerged entries: '{shown(unmerged[0])}'",
             "settle the conflict first: git status", left=left,
         )  # fmt: skip
     staged = index.entries(ctx.git, copy, ctx.repo.root, made.entries)
@@ -358,7 +368,7 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git = objects.with_identity(bench.git, ctx.config, author)
     oid, ident = objects.make_commit(git, ctx.config, made.tree, made.head.oid, text)
-    touches = bool(plan.changes) and not (copy.missing and made.head.oid is not None)
+    touches = bool(plan.changes)
     if touches:
         fresh = staging.cached_trees(ctx.repo.objects, made.base, made.tree, plan.changes, made.entries)
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
@@ -366,13 +376,22 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
     landing.land(
         landing.Landing(
             ctx.repo, ctx.layout, ctx.config, made.head, oid, ident, message.subject(text), copy,
-            touches, plan.changes, plan.old, found,
+            touches, plan.changes, plan.old, found, _kept(ctx, bench, made, oid, plan),
         )
     )  # fmt: skip
     _note_void(ctx, made)
     result = _result(ctx, made, "committed")
     result.commit, result.subject = oid, message.subject(text)
     return result
+
+
+def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.IndexPlan) -> Keep:
+    """A second name for every object that the commit and the new index need."""
+    keep = Keep(f"{bench.folder}/keep", ctx.repo.common_dir)
+    entries = [e for e in (*made.entries.values(), *plan.changes.values()) if e is not None]
+    trees = TreeReader(ctx.repo.objects, made.tree).trees_above(made.entries)
+    keep.add([oid.encode(), *trees, *(e.oid for e in entries if e.mode != GITLINK)])
+    return keep
 
 
 def _note_void(ctx: Context, made: Draft) -> None:

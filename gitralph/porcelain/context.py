@@ -63,3 +63,8 @@ def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
     _refuse_fallen(repo, cwd)
     config = Config.load(repo.git)
     return Context(repo, config, state_layout(repo.place, create), environ, outer)
+
+
+def root_of(environ: Mapping[str, str]) -> str:
+    """The root of the working tree the cwd lies in, without touching any state."""
+    return open_repository(Git.find(environ)).root

@@ -1,6 +1,6 @@
 """Builds the tree a commit would have, without the index and without moving anything."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from gitralph.errors import Refused
@@ -64,19 +64,20 @@ def base_of(ctx: Context, head: Head) -> TreeReader:
     return TreeReader(ctx.repo.objects, root)
 
 
-def _stable_look(scene: Scene, states: dict[bytes, PathState]) -> dict[bytes, Left]:
-    """Read the files; where records arrived meanwhile read journal and file again, twice at most."""
-    left = resolve.look(scene, states)
-    for path, state in states.items():
-        if path in left:
-            continue
-        for attempt in range(3):
-            size = pending.read_journal(scene.layout, path).size
-            if size == state.journal.size:
-                break
-            if attempt == 2:
-                left[path] = Left(path, outcome.STALE, "it keeps changing; try again")
-    return left
+def _read_states(
+    ctx: Context, family: list[str], matches: Container[bytes] | None
+) -> dict[bytes, PathState]:
+    """What the session has pending now, among the paths that were asked for."""
+    states = pending.pending_paths(ctx.layout, family)
+    if matches is not None:
+        states = {path: state for path, state in states.items() if path in matches}
+    pending.add_foreign_claims(ctx.layout, states, set(family))
+    return states
+
+
+def _grown(scene: Scene, states: dict[bytes, PathState]) -> list[bytes]:
+    """The paths that got a record since their journal was read."""
+    return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
 
 
 def build(
@@ -93,22 +94,28 @@ def build(
     head = refs.read_head(ctx.repo)
     base = base_of(ctx, head)
     family = pending.family(ctx.layout, session)
-    states = pending.pending_paths(ctx.layout, family)
-    if matches is not None:
-        wanted = set(matches)
-        states = {path: state for path, state in states.items() if path in wanted}
-    pending.add_foreign_claims(ctx.layout, states, set(family))
+    wanted = None if matches is None else set(matches)
     with Worktree(ctx.repo.root) as worktree:
-        scene = Scene(ctx.repo, ctx.config, ctx.layout, bench, base, worktree, family, wishes)
-        found = _decide_all(scene, states)
+        for once_more in (True, True, False):
+            # a bench of its own: every reading makes its copies afresh
+            inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
+            states = _read_states(ctx, family, wanted)
+            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, base, worktree, family, wishes)
+            left = resolve.look(scene, states)
+            grown = _grown(scene, states)
+            if not (grown and once_more):
+                break
+        left |= {p: Left(p, outcome.STALE, "it keeps changing; try again") for p in grown if p not in left}
+        found = _decide_all(scene, states, left)
         draft = Draft(head, session, base, base.root or b"", found, states=states, now=scene.entries)
         _take_entries(scene, draft)
     rebuild_tree(ctx, bench, draft)
     return draft
 
 
-def _decide_all(scene: Scene, states: dict[bytes, PathState]) -> list[Outcome]:
-    left = _stable_look(scene, states)
+def _decide_all(
+    scene: Scene, states: dict[bytes, PathState], left: dict[bytes, Left]
+) -> list[Outcome]:
     out = [Outcome(path, left=[reason]) for path, reason in left.items()]
     out += [resolve.decide(scene, state) for path, state in states.items() if path not in left]
     return sorted(out, key=lambda one: one.path)

@@ -30,10 +30,13 @@ class Chain:
         return not any(record.is_exact for record in self.records)
 
     def is_contiguous(self) -> bool:
-        """True when each step starts from the text that the one before ended with."""
+        """True when each step starts from the text that the one before ended with.
+
+        A record by path alone does not tell who made what it found, so it may not change the text.
+        """
         at = self.first.after
         for record in self.records[1:]:
-            if record.is_exact and record.before != at:
+            if (record.before if record.is_exact else record.after) != at:
                 return False
             at = record.after
         return True

@@ -4,30 +4,64 @@ import os
 from typing import TYPE_CHECKING
 
 from gitralph import gitdir
-from gitralph.journal import Record
+from gitralph.errors import Fatal
+from gitralph.journal import is_oid
+from gitralph.layout import Layout
+from gitralph.plumbing import refs
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import Entry, TreeReader
+from gitralph.state import consumption
 
 if TYPE_CHECKING:
     from dulwich.objects import Commit
 
 
 def tree_of(repo: Repository, commit: str) -> bytes:
-    """The tree of a commit. Raises KeyError when it is not there."""
-    found: Commit = repo.objects[commit.encode()]  # type: ignore[index, assignment]
+    """The tree of a commit. Raises Fatal when it is not there."""
+    try:
+        found: Commit = repo.objects[commit.encode()]  # type: ignore[index, assignment]
+    except KeyError:
+        raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
     tree: bytes = found.tree
     return tree
 
 
-def fitted_once(repo: Repository, path: bytes, record: Record) -> bool:
-    """True when the commit that was HEAD at the edit held the text the edit started from."""
-    if record.head is None or not record.is_exact:
-        return False
+def head_entry(repo: Repository, path: bytes) -> Entry | None:
+    """What HEAD holds at ``path``, None where it holds nothing or is unborn."""
+    head = refs.read_head(repo).oid
+    return TreeReader(repo.objects, tree_of(repo, head)).entry(path) if head else None
+
+
+class Unknown:
+    """The type of UNKNOWN: nobody can tell what that commit held."""
+
+
+UNKNOWN = Unknown()
+
+
+def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unknown | None:
+    """What a recorded commit held at ``path``; UNKNOWN when it is not known or not there any more."""
+    if commit is None:
+        return UNKNOWN
     try:
-        entry = TreeReader(repo.objects, tree_of(repo, record.head)).entry(path)
-    except (KeyError, AttributeError):
-        return False
-    return (entry.oid.decode() if entry else None) == record.before
+        return TreeReader(repo.objects, tree_of(repo, commit)).entry(path)
+    except (KeyError, AttributeError, Fatal):
+        return UNKNOWN
+
+
+def undone_notes(repo: Repository, layout: Layout, session: str) -> list[str]:
+    """Says so where a session's last commit was taken out of HEAD: its records stay consumed."""
+    made = [
+        str(fields["commit"])
+        for fields in consumption.read(layout, session).commits
+        if fields.get("worktree") == layout.token and is_oid(fields.get("commit"))
+    ]
+    if not made or refs.contains(repo, refs.read_head(repo), made[-1]):
+        return []
+    return [
+        f"commit {made[-1][:7]} of this session is not in HEAD any more (undone, amended or rebased); "
+        "what it took does not become pending again"
+    ]
 
 
 def submodule_head(repo: Repository, path: bytes) -> bytes | None:
@@ -38,6 +72,15 @@ def submodule_head(repo: Repository, path: bytes) -> bytes | None:
     git = repo.git.at(place.root, GIT_DIR=place.git_dir, GIT_WORK_TREE=place.root)
     done = git.try_run("rev-parse", "--verify", "-q", "HEAD")
     return done.stdout.strip() or None
+
+
+def repository_above(repo: Repository, path: bytes) -> bytes | None:
+    """The repository of its own, below this worktree, that ``path`` lies in; None when it is ours."""
+    folder, slash, _ = path.rpartition(b"/")
+    place = gitdir.discover(os.path.join(repo.root, os.fsdecode(folder))) if slash else None
+    if place is None or not place.root.startswith(repo.root + "/"):
+        return None
+    return os.fsencode(place.root[len(repo.root) + 1 :])
 
 
 def upstream_entry(repo: Repository, path: bytes) -> Entry | None:

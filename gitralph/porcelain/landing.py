@@ -14,11 +14,13 @@ from gitralph.layout import Layout
 from gitralph.plumbing import index, refs
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.index import IndexCopy
+from gitralph.plumbing.keep import Keep
 from gitralph.plumbing.refs import Head, Move
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import Entry, TreeReader
 from gitralph.porcelain import history
 from gitralph.porcelain.outcome import Outcome
+from gitralph.state import consumption
 from gitralph.state import intent as intents
 from gitralph.state.intent import Intent
 
@@ -46,6 +48,7 @@ class Landing:
     changes: Mapping[bytes, Entry | None]
     old: Mapping[bytes, Entry | None]
     outcomes: list[Outcome]
+    keep: Keep
 
 
 def _text(path: bytes) -> str:
@@ -65,7 +68,7 @@ def consumption_lines(
                 fields = {
                     "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
-                    "left": list(use.left), "note": "; ".join(found.notes) or None,
+                    "left": list(use.left), "seen": found.seen, "note": "; ".join(found.notes) or None,
                 }  # fmt: skip
                 lines.append(["journal", use.session, _text(found.path), fields])
             if use.manifest is not None:
@@ -98,6 +101,14 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
     return any(all(one in line for one in wanted) for line in data.split(b"\n"))
 
 
+def _is_void(fd: int, session: str) -> bool:
+    """True when all that a session has in an open journal is noted as void already."""
+    found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
+    mark = consumption.mark_of(found, session)
+    mine = [record for record in found.records if record.session == session]
+    return mark.void and not any(consumption.is_pending(record, mark) for record in mine)
+
+
 def _member(key: str, value: object) -> bytes:
     return jsonline.dumps({key: value}).encode("ascii")[1:-1]
 
@@ -108,7 +119,7 @@ def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, ob
         return
     fd = files.open_locked(name, WAIT)
     try:
-        if not _has(fd, fields, session):
+        if not _has(fd, fields, session) and not (fields.get("commit") is None and _is_void(fd, session)):
             keys = journal.tail(fd)
             chain = {
                 "session": session, "before": keys.get("before"), "after": keys.get("after"),
@@ -192,18 +203,25 @@ def _reflog(landing: Landing) -> str:
 def _move(landing: Landing, move: Move, prepared: str) -> None:
     lock = landing.repo.index + ".lock"
     if not landing.touches_index:
-        refs.swap(landing.repo, move, landing.config, WAIT)
+        _swap(landing, move)
         return
     index.take_lock(prepared, lock, WAIT)
     try:
         if index.moved(landing.copy):
             raise IndexMovedError
-        refs.swap(landing.repo, move, landing.config, WAIT)
+        _swap(landing, move)
         os.rename(lock, landing.repo.index)
     except BaseException:
         if index.is_ours(lock, prepared):
             os.unlink(lock)
         raise
+
+
+def _swap(landing: Landing, move: Move) -> None:
+    """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
+    landing.keep.restore()
+    refs.swap(landing.repo, move, landing.config, WAIT)
+    landing.keep.restore()
 
 
 def recover(repo: Repository, top: Layout) -> list[str]:
@@ -257,30 +275,43 @@ def _finish(repo: Repository, top: Layout, plan: Intent) -> None:
     there = _at(repo, plan.git_dir)
     if there is not None:
         lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
-        if index.is_ours(lock, prepared):
-            os.rename(lock, there.index)
-        else:
-            _advance_again(there, top, plan)
+        head = refs.read_head(there)
+        if refs.contains(there, head, plan.commit):  # else it would be a phantom staged change
+            if index.is_ours(lock, prepared):
+                os.rename(lock, there.index)
+            else:
+                _advance_again(there, top, head, plan)
     write_consumption(_own_layout(top, plan.token), plan.lines)
 
 
-def _advance_again(repo: Repository, top: Layout, plan: Intent) -> None:
-    """Bring forward the entries that still are what they were before the commit."""
-    head = refs.read_head(repo)
-    if head.oid is None or not refs.contains(repo, head, plan.commit):
-        return
+def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> None:
+    """Bring forward the entries that still are what they were before the commit.
+
+    They become what was planned, which may carry a staged change of the user over; where HEAD has
+    moved on in a path, only an entry without a staged change follows it.
+    """
     rows = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[1]) for row in plan.index}
+    planned = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[2]) for row in plan.index}
+    landed, before = _reader_of(repo, plan.commit), _reader_of(repo, plan.old)
+    reader = _reader_of(repo, head.oid)
     for _ in range(5):
         copy = index.copy_index(repo.index, f"{top.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
         staged = index.entries(repo.git, copy, repo.root, rows)
-        reader = TreeReader(repo.objects, history.tree_of(repo, head.oid))
         todo = {}
         for path, old in rows.items():
             now = staged[path].entry if path in staged else None
-            if now == old and now != reader.entry(path):
-                todo[path] = reader.entry(path)
+            if reader.entry(path) == landed.entry(path):
+                wanted = planned[path]
+            else:
+                wanted = reader.entry(path) if old == before.entry(path) else old
+            if now == old and now != wanted:
+                todo[path] = wanted
         if not todo or _install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
             return
+
+
+def _reader_of(repo: Repository, commit: str | None) -> TreeReader:
+    return TreeReader(repo.objects, history.tree_of(repo, commit) if commit else None)
 
 
 def _install(

@@ -44,7 +44,10 @@ class Use:
 
 @dataclass
 class Outcome:
-    """The decision for one path. ``content`` is what to commit, in working-tree form."""
+    """The decision for one path. ``content`` is what to commit, in working-tree form.
+
+    ``seen`` is the id of the text that stood there when nothing was left to commit.
+    """
 
     path: bytes
     content: Content | None = None
@@ -54,6 +57,7 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     includes: set[str] = field(default_factory=set)
     void: bool = False
+    seen: str | None = None
 
     @property
     def taken(self) -> bool:

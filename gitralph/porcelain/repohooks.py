@@ -5,17 +5,21 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 ``checkout`` and would destroy what others write meanwhile.
 """
 
+import itertools
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gitralph import files
 from gitralph.errors import Failed
-from gitralph.plumbing.git import Git
+from gitralph.plumbing.git import Git, GitError
 from gitralph.plumbing.tree import Entry
 from gitralph.porcelain.context import Context
 
 BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
+_PLACED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
 MODES = ("auto", "in-place", "scratch", "off")
 
 
@@ -31,11 +35,20 @@ class Stage:
     """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
 
     git: Git
+    hooks: str
     in_place: bool
+    slot: int | None = None
+
+    def close(self) -> None:
+        """Give the scratch worktree back to the next commit."""
+        if self.slot is not None:
+            os.close(self.slot)
 
     def run(self, name: str, *args: str) -> bool:
         """Run one hook, its output on our stderr; True when it succeeded or is missing."""
-        words = [self.git.program, "hook", "run", "--ignore-missing", name]
+        # a relative core.hooksPath means a folder of the user's worktree, wherever this runs
+        words = [self.git.program, "-c", f"core.hooksPath={self.hooks}"]
+        words += ["hook", "run", "--ignore-missing", name]
         if args:
             words += ["--", *args]
         done = subprocess.run(
@@ -92,22 +105,57 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
     if how == "--empty":
         git.run("read-tree", tree)
     else:
-        git.run("-c", "core.fsmonitor=false", "read-tree", "-m", tree)
-    return Stage(git, in_place=True)
+        git.run("-c", "core.fsmonitor=false", "read-tree", "-i", "-m", tree)
+    return Stage(git, ctx.repo.hooks_dir, in_place=True)
+
+
+def _free_slot(ctx: Context) -> tuple[str, int]:
+    """A scratch folder that no other commit uses just now, and the lock that says so."""
+    for number in itertools.count():
+        name = f"{ctx.layout.token}-{number}"
+        path = ctx.layout.lock(f"scratch-{name}")
+        files.make_folder(os.path.dirname(path))
+        fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
+        try:
+            files.lock(fd, path, wait=0)
+        except files.LockTimeoutError:
+            os.close(fd)
+            continue
+        return f"{ctx.layout.top}/scratch/{name}", fd
+    raise AssertionError("unreachable")
 
 
 def _scratch(ctx: Context, tree: bytes, head: str) -> Stage:
-    folder = f"{ctx.layout.top}/scratch/{ctx.layout.token}"
-    env = {k: v for k, v in ctx.outer.env.items() if k not in ("GIT_DIR", "GIT_WORK_TREE")}
-    if not os.path.exists(folder + "/.git"):
-        ctx.git.run("worktree", "prune")
-        ctx.git.run("worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
-    git = Git(ctx.outer.program, {**env, **_hook_env(ctx)}, folder)
+    folder, slot = _free_slot(ctx)
+    try:
+        try:
+            git = _checked_out(ctx, folder, tree, head)
+        except GitError:  # a crash left it half made or locked: it is ours alone, so begin afresh
+            _discard(ctx, folder)
+            git = _checked_out(ctx, folder, tree, head)
+    except BaseException:
+        os.close(slot)
+        raise
+    return Stage(git, ctx.repo.hooks_dir, in_place=False, slot=slot)
+
+
+def _discard(ctx: Context, folder: str) -> None:
+    ctx.git.try_run("worktree", "remove", "--force", "--force", folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _checked_out(ctx: Context, folder: str, tree: bytes, head: str) -> Git:
+    """The scratch worktree with exactly ``tree`` in it, HEAD detached at ``head``."""
+    env = {k: v for k, v in ctx.outer.env.items() if k not in _PLACED}
     quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+    if not os.path.exists(folder + "/.git"):
+        shutil.rmtree(folder, ignore_errors=True)
+        ctx.git.run(*quiet, "worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
+    git = Git(ctx.outer.program, {**env, **_hook_env(ctx)}, folder)
     git.run(*quiet, "update-ref", "--no-deref", "HEAD", head)
     git.run(*quiet, "read-tree", "--reset", "-u", tree)
     git.run(*quiet, "clean", "-ffdqx")
-    return Stage(git, in_place=False)
+    return git
 
 
 def hook_failed(name: str) -> Failed:

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 
 from gitralph.journal import Record
 from gitralph.plumbing import blob
+from gitralph.plumbing.git import GitError
 from gitralph.plumbing.repository import Repository
-from gitralph.plumbing.snapshot import Content, LeadsOutError
+from gitralph.plumbing.snapshot import ABSENT, Content, LeadsOutError
 from gitralph.plumbing.tree import GITLINK, BlockedError, Entry
-from gitralph.porcelain import evidence, outcome
+from gitralph.porcelain import evidence, history, outcome
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
+from gitralph.porcelain.owned import made_since
 from gitralph.porcelain.scene import Scene, manifest_upto
 from gitralph.porcelain.separate import separate
 from gitralph.quote import shown
@@ -39,22 +41,66 @@ def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> li
 def look(scene: Scene, states: Mapping[bytes, PathState]) -> dict[bytes, Left]:
     """Read the files and make their blobs; the paths that are none of this commit's business."""
     left: dict[bytes, Left] = {}
-    for path in states:
+    for path, state in states.items():
         try:
             scene.contents[path] = scene.worktree.read(path)
             scene.reader.lookup(path)
         except LeadsOutError:
+            if _deleted(scene, state):  # for git too, nothing is there beyond a link
+                scene.contents[path] = ABSENT
+                continue
             left[path] = Left(path, outcome.OUTSIDE, "a folder on its way is a symbolic link")
         except BlockedError as blocked:
             if blocked.mode == GITLINK:
                 where = shown(blocked.path)
                 left[path] = Left(path, outcome.SUBMODULE, f"it lies in submodule '{where}'")
+        else:
+            left |= _in_another_repository(scene, path)
     wanted = {path: c for path, c in scene.contents.items() if path not in left}
-    made = blob.blobs_for(scene.bench, "now", wanted, scene.reader, scene.worktree)
-    scene.entries.update(made)
+    left |= _make_blobs(scene, wanted)
     new = [p for p, c in wanted.items() if not c.absent and scene.reader.entry(p) is None]
     scene.ignored = ignored_paths(scene.repo, new)
     return left
+
+
+def _in_another_repository(scene: Scene, path: bytes) -> dict[bytes, Left]:
+    """A new path below a nested ``.git``: its record came from a script, not from our hook."""
+    if scene.contents[path].absent or scene.reader.entry(path) is not None:
+        return {}
+    nested = history.repository_above(scene.repo, path)
+    if nested is None:
+        return {}
+    return {path: Left(path, outcome.SUBMODULE, f"it lies in the repository '{shown(nested)}'")}
+
+
+def _deleted(scene: Scene, state: PathState) -> bool:
+    """True when deleting the path was the last thing that was recorded there, by this session."""
+    mine = _mine(scene, state)
+    return bool(mine) and mine[-1].after is None and mine[-1] is state.journal.records[-1]
+
+
+def _make_blobs(scene: Scene, wanted: dict[bytes, Content]) -> dict[bytes, Left]:
+    """Fill ``scene.entries``; the paths whose filter fails are refused."""
+    try:
+        scene.entries.update(_blobs(scene, "now", wanted))
+        return {}
+    except GitError:
+        suspects = sorted(scene.filtered & set(wanted))
+        if not suspects:
+            raise
+    left = {}
+    for number, path in enumerate(suspects):
+        try:
+            scene.entries.update(_blobs(scene, f"one-{number}", {path: wanted[path]}))
+        except GitError:
+            left[path] = Left(path, outcome.FILTERED, "its clean filter failed")
+    plain = {path: content for path, content in wanted.items() if path not in suspects}
+    scene.entries.update(_blobs(scene, "plain", plain))
+    return left
+
+
+def _blobs(scene: Scene, name: str, contents: dict[bytes, Content]) -> dict[bytes, Entry | None]:
+    return blob.blobs_for(scene.bench, name, contents, scene.reader, scene.worktree)
 
 
 def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
@@ -122,8 +168,12 @@ def _void(scene: Scene, state: PathState) -> Outcome:
         note = f"'{where}' was created and deleted again; nothing to commit there"
     else:
         note = f"'{where}' is as in HEAD; nothing to commit there"
+    others = sorted(state.owners() - scene.own)
+    if others:
+        note += f" (session {', '.join(repr(name) for name in others)} changed it too)"
     left = Left(state.path, outcome.UNCHANGED, "HEAD already has this content")
-    return Outcome(state.path, left=[left], uses=uses(scene, state), notes=[note], void=True)
+    seen = evidence.content_id(content)
+    return Outcome(state.path, left=[left], uses=uses(scene, state), notes=[note], void=True, seen=seen)
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
@@ -135,20 +185,20 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _take_whole(scene, state)
     if path in scene.ignored:
         return _refuse(state, outcome.IGNORED, "git ignores it", [])
-    if state.owners() - scene.own:
-        return _several(scene, state)
-    if content.mode == GITLINK:
+    if content.mode == GITLINK and not state.owners() - scene.own:
         return _submodule(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state)
+    if state.owners() - scene.own:
+        return _several(scene, state)
     return _sole(scene, state)
 
 
 def _is_revived(scene: Scene, state: PathState) -> bool:
     """True when the file holds again what a void record made of it, and HEAD does not."""
     there = evidence.content_id(scene.contents[state.path])
-    ends = {state.void[name][-1].after for name in scene.own & set(state.void)}
-    return there in ends and not _unchanged(scene, state)
+    ends = [made_since(state, name) for name in scene.own & set(state.void)]
+    return any(there in texts for texts in ends) and not _unchanged(scene, state)
 
 
 def _several(scene: Scene, state: PathState) -> Outcome:
@@ -194,8 +244,6 @@ def _path_level_note(state: PathState) -> str:
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:
     """The gitlink moves when the session recorded the gitlink itself."""
-    from gitralph.porcelain import history
-
     oid = history.submodule_head(scene.repo, state.path)
     if oid is None:
         return _refuse(state, outcome.SUBMODULE, "it is a repository without a commit", [])

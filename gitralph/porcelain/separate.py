@@ -14,7 +14,7 @@ from gitralph.journal import Record, replay
 from gitralph.plumbing import blob
 from gitralph.plumbing.snapshot import ABSENT, Content
 from gitralph.plumbing.tree import Entry
-from gitralph.porcelain import evidence, outcome
+from gitralph.porcelain import evidence, history, outcome
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
 from gitralph.porcelain.scene import Scene, manifest_upto
@@ -36,6 +36,7 @@ class Evidence:
     worktree: bytes | None
     committed: set[str]
     settled: set[str]
+    moved: bool
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
@@ -43,10 +44,18 @@ def head_text(scene: Scene, path: bytes) -> bytes | None:
     entry = scene.reader.entry(path)
     if entry is None:
         return None
+    return read_blob(scene, entry) if _is_plain(scene, path) else working(scene, path, entry)
+
+
+def _is_plain(scene: Scene, path: bytes) -> bool:
+    """True when the file's bytes are its blob's: nothing converts them."""
     content, made = scene.contents[path], scene.entries.get(path)
-    plain = made is None or made.oid.decode() == evidence.content_id(content)
-    if plain and not (content.absent and scene.converts):
-        return read_blob(scene, entry)
+    same = made is None or made.oid.decode() == evidence.content_id(content)
+    return same and not (content.absent and scene.converts)
+
+
+def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
+    """A blob as a checkout would write it."""
     return blob.working_form(scene.bench.git.at(scene.repo.root), path, entry)
 
 
@@ -78,14 +87,32 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     if recent and recent[0][1] == head:
         texts = recent
     steps = [_step(*row) for row in texts]
-    start = steps[0].before if steps else head
+    start, then = _start(scene, state, texts[0][0], steps[0].before, head) if steps else (head, head)
     return Evidence(
         isolate.chain(steps, start),
         head,
         content.data,
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
+        then != head,
     )
+
+
+def _start(
+    scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
+) -> tuple[bytes | None, bytes | None]:
+    """The text before the first step, and what HEAD held then: older dirt shows as a gap."""
+    if before == head:
+        return before, head
+    then = history.entry_at(scene.repo, first.head, state.path)
+    if isinstance(then, history.Unknown):
+        known = before if state.journal.consumed else head
+        return known, known
+    if then is None:
+        return None, None
+    plain = _is_plain(scene, state.path)
+    text = read_blob(scene, then) if plain else working(scene, state.path, then)
+    return text, text
 
 
 def _binary(texts: Iterable[bytes | None]) -> bool:
@@ -151,6 +178,7 @@ def _ask(scene: Scene, known: Evidence) -> Separation:
         committed=known.committed,
         owners=scene.own,
         settled=known.settled,
+        moved=known.moved,
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
     )
@@ -201,7 +229,8 @@ def _nothing(
     ]
     if not state.owners() & scene.own:
         return Outcome(state.path)  # void before, void still: said once
-    return Outcome(state.path, left=[unchanged], uses=uses, notes=notes, void=True)
+    seen = evidence.content_id(scene.contents[state.path])
+    return Outcome(state.path, left=[unchanged], uses=uses, notes=notes, void=True, seen=seen)
 
 
 def _waiting(found: Separation) -> tuple[str, ...]:

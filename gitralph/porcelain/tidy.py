@@ -3,8 +3,20 @@
 import os
 import shutil
 
+from gitralph.errors import RalphError
+from gitralph.layout import Layout
 from gitralph.porcelain import landing
 from gitralph.porcelain.context import Context
+from gitralph.state import lock
+
+
+def heal(ctx: Context) -> None:
+    """Settle unless somebody is committing just now. For commands that do something else: never fails them."""
+    try:
+        with lock.hold(ctx.layout, landing.LOCK, wait=0):
+            settle(ctx)
+    except (OSError, RalphError):
+        pass
 
 
 def settle(ctx: Context) -> list[str]:
@@ -13,15 +25,29 @@ def settle(ctx: Context) -> list[str]:
     Runs under the commit lock. Returns the commits that were finished.
     """
     finished = landing.recover(ctx.repo, ctx.layout)
-    try:
-        names = os.listdir(ctx.layout.tmp)
-    except FileNotFoundError:
-        return finished
-    for name in names:
-        pid = name.split("-", 1)[0].split(".", 1)[0]
-        if pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-            _remove(f"{ctx.layout.tmp}/{name}")
+    for path in dead_work(ctx.layout):
+        _remove(path)
     return finished
+
+
+def dead_work(layout: Layout) -> list[str]:
+    """The work folders and files of processes that are gone."""
+    try:
+        names = os.listdir(layout.tmp)
+    except FileNotFoundError:
+        return []
+    pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in sorted(names)]
+    return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not _runs(int(pid))]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass  # somebody else's
+    return True
 
 
 def _remove(path: str) -> None:

@@ -87,6 +87,14 @@ def named(layout: Layout, environ: Mapping[str, str], given: str | None) -> str 
     return launched
 
 
+def for_reading(layout: Layout, environ: Mapping[str, str], given: str | None) -> str | None:
+    """The session a reading command means; None, that is all, where it is not certain."""
+    try:
+        return named(layout, environ, given)
+    except Refused:
+        return None
+
+
 def for_writing(layout: Layout, environ: Mapping[str, str], given: str | None) -> str | None:
     """The session a writing command means; None when nothing at all is pending.
 

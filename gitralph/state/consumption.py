@@ -19,12 +19,14 @@ _LIMIT = 1 << 30
 class Mark:
     """How far one session's records of one path are consumed.
 
-    ``upto`` is a byte position in the journal; ``left`` the units below it that stay pending.
+    ``upto`` is a byte position in the journal; ``left`` the units below it that stay pending. ``seen``
+    is the text that stood there when they were found to be ``void``.
     """
 
     upto: int = 0
     left: frozenset[str] = frozenset()
     void: bool = False
+    seen: str | None = None
 
 
 @dataclass
@@ -75,7 +77,13 @@ def mark_of(journal: Journal, session: str) -> Mark:
         if fields.get("session") != session or type(upto) is not int or upto > journal.size:
             continue
         units = [u for u in left if isinstance(u, str)] if isinstance(left, list) else []
-        mark = Mark(max(upto, mark.upto), frozenset(units), fields.get("commit") is None)
+        seen = fields.get("seen")
+        mark = Mark(
+            max(upto, mark.upto),
+            frozenset(units),
+            fields.get("commit") is None,
+            seen if isinstance(seen, str) else None,
+        )
     return mark
 
 
@@ -130,3 +138,20 @@ def settled_keys(journal: Journal) -> set[str]:
             )
         last[session] = max(upto, last.get(session, 0))
     return settled
+
+
+def commit_of(journal: Journal, record: Record) -> str | None:
+    """The commit that took a record, or the first of its units; None for none."""
+    since = 0
+    for fields in journal.consumed:
+        upto, commit, units = fields.get("upto"), fields.get("commit"), fields.get("units")
+        if fields.get("session") != record.session or type(upto) is not int:
+            continue
+        if isinstance(commit, str):
+            named = isinstance(units, list) and any(
+                isinstance(unit, str) and unit.startswith(f"{record.offset}.") for unit in units
+            )
+            if named or (units is None and since <= record.offset < upto):
+                return commit
+        since = max(since, upto)
+    return None

@@ -16,7 +16,7 @@ class PathState:
     """One path: its journal, and per session the records no commit has taken.
 
     ``bare`` are sessions with a manifest line that no journal record stands behind; ``void`` those
-    whose records were consumed because they had no effect, with the last text that they made.
+    whose records were consumed because they had no effect, ``void_seen`` the text that stood there.
     """
 
     path: bytes
@@ -24,6 +24,7 @@ class PathState:
     pending: dict[str, list[Record]] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
     void: dict[str, list[Record]] = field(default_factory=dict)
+    void_seen: dict[str, str | None] = field(default_factory=dict)
     manifest_upto: dict[str, int] = field(default_factory=dict)
 
     def owners(self) -> set[str]:
@@ -87,6 +88,14 @@ def read_journal(layout: Layout, path: bytes) -> Journal:
         os.close(fd)
 
 
+def journal_bytes(layout: Layout, path: bytes) -> int:
+    """How long the journal of a path is now, 0 when there is none."""
+    try:
+        return os.stat(layout.journal(path), follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _split_records(found: PathState) -> None:
     by_session: dict[str, list[Record]] = {}
     for record in found.journal.records:
@@ -98,6 +107,7 @@ def _split_records(found: PathState) -> None:
             found.pending[session] = waiting
         elif mark.void:
             found.void[session] = records
+            found.void_seen[session] = mark.seen
 
 
 def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:

@@ -266,8 +266,8 @@ def test_k13_preview_is_the_truth(repo: Repo, state: Callable[[Repo], None]) -> 
     real = repo.commit("S1")
     wanted = dict(real.document)
     if real.commit:
-        assert preview == repo.git_bytes("diff", "HEAD^", "HEAD")
-        assert stat == repo.git_bytes("diff", "--stat", "HEAD^", "HEAD")
+        assert preview == repo.git_bytes("diff", "HEAD^", "HEAD", "--")
+        assert stat == repo.git_bytes("diff", "--stat", "HEAD^", "HEAD", "--")
         assert dry.status == "dry-run"
     else:
         assert preview == stat == b""
@@ -296,7 +296,10 @@ def test_k13_dry_run_writes_nothing(repo: Repo) -> None:
 
 
 def test_k13_dry_run_refuses_as_commit_does(repo: Repo) -> None:
-    repo.edit("S1", "a", changed())
-    repo.edit("S2", "a", changed(3, "changed differently"))
+    repo.write("blob", b"\0one")
+    repo.commit_all("a binary file")
+    repo.edit("S1", "blob", b"\0two")
+    repo.edit("S2", "blob", b"\0three")
     dry = repo.commit("S1", "--dry-run", code=4)
-    assert dry.left == repo.commit("S1", code=4).left
+    assert dry.left == {"blob": "contested"}
+    assert dry.document["left"] == repo.commit("S1", code=4).document["left"]

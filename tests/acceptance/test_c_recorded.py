@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import stat
 import subprocess
 from pathlib import Path
@@ -22,8 +21,8 @@ def _contract(repo: Repo, *args: str) -> dict[str, str]:
     said = subprocess.run(
         ["/bin/sh", "-c", script + "env -0"], env={"PATH": "/bin:/usr/bin"}, capture_output=True, check=True
     ).stdout.decode()
-    pairs = [row.split("=", 1) for row in said.split("\0") if row.startswith("RALPH_")]
-    return {name: value for name, value in pairs}
+    pairs = (row.split("=", 1) for row in said.split("\0") if row.startswith("RALPH_"))
+    return dict(pairs)
 
 
 def test_k34_the_environment_contract(repo: Repo) -> None:
@@ -49,9 +48,8 @@ def test_k34_env_is_json_too(repo: Repo) -> None:
 
 
 def test_k34_env_is_safe_for_a_shell(repo: Repo) -> None:
-    plan = "it's; $(touch owned) `id` \"x\"\n.md"
+    plan = 'it\'s; $(touch owned) `id` "x"\n.md'
     assert _contract(repo, "--plan", plan)["RALPH_PLAN"] == plan
-    assert shlex.split("x") == ["x"]
 
 
 def test_k34_with_neither_set_the_agents_own_id(repo: Repo) -> None:
@@ -98,7 +96,7 @@ def test_k35_the_same_line_again_counts_again(repo: Repo) -> None:
 def test_k35_lines_that_name_no_path_are_passed_over(repo: Repo) -> None:
     manifest = Path(_contract(repo)["RALPH_MANIFEST"])
     repo.write("f", "text\n")
-    lines = [b"", b"/etc/passwd", b"../x", b".git/config", b"a//b", b'"unterminated', b"\0\0", b"f"]
+    lines = [b"", b"/etc/passwd", b"../x", b".git/config", b"a//b", b"\0\0", b"f"]
     manifest.write_bytes(b"\n".join(lines) + b"\ntorn tail")
     assert repo.pending("S1") == ["f"]
     repo.commit("S1")
@@ -171,6 +169,17 @@ def test_k37_deleted_after_it_was_tracked(repo: Repo) -> None:
     assert answer.status == "nothing"
     assert answer.left == {"a": "gone"}
     assert repo.pending("S1") == ["a"]
+
+
+def test_k35_a_script_need_not_quote(repo: Repo) -> None:
+    manifest = Path(_contract(repo)["RALPH_MANIFEST"])
+    names = ['"half', "caf\u00e9", " blank ", "back\\slash"]
+    for name in names:
+        repo.write(name, "text\n")
+    manifest.write_bytes("".join(name + "\n" for name in names).encode())
+    assert repo.pending("S1") == sorted(names)
+    repo.commit("S1")
+    assert set(repo.changes()) == set(names)
 
 
 def test_k37_a_gap_in_the_journal(repo: Repo) -> None:
@@ -274,9 +283,10 @@ def test_k44_later_a_gap_shows(repo: Repo) -> None:
     journal.rmdir()
     journal.write_bytes(kept)
     assert repo.owners("S1") == {"a": "contested"}
-    answer = repo.commit("S1", code=4)
-    assert answer.left == {"a": "contested"}
-    assert answer.document["left"][0]["sessions"] == ["unrecorded"]
+    repo.commit("S1")
+    assert repo.blob("a") == changed(1).encode()
+    assert "+lost" in repo.git("diff")
+    assert repo.owners("S1") == {"a": "nobody"}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes another uid")
@@ -284,7 +294,7 @@ def test_k44_state_folder_of_somebody_else(repo: Repo) -> None:
     """As an unprivileged user, since root ignores modes."""
     repo.start("S1")
     for folder in [repo.root, *repo.root.parents]:
-        if folder.stat().st_uid == 0 and folder != Path("/") and folder != Path("/tmp"):  # noqa: S108
+        if folder.stat().st_uid == 0 and folder != Path("/") and folder != Path("/tmp"):
             folder.chmod(0o755)
     pid = os.fork()
     if pid == 0:

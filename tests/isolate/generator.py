@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from tests.isolate.truth import HUMAN, NOISE, Line, Text, Truth
+from tests.isolate.truth import HUMAN, NOISE, Line, Text, Truth, words_of
 
 KINDS = {
     "insert": 35,
@@ -34,8 +34,10 @@ class Cell:
     """Number of hot lines; 0 is uniform."""
     kinds: dict[str, int] = field(default_factory=lambda: KINDS)
     human: float = 0.15
-    commits: float = 0.12
+    commits: float = 0.3
     """Chance of a commit after each edit."""
+    near: float = 20.0
+    """How far from a hot line edits fall, in lines (standard deviation)."""
 
 
 class Generator:
@@ -49,6 +51,7 @@ class Generator:
         self.truth.begin()
         self.hot = [self.random.random() for _ in range(cell.hot)]
         self._pairs: list[tuple[Text, Text]] = []
+        self._moved: list[list[bytes]] = [[]]
 
     def _word(self, author: str) -> bytes:
         self._made += 1
@@ -66,7 +69,7 @@ class Generator:
     def _place(self, length: int) -> int:
         if not self.hot:
             return self.random.randint(0, length)
-        near = self.random.choice(self.hot) * length + self.random.gauss(0, 8)
+        near = self.random.choice(self.hot) * length + self.random.gauss(0, self.cell.near)
         return min(max(round(near), 0), length)
 
     def actor(self) -> str:
@@ -79,11 +82,14 @@ class Generator:
         kinds = self.cell.kinds
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
         self._pairs = []
+        moved: list[bytes] = []
+        self._moved.append(moved)
         text = list(self.truth.text)
         getattr(self, "_" + kind)(actor, text)
         if text == self.truth.text:
+            self._moved.pop()
             return False
-        self.truth.step(actor, text, self._pairs)
+        self.truth.step(actor, text, self._pairs, moved)
         return True
 
     def _splice(self, text: Text, start: int, stop: int, new: Text) -> None:
@@ -116,6 +122,8 @@ class Generator:
         for _ in range(self.random.randint(2, 4)):
             kind = self.random.choice(["_insert", "_replace", "_tweak", "_delete"])
             getattr(self, kind)(actor, text)
+        gone = [line for old, _ in self._pairs for line in old]
+        self._pairs.append((gone, text))  # hunks of one write may touch one another
 
     def _move(self, _actor: str, text: Text) -> None:
         at = self._place(len(text))
@@ -123,8 +131,16 @@ class Generator:
         del text[at : at + len(block)]
         to = self._place(len(text))
         text[to:to] = block
+        self._moved[-1].extend(words_of(block))
 
     def _revert(self, _actor: str, text: Text) -> None:
-        back = self.random.randint(2, 5)
-        if len(self.truth.texts) >= back:
-            text[:] = self.truth.texts[-back]
+        """Back to one of the last texts that some hook saw; nobody can tell text it never saw."""
+        seen = [at for at in range(len(self.truth.texts) - 1) if self._was_seen(at)][-4:]
+        if seen:
+            at = self.random.choice(seen)
+            text[:] = self.truth.texts[at]
+            for undone in self._moved[at + 1 : -1]:
+                self._moved[-1].extend(undone)
+
+    def _was_seen(self, at: int) -> bool:
+        return any(actor != HUMAN for actor in self.truth.actors[at : at + 2])

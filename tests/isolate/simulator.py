@@ -7,7 +7,7 @@ below 1,000,000; figures are quoted from seeds above.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitralph.isolate import UNRECORDED, Separation, Step, chain, separate
 from tests.isolate.generator import PLAIN, Cell, Generator
@@ -26,7 +26,7 @@ CELLS = {
 
 def plain(cell: Cell) -> Cell:
     """The same cell without moves and reverts."""
-    return Cell(cell.lines, cell.sessions, cell.edits, cell.hot, PLAIN, cell.human, cell.commits)
+    return replace(cell, kinds=PLAIN)
 
 
 @dataclass

@@ -45,8 +45,12 @@ class Truth:
     """Words that were in HEAD at some time."""
     committed: set[int] = field(default_factory=set)
     """Steps whose actor committed after them."""
+    moves: dict[bytes, set[int]] = field(default_factory=dict)
+    """Word to the steps that moved it, or moved the block it was later written into."""
     perhaps: set[int] = field(default_factory=set)
     """Steps of which a forced commit of another took some part."""
+
+    _gap: Text = field(default_factory=list)
 
     def begin(self) -> None:
         for word in words_of(self.text):
@@ -54,7 +58,13 @@ class Truth:
         self._snapshot("base")
         self.in_head.update(words_of(self.text))
 
-    def step(self, actor: str, after: Text, replaced: Iterable[tuple[Text, Text]]) -> None:
+    def step(
+        self,
+        actor: str,
+        after: Text,
+        replaced: Iterable[tuple[Text, Text]],
+        moved: Iterable[bytes] = (),
+    ) -> None:
         """Record what an actor did; `replaced` pairs the lines taken with those put there."""
         before = set(words_of(self.text))
         now = set(words_of(after))
@@ -64,14 +74,38 @@ class Truth:
             self.events.setdefault(word, []).append((at, actor, True))
         for word in before - now:
             self.events.setdefault(word, []).append((at, actor, False))
-        for old, new in replaced:
+        pairs = list(replaced)
+        if actor == HUMAN:  # hooks see all a human did between two of them as one change
+            pairs.append((self._gap, after))
+            self._gap = [*self._gap, *(line for old, _ in pairs for line in old)]
+        else:
+            self._gap = []
+        for old, new in pairs:
             gone = set(words_of(old)) - set(words_of(new))
             for word in list(gone):
                 gone |= self.stands_for.get(word, set())
             for word in set(words_of(new)) - before:
                 self.stands_for.setdefault(word, set()).update(gone)
+        self._inherit(before, words_of(after))
+        for word in moved:
+            self.moves.setdefault(word, set()).add(at)
         self.text = after
         self._snapshot(actor)
+
+    def _inherit(self, before: set[bytes], order: list[bytes]) -> None:
+        """A word written inside a moved block stands and falls with the block."""
+        above: list[set[int]] = []
+        last: set[int] = set()
+        for word in order:
+            last = self.moves.get(word, set()) if word in before else last
+            above.append(last)
+        last = set()
+        for at in range(len(order) - 1, -1, -1):
+            word = order[at]
+            if word in before:
+                last = self.moves.get(word, set())
+            elif above[at] & last:
+                self.moves.setdefault(word, set()).update(above[at] & last)
 
     def _snapshot(self, actor: str) -> None:
         self.actors.append(actor)
@@ -100,13 +134,17 @@ class Truth:
         faults += [f"line {line!r}" for line in fresh if line not in known]
         if len(words_of(new)) != len(after):
             faults.append("twice")
-        return faults + self._misordered(names, new)
+        return faults + self._misordered(who, also, new)
 
     def _may_add(self, names: set[str], word: bytes) -> bool:
         if self.author[word] in names:
             return True
         restored = any(actor in names and put for _, actor, put in self.events[word])
-        return restored and word in self.in_head
+        return restored and self._is_history(word)
+
+    def _is_history(self, word: bytes) -> bool:
+        """Tell whether a word is nobody's pending text: it was in HEAD, or went before a commit."""
+        return word in self.in_head or self.events[word][0][0] in self.committed
 
     def _may_drop(self, names: set[str], word: bytes) -> bool:
         removed = {word} | {v for v, stood in self.stands_for.items() if word in stood}
@@ -122,32 +160,37 @@ class Truth:
         faults = []
         for word, events in self.events.items():
             last_actor, there = events[-1][1], events[-1][2]
-            mine = self.author[word] == who and word in now
-            if (mine or (last_actor == who and there)) and word not in after:
+            mine = self.author[word] == who and word in now and not self._is_history(word)
+            restored = last_actor == who and there and self._is_history(word)
+            if (mine or restored) and word not in after:
                 faults.append(f"missing {word!r}")
             if last_actor == who and not there and word in after:
                 faults.append(f"undeleted {word!r}")
         return faults
 
-    def _misordered(self, names: set[str], new: Text) -> list[str]:
-        rims = [word for line in new for word in _rims(line)]
+    def _misordered(self, who: str, also: set[str], new: Text) -> list[str]:
+        rims = [word for line in new for word in words_of([line])[:1]]
+        rims = [word for word in rims if not self._adrift(who, also, word)]
         place = {word: at for at, word in enumerate(rims)}
         suspects: set[tuple[bytes, bytes]] = set()
         for snapshot in self.orders:
             common = [word for word in rims if word in snapshot]
             for at in _outside_rising([snapshot[word] for word in common]):
                 suspects.update((common[at], other) for other in common if other != common[at])
-        faults = [pair for pair in suspects if not self._order_is_right(names, place, *pair)]
+        faults = [pair for pair in suspects if not self._order_is_right(who, place, *pair)]
         return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
 
     def _order_is_right(
-        self, names: set[str], place: dict[bytes, int], one: bytes, other: bytes
+        self, who: str, place: dict[bytes, int], one: bytes, other: bytes
     ) -> bool:
         """Compare with the orders that follow from moves committed or made by the committer.
 
-        A move that somebody took back may be committed or not.
+        A move taken back may be committed or not.
         """
         allowed: set[bool] = set()
+        for at in self.moves.get(one, set()) | self.moves.get(other, set()):
+            if one not in self.orders[at] or other not in self.orders[at]:
+                return True
         current: bool | None = None
         moved = False
         for at, snapshot in enumerate(self.orders):
@@ -157,19 +200,24 @@ class Truth:
             if current is None:
                 allowed = {order}
             elif order != current:
-                counts = self.actors[at] in names or at in self.committed
-                allowed = {order} if counts else allowed
-                if moved or at in self.perhaps:
-                    allowed = {True, False}
+                counts = self._counts(who, at)
+                allowed = {True, False} if moved else {order} if counts else allowed
                 moved = moved or counts
             current = order
         return not allowed or (place[one] < place[other]) in allowed
 
+    def _adrift(self, who: str, also: set[str], word: bytes) -> bool:
+        """Tell whether somebody else's pending move took a word away.
 
-def _rims(line: Line) -> list[bytes]:
-    """The first and the last word of a line."""
-    words = words_of([line])
-    return [words[0], words[-1]] if len(words) > 1 else words
+        In the commit it is not where the committer saw it: no order is expected of it.
+        """
+        return any(
+            at in self.perhaps or self.actors[at] in also or not self._counts(who, at)
+            for at in self.moves.get(word, ())
+        )
+
+    def _counts(self, who: str, at: int) -> bool:
+        return self.actors[at] == who or at in self.committed
 
 
 def _outside_rising(values: Sequence[int]) -> list[int]:

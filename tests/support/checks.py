@@ -90,7 +90,9 @@ def _files(top: Path, *endings: str) -> dict[str, bytes]:
 def snapshot(repo: "Repo") -> Snapshot:
     """The state of a repository now."""
     said = repo.git("for-each-ref", "--format=%(refname) %(objectname) %(symref)")
-    head_file = Path(repo.git("rev-parse", "--path-format=absolute", "--git-path", "HEAD")).read_text().strip()
+    head_file = (
+        Path(repo.git("rev-parse", "--path-format=absolute", "--git-path", "HEAD")).read_text().strip()
+    )
     branch = head_file.removeprefix("ref: ") if head_file.startswith("ref: ") else None
     refs = dict(row.split(" ")[:2] for row in said.split("\n") if row)
     head = refs.get(branch) if branch else head_file
@@ -230,7 +232,7 @@ def repository_is_sound(repo: "Repo", before: Snapshot, after: Snapshot) -> None
 def no_lock_is_left(repo: "Repo") -> None:
     """C6: no git lock file, no lock of ours still held, no landing half done."""
     common, state = repo.common, repo.state
-    locks = [path for path in _files(common, ".lock") if not path.startswith("ralph-sessions/")]
+    locks = [path for path in _files(common, ".lock") if "ralph-sessions/" not in path]
     assert locks == [], f"C6: {locks}"
     assert not list(state.glob("intents/*")), "C6: an intent is left"
     for name in _files(state, ".lock", ".files", ".jsonl", ".commits"):

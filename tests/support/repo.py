@@ -124,7 +124,7 @@ class Repo:
         if commit in self._changes:
             return self._changes[commit]
         said = self.git_bytes(
-            "diff-tree", "-r", "--root", "--no-renames", "-z", "--no-commit-id", "--name-status", commit
+            "diff-tree", "-r", "--root", "--no-renames", "-z", "--no-commit-id", "--name-status", commit, "--"
         )
         fields = said.decode("utf-8", "surrogateescape").split("\0")
         found = dict(zip(fields[1::2], fields[0::2], strict=False))
@@ -238,7 +238,7 @@ class Repo:
         session: str,
         path: str,
         after: str | bytes,
-        before: str | bytes | None | Unset = UNSET,
+        before: str | bytes | Unset | None = UNSET,
         *,
         mode: int | None = None,
         fields: Mapping[str, object] | None = None,
@@ -247,13 +247,18 @@ class Repo:
         """``session`` edits ``path`` by a tool: the file is written, the event has both texts."""
         old = self.read(path) if isinstance(before, Unset) else before
         self.write(path, after, mode)
-        self.hook("generic", payloads.edit(session, str(self.root), path, old, after, **(fields or {})), **how)
+        self.hook(
+            "generic", {**payloads.edit(session, str(self.root), path, old, after), **(fields or {})}, **how
+        )
 
     def delete(self, session: str, path: str, **fields: object) -> None:
         """``session`` deletes ``path`` by a tool."""
-        old = self.read(path)
+        file = self.file(path)
+        old = os.fsencode(os.readlink(file)) if file.is_symlink() else self.read(path)
         self.remove(path)
-        self.hook("generic", payloads.edit(session, str(self.root), path, old, None, event="delete", **fields))
+        self.hook(
+            "generic", payloads.edit(session, str(self.root), path, old, None, event="delete", **fields)
+        )
 
     def rename(self, session: str, old: str, new: str) -> None:
         """``session`` renames a file or folder by a tool, recorded as one event."""

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 COMMAND = [sys.executable, "-P", "-m", "gitralph"]
 
@@ -81,6 +81,10 @@ def _set_environment(env: Mapping[str, str]) -> None:
     os.environ.update(env)
 
 
+def _stream(fd: int, mode: str, errors: str) -> TextIO:
+    return open(fd, mode, encoding="utf-8", errors=errors, closefd=False)
+
+
 @contextlib.contextmanager
 def _streams(stdin: bytes) -> Iterator[tuple[int, int]]:
     """Fresh descriptors 0, 1, 2 and the Python streams over them; yields where 1 and 2 end up."""
@@ -92,9 +96,8 @@ def _streams(stdin: bytes) -> Iterator[tuple[int, int]]:
     for fd, file in enumerate(files):
         os.dup2(file, fd)
     # strict, as in any locale but C: text that cannot be written must not go unnoticed
-    sys.stdin = open(0, encoding="utf-8", closefd=False)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+    sys.stdin, sys.stdout = _stream(0, "r", "strict"), _stream(1, "w", "strict")
+    sys.stderr = _stream(2, "w", "backslashreplace")
     opened = sys.stdin, sys.stdout, sys.stderr
     try:
         yield files[1], files[2]

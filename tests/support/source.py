@@ -17,6 +17,7 @@ class Import:
     line: int
     module: str
     at_load: bool
+    for_types: bool
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Module:
     def imports(self) -> Iterator[Import]:
         """Every import, nested ones too; ``from x import y`` names ``x.y`` where that is a module."""
         inner = {id(n) for f in ast.walk(self.tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
+        typing = {id(n) for f in ast.walk(self.tree) if _is_for_types(f) for n in ast.walk(f)}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -56,7 +58,11 @@ class Module:
             else:
                 continue
             for name in dict.fromkeys(names):
-                yield Import(node.lineno, name, id(node) not in inner)
+                yield Import(node.lineno, name, id(node) not in inner, id(node) in typing)
+
+
+def _is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

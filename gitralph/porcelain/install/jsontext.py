@@ -7,11 +7,10 @@ are not ours.
 import json
 import re
 from dataclasses import dataclass, field
-from json.decoder import scanstring
 from typing import Any
 
 _BLANK = " \t\r\n"
-_SCALAR = re.compile(r"[^\s,\]}]+")
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}"]+')
 
 
 @dataclass
@@ -22,7 +21,6 @@ class Node:
     """
 
     start: int
-    value: Any
     end: int = 0
     keys: list[str] = field(default_factory=list)
     nodes: list["Node"] = field(default_factory=list)
@@ -41,12 +39,12 @@ def _constant(name: str) -> None:
 def parse(text: str) -> Node:
     """The document with its spans. Raises ValueError saying where it is not JSON."""
     try:
-        value = json.loads(text, parse_constant=_constant)
+        json.loads(text, parse_constant=_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg.lower()}") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return _node(text, _skip(text, 0), value)
+    return _node(text, _skip(text, 0))
 
 
 def _skip(text: str, at: int) -> int:
@@ -55,17 +53,24 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _node(text: str, at: int, value: Any) -> Node:
-    node = Node(at, value)
+def value_of(text: str, node: Node) -> Any:
+    """The value that a node's span holds."""
+    return json.loads(text[node.start : node.end])
+
+
+def _node(text: str, at: int) -> Node:
+    node = Node(at)
     if text[at] in "{[":
         node.end = _parts(text, at, node)
-    elif text[at] == '"':
-        node.end = scanstring(text, at + 1)[1]
     else:
-        found = _SCALAR.match(text, at)
-        assert found is not None
-        node.end = found.end()
+        node.end = _scalar_end(text, at)
     return node
+
+
+def _scalar_end(text: str, at: int) -> int:
+    found = _SCALAR.match(text, at)
+    assert found is not None
+    return found.end()
 
 
 def _parts(text: str, at: int, node: Node) -> int:
@@ -75,12 +80,10 @@ def _parts(text: str, at: int, node: Node) -> int:
     while text[at] not in "}]":
         node.starts.append(at)
         if is_object:
-            key, at = scanstring(text, at + 1)
-            node.keys.append(key)
-            at = _skip(text, _skip(text, at) + 1)
-        start = at
-        inner = _node(text, at, None)
-        inner.value = json.loads(text[start : inner.end])
+            end = _scalar_end(text, at)
+            node.keys.append(json.loads(text[at:end]))
+            at = _skip(text, _skip(text, end) + 1)
+        inner = _node(text, at)
         node.nodes.append(inner)
         at = _skip(text, inner.end)
         if text[at] == ",":

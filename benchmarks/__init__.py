@@ -1,0 +1,1 @@
+"""What gitralph costs against git, as ratios: ``make bench``."""

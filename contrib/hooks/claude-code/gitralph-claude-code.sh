@@ -1,0 +1,16 @@
+#!/bin/sh
+# Hands one Claude Code hook event (JSON on standard input) to git ralph.
+#
+# For settings that are wired by hand; `git ralph install --agent claude-code` does the same with no
+# script. Register it for SessionStart, Stop and SessionEnd, and for PreToolUse and PostToolUse with
+# the matcher "Write|Edit|MultiEdit|NotebookEdit": see settings.json beside this file.
+#
+# Never blocks the agent: prints nothing on standard output and exits 0 whatever happens.
+
+if command -v git-ralph >/dev/null 2>&1; then
+	git-ralph hook claude-code >/dev/null || :
+else
+	cat >/dev/null
+	echo "gitralph: 'git-ralph' is not on PATH, so this event was not recorded; see 'git ralph doctor'" >&2
+fi
+exit 0

@@ -1,0 +1,75 @@
+// gitralph: tells `git ralph hook pi` of each edit, so that a commit can hold only this session's.
+//
+// It records and never interferes: every handler waits for the hook (the one before a tool must, or
+// the bytes it reads are no longer the old ones), for TIMEOUT_MS at most, and swallows whatever goes
+// wrong, because a throw would block the tool. Without git ralph on PATH it does nothing.
+
+import { spawn } from "node:child_process";
+
+const COMMAND = ["git", "ralph", "hook", "pi"];
+const TIMEOUT_MS = 10_000;
+const TOOLS = ["write", "edit", "bash"];
+const UNUSED = ["messages", "systemPrompt", "systemPromptOptions", "images"];
+
+function lean(event: any): any {
+	const kept: any = {};
+	let dropped = false;
+	for (const key of Object.keys(event)) {
+		if (UNUSED.includes(key)) dropped = true;
+		else kept[key] = event[key];
+	}
+	if (dropped) kept.keys = Object.keys(event);
+	return kept;
+}
+
+function envelope(name: string, event: any, ctx: any): string {
+	return JSON.stringify({
+		hook_event_name: name,
+		session_id: ctx.sessionManager.getSessionId(),
+		transcript_path: ctx.sessionManager.getSessionFile() ?? null,
+		cwd: ctx.cwd,
+		event: lean(event),
+	});
+}
+
+function send(line: string, cwd: string): Promise<void> {
+	return new Promise((resolve) => {
+		const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd, stdio: ["pipe", "ignore", "ignore"] });
+		const timer = setTimeout(() => {
+			child.kill("SIGKILL");
+			resolve();
+		}, TIMEOUT_MS);
+		const done = () => {
+			clearTimeout(timer);
+			resolve();
+		};
+		child.on("error", done);
+		child.on("close", done);
+		child.stdin.on("error", () => {});
+		child.stdin.end(line);
+	});
+}
+
+export default function (pi: any) {
+	const forward = (name: string) => {
+		try {
+			pi.on(name, async (event: any, ctx: any) => {
+				try {
+					if (event.toolName !== undefined && !TOOLS.includes(event.toolName)) return;
+					await send(envelope(name, event, ctx), ctx.cwd);
+				} catch {
+					// recording must never stand in the way
+				}
+			});
+		} catch {
+			// a pi that does not know this event
+		}
+	};
+	forward("session_start");
+	forward("input");
+	forward("tool_call");
+	forward("tool_result");
+	forward("agent_end");
+	forward("agent_settled");
+	forward("session_shutdown");
+}

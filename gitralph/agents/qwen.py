@@ -1,0 +1,48 @@
+"""Qwen Code: Claude's event names with Gemini's tools and answers; pure.
+
+``originalContent`` is empty for an absent file and for an empty one; only the bytes before tell.
+"""
+
+from gitralph.agents.gemini import has_error, told_before
+from gitralph.agents.shared import fill, first_text, written
+from gitralph.event import Change, Event, object_of, text_of
+
+_WRITERS = frozenset(["write_file", "edit", "notebook_edit"])
+_SHELL = "run_shell_command"
+_KINDS = {
+    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
+    "SubagentStart": "subagent", "SubagentStop": "subagent",
+}  # fmt: skip
+_TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
+
+
+def parse(payload: dict[str, object]) -> Event:
+    """The event of one hook call."""
+    name, tool = text_of(payload, "hook_event_name") or "", text_of(payload, "tool_name")
+    kind, changes = _KINDS.get(name, "other"), []
+    if kind == "prompt" and payload.get("prompt") == "":
+        kind = "other"  # fires so before every request to the model
+    if name in _TOOLS and tool == _SHELL:
+        kind = "shell-pre" if name == "PreToolUse" else "shell"
+    elif name in _TOOLS and tool in _WRITERS:
+        kind = _TOOLS[name]
+        if kind == "edit" and has_error(payload):
+            kind = "failed"
+        changes = _changes(payload)
+    found = Event(
+        kind,
+        text_of(payload, "session_id"),
+        changes=changes,
+        tool=tool,
+        call=text_of(payload, "tool_use_id", "tool_call_id"),
+    )
+    return fill(found, payload)
+
+
+def _changes(payload: dict[str, object]) -> list[Change]:
+    given = object_of(payload, "tool_input")
+    shown = object_of(object_of(payload, "tool_response"), "returnDisplay")
+    path = first_text(text_of(given, "file_path", "notebook_path"), text_of(shown, "filePath"))
+    if path is None:
+        return []
+    return [written(path, text_of(shown, "newContent"), before=told_before(shown))]

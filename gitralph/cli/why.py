@@ -1,0 +1,63 @@
+"""``git ralph why``."""
+
+import os
+from dataclasses import asdict
+
+import click
+
+from gitralph.cli import options, output
+from gitralph.porcelain import why as porcelain
+from gitralph.porcelain.why import Finding
+
+
+def _split(typed: str) -> tuple[str, int | None]:
+    """``path:line`` in its parts; a path that exists wins over a line number."""
+    path, colon, line = typed.rpartition(":")
+    if colon and path and line.isdigit() and not os.path.lexists(typed):
+        return path, int(line)
+    return typed, None
+
+
+@options.command("why")
+@click.argument("place", metavar="<path>[:<line>]")
+@options.as_json
+def why(place: str, as_json: bool) -> None:
+    """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
+    ctx = options.context(create=False)
+    typed, line = _split(place)
+    path = porcelain.tree_path(ctx, typed)
+    if line is None:
+        found = porcelain.records(ctx, path)
+    else:
+        found = [porcelain.line_of(ctx, path, line)]
+    if as_json:
+        output.as_json({"path": output.text(path), "findings": [asdict(one) for one in found]})
+        return
+    if not found:
+        output.say("nobody recorded anything for this path")
+    for one in found:
+        output.say(_sentence(one))
+
+
+def _sentence(one: Finding) -> str:
+    where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
+    if one.state == porcelain.NOBODY:
+        return f"{where}nobody recorded it; uncommitted"
+    state = f"commit {one.commit[:12]}" if one.commit else one.state
+    if one.session is None:
+        return f"{where}{state}, no session"
+    facts = [f"session '{one.session}'"]
+    facts += [f"{name} {value}" for name, value in _facts(one) if value]
+    return f"{where}{state}, " + ", ".join(facts)
+
+
+def _facts(one: Finding) -> list[tuple[str, str | None]]:
+    return [
+        ("agent", one.agent),
+        ("agent id", one.agent_id),
+        ("tool", one.tool),
+        ("call", one.call),
+        ("at", one.time if one.line is not None else None),
+        ("op", one.op if one.line is None else None),
+        ("exact", one.exact if one.line is None else None),
+    ]

@@ -1,0 +1,166 @@
+"""Judges one agent: what is registered, whether a real event arrives, and every reason why not."""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitralph.porcelain.doctor import probe
+from gitralph.porcelain.doctor.found import MANAGED, Installation, Where, installations
+from gitralph.porcelain.doctor.probe import Shot
+from gitralph.porcelain.install.settings import DISABLE_ALL
+from gitralph.porcelain.install.table import MANUAL, USER, Agent
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason, and what to do about it. ``fatal`` when nothing is recorded because of it."""
+
+    code: str
+    text: str
+    fix: str
+    fatal: bool = True
+
+
+@dataclass
+class Verdict:
+    """One agent. ``trusted`` is None where only the agent knows; ``seen`` when it last recorded here."""
+
+    agent: str
+    present: bool
+    by_hand: bool = False
+    installed: list[Installation] = field(default_factory=list)
+    trusted: bool | None = None
+    seen: str | None = None
+    alive: bool = False
+    exact: str | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def first(self) -> Problem | None:
+        """The problem to solve first."""
+        return next(iter(sorted(self.problems, key=lambda one: not one.fatal)), None)
+
+    @property
+    def is_broken(self) -> bool:
+        """True when this agent is meant to be recorded and is not."""
+        fatal = any(one.fatal for one in self.problems)
+        return fatal or (bool(self.installed) and not self.alive)
+
+    def add(self, code: str, text: str, fix: str, fatal: bool = True) -> None:
+        self.problems.append(Problem(code, text, fix, fatal))
+
+
+def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
+    """The verdict on one agent, with a real event sent through each command that is registered."""
+    verdict = Verdict(agent.name, agent.is_present(environ), agent.form == MANUAL)
+    if agent.form == MANUAL:
+        _judge_by_hand(verdict, agent, environ)
+        return verdict
+    found = installations(agent, here, environ)
+    verdict.installed = [one for one in found if one.is_ours]
+    _files(verdict, found)
+    if verdict.installed:
+        _trust(verdict, agent)
+        _coverage(verdict, here)
+        _shots(verdict, environ)
+    elif verdict.present and not verdict.problems:
+        verdict.add("not-installed", "not installed", f"git ralph install --agent {agent.name}", fatal=False)
+    verdict.alive = verdict.alive and not any(one.fatal for one in verdict.problems)
+    return verdict
+
+
+def _judge_by_hand(verdict: Verdict, agent: Agent, environ: Mapping[str, str]) -> None:
+    shot = probe.fire(agent.name, agent.command, environ)
+    verdict.exact, verdict.alive = shot.exact, shot.recorded
+    if not shot.recorded:
+        _explain(verdict, agent.command, shot, environ)
+
+
+def _files(verdict: Verdict, found: list[Installation]) -> None:
+    """Files that the agent rejects, or that switch hooks off."""
+    for one in found:
+        if one.error is not None and one.is_read:
+            text = f"'{one.file}' {one.error}: the agent ignores it"
+            verdict.add("settings-rejected", text, "correct the file, then: git ralph doctor")
+        for key in one.registered.disabled if one.registered and one.is_read else ():
+            if key == DISABLE_ALL or one.scope == MANAGED:
+                text = f"hooks are switched off: '{key}' is set in '{one.file}'"
+                verdict.add("hooks-disabled", text, f"take '{key}' out of '{one.file}'")
+
+
+def _trust(verdict: Verdict, agent: Agent) -> None:
+    user = any(one.scope == USER for one in verdict.installed)
+    verdict.trusted = True if user or not agent.asks_trust else None
+
+
+def _coverage(verdict: Verdict, here: Where) -> None:
+    """Events that are not registered, files that are not read here, registrations that double."""
+    name, read = verdict.agent, [one for one in verdict.installed if one.is_read]
+    for one in verdict.installed:
+        scope = f" --{one.scope}" if one.scope == "project" else ""
+        again = f"git ralph install --agent {name}{scope}"
+        assert one.registered is not None
+        if one.registered.missing:
+            events = ", ".join(one.registered.missing)
+            verdict.add("incomplete", f"'{one.file}' does not register {events}", again, fatal=False)
+        if one.registered.old:
+            text = f"'{one.file}' is not what this version installs: '{one.registered.old[0]}'"
+            verdict.add("old-command", text, again, fatal=False)
+    if not read:
+        text = f"an agent started in '{here.cwd}' does not read '{verdict.installed[0].file}'"
+        start = os.path.dirname(os.path.dirname(verdict.installed[0].file))
+        fix = f"git ralph install --agent {name}, or start it in '{_start(start)}'"
+        verdict.add("not-read-here", text, fix)
+    if len(read) > 1:
+        files = " and ".join(f"'{one.file}'" for one in read)
+        fix = f"git ralph uninstall --agent {name} --project"
+        verdict.add("installed-twice", f"registered twice: {files}", fix, fatal=False)
+
+
+def _start(folder: str) -> str:
+    """The folder above an agent's configuration folder."""
+    while os.path.basename(folder).startswith("."):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _shots(verdict: Verdict, environ: Mapping[str, str]) -> None:
+    commands: dict[str, float] = {}
+    for one in verdict.installed:
+        assert one.registered is not None
+        commands |= dict.fromkeys(one.registered.commands, one.registered.timeout)
+    for command, limit in commands.items():
+        shot = probe.fire(verdict.agent, command, environ, limit)
+        verdict.alive = verdict.alive or shot.recorded
+        verdict.exact = verdict.exact or shot.exact
+        if shot.printed:
+            text = f"'{command}' prints on standard output, which the agent reads as an answer"
+            verdict.add("noise", text, "silence what your shell's start-up files print", fatal=False)
+        if not shot.recorded:
+            _explain(verdict, command, shot, environ)
+
+
+def _explain(verdict: Verdict, command: str, shot: Shot, environ: Mapping[str, str]) -> None:
+    """Why a command left no record."""
+    if environ.get("RALPH_TRACKING") == "0":
+        verdict.add("tracking-off", "tracking is off: RALPH_TRACKING is 0", "unset RALPH_TRACKING")
+    elif shot.late:
+        text = f"'{command}' did not end within its time limit"
+        verdict.add("too-slow", text, f"run it by hand and see what it waits for: {command} </dev/null")
+    elif shutil.which("git-ralph", path=environ.get("PATH", os.defpath)) is None:
+        text = "'git-ralph' is not on PATH in the shell that runs hooks"
+        verdict.add("not-on-path", text, _path_fix())
+    else:
+        text = f"'{command}' ran (exit {shot.code}) and recorded nothing"
+        said = shot.said.splitlines()
+        fix = f"it said: {said[-1][:200]}" if said else f"git ralph install --agent {verdict.agent}"
+        verdict.add("no-record", text, fix)
+
+
+def _path_fix() -> str:
+    folder = os.path.dirname(sys.executable)
+    if os.path.exists(f"{folder}/git-ralph"):
+        return f"add '{folder}' to PATH where your login sets it, or install it with pipx"
+    return "install it with pipx, which puts 'git-ralph' on PATH"

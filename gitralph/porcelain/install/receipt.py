@@ -1,0 +1,116 @@
+"""What an install found and what it wrote, so that uninstall can put every byte back; private files.
+
+Below ``$XDG_STATE_HOME/gitralph/installed/``, one a file. A lost receipt costs only that promise.
+"""
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from gitralph import files
+from gitralph.porcelain.install import place, table
+from gitralph.sessionid import digest
+
+_LIMIT = 64 << 20
+
+
+@dataclass
+class Receipt:
+    """``before`` is the base64 of the bytes that were there, None for no file; ``wrote`` a SHA-256.
+
+    ``folders`` were made for the file, ``own_folders`` for the receipts themselves.
+    """
+
+    file: str
+    before: str | None
+    wrote: str
+    folders: list[str] = field(default_factory=list)
+    own_folders: list[str] = field(default_factory=list)
+
+    @property
+    def original(self) -> bytes | None:
+        return None if self.before is None else base64.b64decode(self.before)
+
+
+def make(target: str, before: bytes | None, wrote: bytes) -> Receipt:
+    """The receipt of one install."""
+    kept = None if before is None else base64.b64encode(before).decode("ascii")
+    return Receipt(target, kept, checksum(wrote))
+
+
+def checksum(data: bytes) -> str:
+    """How a receipt names what was written."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _folder(environ: Mapping[str, str]) -> str:
+    state = environ.get("XDG_STATE_HOME", "")
+    base = state if os.path.isabs(state) else os.path.join(table.home(environ), ".local/state")
+    return os.path.join(base, "gitralph/installed")
+
+
+def _path(environ: Mapping[str, str], target: str) -> str:
+    return f"{_folder(environ)}/{digest(os.fsencode(target))[:24]}.json"
+
+
+def read(environ: Mapping[str, str], target: str) -> Receipt | None:
+    """The receipt for a file, None where there is none that can be used."""
+    try:
+        found = Receipt(**json.loads(files.read_bytes(_path(environ, target), _LIMIT)))
+        _ = found.original
+        return found if found.file == target and isinstance(found.folders, list) else None
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def missing_folders(folder: str) -> list[str]:
+    """``folder`` and those above it that do not exist, innermost first."""
+    out = []
+    while folder and not os.path.isdir(folder):
+        out.append(folder)
+        folder = os.path.dirname(folder)
+    return out
+
+
+def write(environ: Mapping[str, str], receipt: Receipt) -> None:
+    """Keep a receipt. Raises OSError."""
+    receipt.own_folders += missing_folders(_folder(environ))
+    files.make_folder(_folder(environ))
+    _put(_path(environ, receipt.file), receipt)
+
+
+def _put(path: str, receipt: Receipt) -> None:
+    place.put(path, json.dumps(asdict(receipt), indent=1).encode("ascii") + b"\n", 0o600)
+
+
+def forget(environ: Mapping[str, str], target: str) -> None:
+    """Drop a receipt; the last one takes the folders along that were made for receipts."""
+    kept, folder = read(environ, target), _folder(environ)
+    try:
+        place.clean(_path(environ, target))
+        os.unlink(_path(environ, target))
+        others = [name for name in os.listdir(folder) if name.endswith(".json")]
+    except OSError:
+        return
+    own = kept.own_folders if kept else []
+    if others:
+        _hand_over(f"{folder}/{others[0]}", own)
+        return
+    for name in sorted({folder, *own}, key=len, reverse=True):
+        try:
+            os.rmdir(name)
+        except OSError:
+            return
+
+
+def _hand_over(path: str, folders: list[str]) -> None:
+    """Let another receipt remember which folders are ours."""
+    try:
+        found = Receipt(**json.loads(files.read_bytes(path, _LIMIT)))
+        found.own_folders += folders
+        _put(path, found)
+    except (OSError, ValueError, TypeError):
+        pass

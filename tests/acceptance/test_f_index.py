@@ -1,0 +1,408 @@
+"""F. The index belongs to the user."""
+
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.checks import snapshot
+from tests.support.repo import Repo
+
+TEN = "".join(f"line {n}\n" for n in range(1, 11))
+MINE = TEN.replace("line 9\n", "line nine\n")
+USERS = TEN.replace("line 2\n", "line two, the user's\n")
+
+
+def _stage(repo: Repo, path: str, text: str) -> None:
+    """The user stages a version of a path; the file itself stays as it is."""
+    kept = repo.read(path)
+    repo.write(path, text)
+    repo.git("add", path)
+    assert kept is not None
+    repo.write(path, kept)
+
+
+def _changed_lines(patch: str) -> list[str]:
+    return [row for row in patch.split("\n") if row[:1] in "+-" and row[:3] not in ("+++", "---")]
+
+
+def test_k74_same_path_staged(repo: Repo) -> None:
+    _stage(repo, "a", USERS)
+    repo.edit("S1", "a", MINE)
+    before = _changed_lines(repo.staged())
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M"}
+    assert repo.blob("a") == MINE.encode()
+    assert repo.git_bytes("cat-file", "blob", ":a") == USERS.replace("line 9\n", "line nine\n").encode()
+    assert _changed_lines(repo.staged()) == before
+
+
+def test_k74_staged_and_still_in_the_file(repo: Repo) -> None:
+    repo.write("a", USERS)
+    repo.git("add", "a")
+    before = _changed_lines(repo.staged())
+    repo.edit("S1", "a", USERS.replace("line 9\n", "line nine\n"))
+    done = repo.run("commit", "--session", "S1", "-m", "x")
+    if done.code == 4:  # right until lines are told apart
+        assert _changed_lines(repo.staged()) == before
+        return
+    assert repo.blob("a") == MINE.encode()
+    assert _changed_lines(repo.staged()) == before
+
+
+def test_k74_conflict_is_refused_before_anything_moves(repo: Repo) -> None:
+    _stage(repo, "a", TEN.replace("line 9\n", "line 9 as the user has it\n"))
+    repo.edit("S1", "a", MINE)
+    repo.edit("S1", "b", MINE)
+    answer = repo.commit("S1", code=4)
+    assert answer.left["a"] == "entangled"
+    assert "staged" in next(row["detail"] for row in answer.document["left"] if row["path"] == "a")
+    assert repo.pending("S1") == ["a", "b"]
+
+
+def test_k74_the_agent_staged_its_own_edit_midway(repo: Repo) -> None:
+    repo.edit("S1", "a", USERS)
+    repo.git("add", "a")
+    repo.edit("S1", "a", USERS.replace("line 9\n", "line nine\n"))
+    repo.commit("S1")
+    assert repo.staged() == ""
+
+
+@pytest.mark.parametrize("how", ["deleted", "other mode"])
+def test_k74_staged_delete_or_mode(repo: Repo, how: str) -> None:
+    """A staged removal of a path S1 edited cannot be carried over; a staged mode can."""
+    if how == "deleted":
+        repo.git("rm", "-q", "--cached", "a")
+    else:
+        repo.git("update-index", "--chmod=+x", "a")
+    repo.edit("S1", "a", MINE)
+    if how == "deleted":
+        assert repo.commit("S1", code=4).left == {"a": "entangled"}
+        return
+    repo.commit("S1")
+    assert repo.mode("a") == "100644"
+    assert repo.git("ls-files", "-s", "a")[:6] == "100755"
+    assert repo.git("diff", "--cached", "--summary") == " mode change 100644 => 100755 a"
+
+
+def test_k75_other_paths_staged(repo: Repo) -> None:
+    repo.write("b", "the user's\n")
+    repo.write("staged/new", "the user's\n")
+    repo.git("rm", "-q", "e/b")
+    repo.git("add", "b", "staged")
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    repo.tick()
+    repo.git("commit", "-qm", "the user's own")
+    assert repo.changes() == {"b": "M", "staged/new": "A", "e/b": "D"}
+    assert repo.blob("a") == MINE.encode()
+
+
+def test_k76_new_file_then_a_plain_commit(repo: Repo) -> None:
+    repo.edit("S1", "n", "new\n")
+    repo.delete("S1", "u")
+    repo.commit("S1")
+    repo.write("b", "the user's\n")
+    repo.tick()
+    repo.git("commit", "-qm", "only b", "b")
+    assert repo.changes() == {"b": "M"}
+    repo.write("b", "again\n")
+    repo.git("add", "b")
+    repo.tick()
+    repo.git("commit", "-qm", "only b")
+    assert repo.changes() == {"b": "M"}
+    assert repo.blob("n") == b"new\n"
+    repo.git("cat-file", "-e", "HEAD:u", code=128)
+
+
+def test_k77_staged_part_with_add_p(repo: Repo) -> None:
+    repo.write("b", USERS.replace("line 10\n", "line ten, the user's\n"))
+    repo.git("add", "-p", "b", stdin=b"s\ny\nn\n")
+    before = repo.staged()
+    assert _changed_lines(before) == ["-line 2", "+line two, the user's"]
+    repo.edit("S1", "a", MINE)
+    repo.commit("S1")
+    assert repo.staged() == before
+
+
+def test_k78_entry_flags_survive(repo: Repo) -> None:
+    repo.write("later", "not yet\n")
+    repo.git("add", "-N", "later")
+    repo.git("update-index", "--assume-unchanged", "b")
+    repo.git("update-index", "--skip-worktree", "u")
+    repo.git("update-index", "--assume-unchanged", "a")
+    before = repo.git("ls-files", "-v")
+    later = repo.git("ls-files", "--debug", "later").split("flags: ")[1]
+    repo.edit("S1", "a", MINE)
+    repo.edit("S1", "n", "new\n")
+    repo.commit("S1")
+    assert repo.git("ls-files", "-v").split("\n") == sorted(
+        [*before.split("\n"), "H n"], key=lambda row: row[2:]
+    )
+    assert repo.git("ls-files", "--debug", "later").split("flags: ")[1] == later
+    assert "later" not in repo.staged()
+
+
+def test_k78_a_path_of_the_session_that_is_skipped_keeps_its_flag(repo: Repo) -> None:
+    repo.git("update-index", "--skip-worktree", "u")
+    repo.edit("S1", "u", MINE)
+    repo.commit("S1")
+    assert repo.git("ls-files", "-v", "u") == "S u"
+    assert repo.blob("u") == MINE.encode()
+
+
+def test_k78_intent_to_add_by_the_user_of_what_the_session_made(repo: Repo) -> None:
+    repo.edit("S1", "n", "new\n")
+    repo.git("add", "-N", "n")
+    repo.commit("S1")
+    assert repo.changes() == {"n": "A"}
+    assert repo.git("status", "--porcelain") == ""
+
+
+def _extensions(repo: Repo) -> set[str]:
+    data = (repo.root / ".git/index").read_bytes()
+    return {name for name in ("UNTR", "FSMN", "TREE", "link", "sdir") if name.encode() in data}
+
+
+def test_k78_untracked_cache_survives_and_stays_right(repo: Repo) -> None:
+    repo.git("config", "core.untrackedCache", "true")
+    repo.git("update-index", "--force-untracked-cache")
+    repo.git("status")
+    assert "UNTR" in _extensions(repo)
+    repo.edit("S1", "a", MINE)
+    repo.edit("S1", "d/n", "new\n")
+    repo.commit("S1")
+    assert "UNTR" in _extensions(repo)
+    repo.write("d/other", "untracked\n")
+    assert repo.git("status", "--porcelain") == "?? d/other"
+
+
+def test_k78_fsmonitor_data_survives_and_its_program_is_never_run(repo: Repo, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    program = tmp_path / "monitor"
+    program.write_text(f"#!/bin/sh\necho \"$@\" >> '{seen}'\nprintf 'token\\0/\\0'\n")
+    program.chmod(0o755)
+    repo.git("config", "core.fsmonitor", str(program))
+    repo.git("update-index", "--fsmonitor")
+    repo.git("status")
+    assert "FSMN" in _extensions(repo)
+    seen.unlink()
+    repo.edit("S1", "a", MINE)
+    repo.edit("S1", "n", "new\n")
+    repo.ralph("status", "--session", "S1")
+    repo.tick()
+    repo.ralph("diff", "--session", "S1")
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert not seen.exists(), seen.read_text()
+    assert "FSMN" in _extensions(repo)
+    assert repo.git("status", "--porcelain") == ""
+
+
+def _conflict(repo: Repo) -> None:
+    repo.git("checkout", "-qb", "side")
+    repo.write("b", "side\n")
+    repo.commit_all("side")
+    repo.git("checkout", "-q", "main")
+    repo.write("b", "main\n")
+    repo.commit_all("main")
+    repo.git("merge", "side", code=1)
+
+
+def test_k79_conflict_stages(repo: Repo) -> None:
+    _conflict(repo)
+    (repo.root / ".git/MERGE_HEAD").unlink()  # as after a stash pop: stages without an operation
+    repo.edit("S1", "a", MINE)
+    answer = repo.commit("S1", code=4)
+    assert answer.left == {"b": "unmerged"}
+    assert repo.pending("S1") == ["a"]
+
+
+def _timed(repo: Repo, lock: Path) -> tuple[float, str]:
+    repo.edit("S1", "a", MINE)
+    lock.write_text("")
+    before, stamp = snapshot(repo), lock.stat()
+    begun = time.monotonic()
+    done = repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
+    took = time.monotonic() - begun
+    after = snapshot(repo)
+    assert (after.refs, after.logs, after.index) == (before.refs, before.logs, before.index)
+    assert after.records == before.records
+    assert lock.stat().st_ino == stamp.st_ino
+    assert lock.stat().st_mtime_ns == stamp.st_mtime_ns
+    assert not list(repo.state.glob("intents/*"))
+    lock.unlink()
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M"}
+    return took, done.said
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
+def test_k80_a_stale_git_lock_is_named_and_left_alone(
+    repo: Repo, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gitralph.porcelain import landing
+
+    monkeypatch.setattr(landing, "WAIT", 0.3)
+    took, said = _timed(repo, repo.root / ".git" / name)
+    assert name in said
+    assert took < 2.0
+
+
+def test_k80_the_wait_for_index_lock_is_ten_seconds_and_no_more(repo: Repo) -> None:
+    took, said = _timed(repo, repo.root / ".git/index.lock")
+    assert "index.lock" in said
+    assert 9.0 < took < 11.0
+
+
+def test_k80_a_lock_that_is_freed_in_time_is_waited_for(repo: Repo) -> None:
+    repo.edit("S1", "a", MINE)
+    lock = repo.root / ".git/index.lock"
+    lock.write_text("")
+    timer = threading.Timer(0.5, lock.unlink)
+    timer.start()
+    repo.ralph("commit", "--session", "S1", "-m", "x", process=True)
+    timer.join()
+    assert repo.changes() == {"a": "M"}
+
+
+def test_k80_what_the_user_stages_while_we_work_is_not_lost(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index moves between our copy and our lock: it is built again."""
+    from gitralph.plumbing import index
+
+    repo.edit("S1", "a", MINE)
+    real, calls = index.take_lock, []
+
+    def take_lock(prepared: str, lock: str, wait: float) -> None:
+        if lock.endswith("index.lock") and not calls:
+            calls.append(lock)
+            repo.write("b", "staged at the last moment\n")
+            repo.git("add", "b")
+        real(prepared, lock, wait)
+
+    monkeypatch.setattr(index, "take_lock", take_lock)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert calls
+    assert repo.changes() == {"a": "M"}
+    assert repo.git("diff", "--cached", "--name-only") == "b"
+
+
+def test_k81_editor_open(repo: Repo, tmp_path: Path) -> None:
+    repo.write("b", "the user's\n")
+    repo.git("add", "b")
+    repo.edit("S1", "a", MINE)
+    flag, go = tmp_path / "open", tmp_path / "go"
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f"#!/bin/sh\ntouch '{flag}'\nwhile [ ! -e '{go}' ]; do sleep 0.05; done\necho mine > \"$1\"\n"
+    )
+    editor.chmod(0o755)
+    user = subprocess.Popen(
+        ["git", "commit"], cwd=repo.root, env={**repo.env, "GIT_EDITOR": str(editor)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not flag.exists():
+        time.sleep(0.02)
+    repo.commit("S1")
+    landed = repo.head()
+    go.touch()
+    _, said = user.communicate(timeout=30)
+    assert user.returncode == 128
+    assert b"cannot lock ref" in said
+    assert repo.head() == landed
+    repo.tick()
+    repo.git("commit", "-qm", "again")
+    assert repo.changes() == {"b": "M"}
+
+
+def test_k82_index_missing(repo: Repo) -> None:
+    repo.edit("S1", "a", MINE)
+    (repo.root / ".git/index").unlink()
+    repo.commit("S1", checked=False)
+    assert repo.changes() == {"a": "M"}
+    assert not (repo.root / ".git/index").exists()
+    repo.git("reset", "-q")
+    assert repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "garbage"])
+def test_k82_index_damaged(repo: Repo, damage: str) -> None:
+    repo.edit("S1", "a", MINE)
+    index = repo.root / ".git/index"
+    whole = index.read_bytes()
+    index.write_bytes({
+        "empty": b"", "cut": whole[:-30], "flipped": whole[:60] + bytes([whole[60] ^ 1]) + whole[61:],
+        "garbage": os.urandom(300),
+    }[damage])  # fmt: skip
+    damaged, head = index.read_bytes(), repo.head()
+    done = repo.ralph("commit", "--session", "S1", "-m", "x", code=128)
+    assert "index" in done.said
+    assert index.read_bytes() == damaged
+    assert repo.head() == head
+    index.write_bytes(whole)
+    assert repo.pending("S1") == ["a"]
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M"}
+
+
+def test_k83_split_index(repo: Repo) -> None:
+    repo.git("update-index", "--split-index")
+    repo.git("config", "core.splitIndex", "true")
+    repo.write("b", "staged\n")
+    repo.git("add", "b")
+    repo.edit("S1", "a", MINE)
+    repo.edit("S1", "n", "new\n")
+    repo.delete("S1", "e/b")
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M", "n": "A", "e/b": "D"}
+    assert repo.git("diff", "--cached", "--name-only") == "b"
+    assert "link" in _extensions(repo)
+
+
+def test_k83_sparse_checkout(repo: Repo) -> None:
+    repo.edit("S1", "d/a", MINE)
+    repo.edit("S1", "e/b", MINE)
+    repo.git("checkout", "-q", "--", "e/b")  # clean, so that the cone can drop it
+    repo.git("sparse-checkout", "set", "--cone", "d")
+    assert not repo.file("e/b").exists()
+    answer = repo.commit("S1")
+    assert repo.changes() == {"d/a": "M"}
+    assert answer.left == {"e/b": "gone"}
+    assert repo.pending("S1") == ["e/b"]
+    assert repo.git("ls-files", "-v", "e/b") == "S e/b"
+
+
+def test_k83_sparse_index(repo: Repo) -> None:
+    repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "d")
+    assert "sdir" in _extensions(repo)
+    repo.edit("S1", "d/a", MINE)
+    repo.commit("S1")
+    assert repo.changes() == {"d/a": "M"}
+    assert repo.git("status", "--porcelain") == ""
+    repo.git("cat-file", "-e", "HEAD:e/b")
+
+
+def test_k83_outside_the_sparse_index(repo: Repo) -> None:
+    """A file that the session made outside the cone is committed like any other."""
+    repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "d")
+    repo.edit("S1", "e/new", "new\n")
+    repo.commit("S1")
+    assert repo.changes() == {"e/new": "A"}
+    repo.git("cat-file", "-e", "HEAD:e/b")
+    assert repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_k83_index_versions(repo: Repo, version: str) -> None:
+    repo.git("update-index", "--index-version", version)
+    repo.write("later", "x")
+    repo.git("add", "-N", "later")
+    repo.edit("S1", "d/a", MINE)
+    repo.edit("S1", "d/n", "new\n")
+    repo.commit("S1")
+    assert repo.changes() == {"d/a": "M", "d/n": "A"}
+    assert repo.git("status", "--porcelain") == " A later"

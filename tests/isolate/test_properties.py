@@ -1,0 +1,177 @@
+"""Invariants of the separation, on texts and steps nobody chose."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitralph.isolate import Step, chain, owners_by_line, pending_units, separate
+from gitralph.isolate.diff import hunks
+from gitralph.isolate.fold import fold
+from gitralph.isolate.lines import common_lines, complete, split_lines
+from gitralph.isolate.view import flags_of, states, text_of
+
+LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"}", b"", b"long line", b"\xff\0", b"d\r"]))
+TEXTS = st.one_of(
+    st.none(),
+    st.binary(max_size=12),
+    st.tuples(LINES, st.booleans()).map(lambda t: b"\n".join(t[0]) + b"\n" * t[1]),
+)
+OWNERS = st.sampled_from(["s1", "s2", "s3", None])
+HISTORY = st.tuples(TEXTS, st.lists(st.tuples(OWNERS, TEXTS), max_size=7))
+
+
+def steps_of(history: tuple[bytes | None, list[tuple[str | None, bytes | None]]]) -> list[Step]:
+    start, later = history
+    texts = [start, *(text for _, text in later)]
+    return [
+        Step(f"k{at}", owner, before, after)
+        for at, ((owner, _), (before, after)) in enumerate(
+            zip(later, pairwise(texts), strict=True)
+        )
+    ]
+
+
+@given(HISTORY, TEXTS)
+def test_i1_all_operations_together_are_the_working_tree(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
+) -> None:
+    weave = fold(steps_of(history), worktree)
+    everything = flags_of(weave, range(len(weave.units)))
+    assert text_of(weave, weave.order(), states(weave, everything)) == worktree
+    lines = [weave.content(atom) for atom in weave.shown]
+    assert lines == (split_lines(worktree) if worktree is not None else [])
+
+
+@given(HISTORY, TEXTS)
+def test_the_base_alone_is_the_first_text(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
+) -> None:
+    steps = steps_of(history)
+    weave = fold(steps, worktree)
+    first = steps[0].before if steps else worktree
+    assert text_of(weave, weave.order(), states(weave, flags_of(weave, ()))) == first
+
+
+@given(HISTORY, TEXTS, st.permutations(["s1", "s2", "s3"]))
+def test_i2_i6_any_order_of_commits_ends_at_the_working_tree(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]],
+    _worktree: bytes | None,
+    order: list[str],
+) -> None:
+    steps = [Step(s.key, s.owner or "s1", s.before, s.after) for s in steps_of(history)]
+    head, disk = history[0], steps[-1].after if steps else history[0]
+    committed: list[str] = []
+    refused = False
+    for who in order:
+        answer = separate(head, steps, disk, committed=committed, owners={who})
+        assert not any(note.kind in ("reanchored", "rewound") for note in answer.notes)
+        refused |= answer.refused
+        head = answer.text
+        committed += answer.taken
+    everybody = separate(head, steps, disk, committed=committed, owners={"s1", "s2", "s3"})
+    assert everybody.refused or everybody.text == disk
+
+
+@given(HISTORY, TEXTS, TEXTS, st.booleans(), st.booleans(), st.data())
+@settings(max_examples=300)
+def test_never_raises_and_stays_the_same(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]],
+    head: bytes | None,
+    worktree: bytes | None,
+    skip: bool,
+    include: bool,
+    data: st.DataObject,
+) -> None:
+    steps = chain(data.draw(st.permutations(steps_of(history))), history[0])
+    keys = [f"k{n}.{m}" for n in range(4) for m in range(2)]
+    committed = data.draw(st.sets(st.sampled_from(keys)))
+    asked = {"committed": committed}
+    first, again = (
+        separate(
+            head,
+            steps,
+            worktree,
+            committed=committed,
+            owners={"s1"},
+            skip_entangled=skip,
+            include_entangled=include,
+        )
+        for _ in range(2)
+    )
+    assert first == again
+    assert not first.refused or (first.text == head and not first.taken and first.left)
+    lines = owners_by_line(head, steps, worktree, **asked)
+    assert len(lines) == len(split_lines(worktree))
+    pending = pending_units(head, steps, worktree, **asked)
+    assert len({unit.unit for unit in pending}) == len(pending)
+
+
+@given(HISTORY, st.data())
+def test_names_do_not_depend_on_later_steps(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], data: st.DataObject
+) -> None:
+    steps = steps_of(history)
+    short = steps[: data.draw(st.integers(0, len(steps)))]
+    text = short[-1].after if short else history[0]
+    early, late = fold(short, text), fold(steps, steps[-1].after if steps else text)
+    names = [unit.key for unit in early.units]
+    assert [unit.key for unit in late.units][: len(names)] == names
+    for one, other in zip(early.hunks, late.hunks, strict=False):
+        assert (one.births, one.dels, one.undels) == (other.births, other.dels, other.undels)
+
+
+@given(HISTORY, TEXTS)
+def test_i3_i4_every_changed_line_is_the_owners(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
+) -> None:
+    """Against HEAD = first text: a new line was in a text the owner wrote, and so on."""
+    steps = steps_of(history)
+    answer = separate(history[0], steps, worktree, committed=(), owners={"s1"})
+    new, old = set(split_lines(answer.text)), set(split_lines(history[0]))
+    mine = [step for step in steps if step.owner == "s1"]
+    written = {text for step in mine for text in split_lines(step.after)}
+    seen = {text for step in mine for text in split_lines(step.before)}
+    assert new - old <= written
+    if not any(note.kind == "absorbed" for note in answer.notes):
+        assert old - new <= seen
+
+
+@given(TEXTS, TEXTS)
+def test_common_lines_are_common_and_whole(one: bytes | None, other: bytes | None) -> None:
+    old, new = complete(one), complete(other)
+    head, tail = common_lines(old, new)
+    assert head + tail <= min(len(old), len(new))
+    assert old[:head] == new[:head]
+    assert old[len(old) - tail :] == new[len(new) - tail :]
+    for text in (old, new):
+        assert head == 0 or text[head - 1 : head] == b"\n"
+        assert tail in (0, len(text) - head) or text[len(text) - tail - 1 :][:1] == b"\n"
+
+
+@given(st.lists(st.integers(0, 6)), st.lists(st.integers(0, 6)))
+def test_hunks_turn_old_into_new(old: list[int], new: list[int]) -> None:
+    def single(line: int) -> bool:
+        return old.count(line) == 1
+
+    text = list(old)
+    for low_old, high_old, low_new, high_new in reversed(hunks(old, new, single)):
+        text[low_old:high_old] = new[low_new:high_new]
+    assert text == new
+
+
+@given(HISTORY, st.data())
+def test_chain_links_every_step(
+    history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], data: st.DataObject
+) -> None:
+    steps = steps_of(history)
+    linked = chain(data.draw(st.permutations(steps)), history[0])
+    text = history[0]
+    for step in linked:
+        assert step.before == text
+        text = step.after
+    recorded = [step.key for step in linked if not step.key.startswith("g:")]
+    assert sorted(recorded) == sorted(step.key for step in steps)
+    assert chain(steps, history[0]) == steps or any(a.before == b.before for a in steps for b in steps)

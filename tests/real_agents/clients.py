@@ -1,0 +1,121 @@
+"""Runs the real clients, pinned, from npm, against a scripted model on the loopback device.
+
+The driver lies beside the checkout (``../shared/tools``); where it, npm or the clients cannot be had,
+the tests say so loudly and are skipped. The clients are kept in a cache between runs:
+``GITRALPH_CLIENTS``, by default ``~/.cache/gitralph-clients``.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools"
+DRIVER = TOOLS / "real_client.py"
+# npm finds its registry and its cache through the environment of whoever runs the tests
+_OUTER = dict(os.environ)
+CACHE = Path(_OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
+_UNREACHABLE = 3
+_SLOWEST = 60.0
+
+Turn = dict[str, Any]
+
+
+def call(name: str, **given: object) -> Turn:
+    """A turn of the model with one tool call."""
+    return {"calls": [{"name": name, "input": given}]}
+
+
+def together(*turns: Turn) -> Turn:
+    """One turn with the calls of several: the client runs them in parallel."""
+    return {"calls": [one for turn in turns for one in turn["calls"]]}
+
+
+@dataclass
+class Run:
+    """A client at work; :meth:`report` waits for its end."""
+
+    name: str
+    child: "subprocess.Popen[bytes]"
+
+    def report(self) -> dict[str, Any]:
+        """The driver's document. Skips the test when the client could not be installed."""
+        out, err = self.child.communicate(timeout=_SLOWEST * 10)
+        if self.child.returncode == _UNREACHABLE:
+            last = err.decode("utf-8", "replace").strip().splitlines()[-1:]
+            pytest.skip(f"NOT TESTED WITH THE REAL {self.name}: {''.join(last)}")
+        assert out, err.decode("utf-8", "replace")
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+
+@dataclass
+class Stage:
+    """A repository and a HOME in which real clients run with the hooks that were installed there."""
+
+    repo: Path
+    home: Path
+    scratch: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What a user who starts the clients has: a HOME, and git-ralph on PATH."""
+        path = f"{sysconfig.get_path('scripts')}:/usr/local/bin:/usr/bin:/bin"
+        return {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8"}
+
+    def ralph(self, *args: str, code: int = 0, cwd: Path | None = None) -> str:
+        """``git ralph <args>`` as that user; returns its output."""
+        done = subprocess.run(
+            ["git", "ralph", *args], cwd=cwd or self.repo, env=self.environ, capture_output=True, check=False
+        )
+        assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
+        return done.stdout.decode("utf-8", "surrogateescape")
+
+    def start(
+        self,
+        client: str,
+        turns: Sequence[Turn],
+        *extra: str,
+        env: Mapping[str, str] | None = None,
+        tool: bool = True,
+    ) -> Run:
+        """Start a client on a script; several may run at once. ``tool``: whether git-ralph is on PATH."""
+        name = f"{client}-{len(list(self.scratch.iterdir()))}"
+        script = self.scratch / f"{name}.json"
+        script.write_text(json.dumps([*turns, {"text": "All done."}]))
+        words = [
+            sys.executable, str(DRIVER), client, "--repo", str(self.repo), "--script", str(script),
+            "--install-dir", str(CACHE), "--home", str(self.home),
+            "--output", str(self.scratch / f"{name}.out"), "--timeout", str(_SLOWEST), *extra,
+        ]  # fmt: skip
+        for key, value in (env or {}).items():
+            words += ["--env", f"{key}={value}"]
+        if tool:
+            words += ["--env", f"PATH={sysconfig.get_path('scripts')}"]
+        pipe = subprocess.PIPE
+        return Run(client, subprocess.Popen(words, env=_OUTER, stdout=pipe, stderr=pipe))
+
+    def run(self, client: str, turns: Sequence[Turn], *extra: str, **how: Any) -> dict[str, Any]:
+        """Run a client to its good end."""
+        return finished(self.start(client, turns, *extra, **how))
+
+
+def finished(run: Run) -> dict[str, Any]:
+    """The report of a run that must have ended well."""
+    report = run.report()
+    assert report["exit_code"] == 0, report
+    assert not report["failures"], report
+    return report
+
+
+def need_driver() -> None:
+    """Skip, loudly, where there is no driver beside the checkout or no npm."""
+    if not DRIVER.exists():
+        pytest.skip(f"NOT TESTED WITH REAL AGENTS: no driver at '{DRIVER}'")

@@ -1,0 +1,35 @@
+"""A stage for real clients: a repository with files for everybody, and an empty HOME."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.real_agents.clients import Stage, need_driver
+from tests.support.repo import Repo
+
+FILES = {
+    "c/edit.txt": "one\ntwo\nthree\n",
+    "c/over.txt": "old text\n",
+    "c/crlf.txt": "one\r\ntwo\r\nthree\r\n",
+    "c/gone.txt": "to be deleted by a shell\n",
+    "p/edit.txt": "one\ntwo\nthree\n",
+    "p/over.txt": "old text\n",
+    "p/crlf.txt": "one\r\ntwo\r\nthree\r\n",
+    "p/gone.txt": "to be deleted by a shell\n",
+    "u.txt": "the user's\n",
+}
+
+
+@pytest.fixture
+def stage(tmp_path: Path, empty_repo: Repo) -> Stage:
+    """A committed repository with an identity of its own, and a HOME without any settings."""
+    need_driver()
+    for path, text in FILES.items():
+        empty_repo.write(path, text)
+    empty_repo.git("config", "user.name", "U Ser")
+    empty_repo.git("config", "user.email", "u@example.com")
+    empty_repo.commit_all("base")
+    home, scratch = tmp_path / "agents-home", tmp_path / "scratch"
+    home.mkdir()
+    scratch.mkdir()
+    return Stage(empty_repo.root, home, scratch)

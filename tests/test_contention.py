@@ -1,0 +1,197 @@
+"""Many at once on one branch: every commit lands, whole, with nothing foreign in it, in one line."""
+
+import os
+import random
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.support import payloads
+from tests.support.repo import Repo
+from tests.support.runner import COMMAND
+
+FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+
+
+def _ralph(repo: Repo, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [*COMMAND, *args], cwd=repo.root, env=repo.env, input=stdin, capture_output=True, check=False
+    )
+
+
+def _record(repo: Repo, session: str, path: str, before: str | None, after: str) -> None:
+    repo.write(path, after)
+    event = payloads.encode(payloads.edit(session, str(repo.root), path, before, after))
+    done = _ralph(repo, "hook", "generic", stdin=event)
+    assert (done.returncode, done.stderr) == (0, b""), done.stderr
+
+
+def _until_not_busy(repo: Repo, session: str, message: str) -> int:
+    """Commit, again while the answer is *busy, try again*; how often it was."""
+    for busy in range(50):
+        done = _ralph(repo, "commit", "--session", session, "-m", message)
+        if done.returncode != 75:
+            assert done.returncode == 0, done.stderr
+            return busy
+    raise AssertionError("always busy")
+
+
+def _landed(repo: Repo, base: str) -> list[tuple[str, list[str]]]:
+    """Subject and paths of every commit since ``base``, oldest first; in one line of parents."""
+    said = repo.git("log", "--reverse", "--format=%x01%s|%P", "--name-only", f"{base}..HEAD")
+    out, parent = [], base
+    oids = repo.git("rev-list", "--reverse", f"{base}..HEAD").split()
+    for oid, block in zip(oids, said.split("\x01")[1:], strict=True):
+        head, _, names = block.partition("\n")
+        subject, _, parents = head.partition("|")
+        assert parents == parent
+        parent = oid
+        out.append((subject, names.split()))
+    return out
+
+
+def _is_sound(repo: Repo) -> None:
+    assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
+    git_dir = repo.root / ".git"
+    assert not [p for p in git_dir.rglob("*.lock") if "ralph-sessions" not in p.parts]
+    assert not list(repo.state.glob("intents/*"))
+    assert len(repo.git("log", "-g", "--format=%H", "main").split()) == repo.count()
+
+
+def _race(repo: Repo, workers: int, rounds: int) -> float:
+    base = repo.head()
+
+    def work(n: int) -> None:
+        for turn in range(rounds):
+            own, shared = f"w{n}/own", f"shared/{n}-{turn}"
+            before = f"{turn - 1}\n" if turn else None
+            _record(repo, f"S{n}", own, before, f"{turn}\n")
+            _record(repo, f"S{n}", shared, None, f"{n} {turn}\n")
+            _until_not_busy(repo, f"S{n}", f"{n}.{turn}")
+
+    begun = time.monotonic()
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))
+    took = time.monotonic() - begun
+    landed = _landed(repo, base)
+    expected = {f"{n}.{t}": [f"shared/{n}-{t}", f"w{n}/own"] for n in range(workers) for t in range(rounds)}
+    assert dict(landed) == expected
+    assert len(landed) == workers * rounds
+    for n in range(workers):
+        assert [s for s, _ in landed if s.startswith(f"{n}.")] == [f"{n}.{t}" for t in range(rounds)]
+        assert repo.blob(f"w{n}/own") == f"{rounds - 1}\n".encode()
+    assert repo.git("status", "--porcelain") == ""
+    _is_sound(repo)
+    return workers * rounds / took
+
+
+def test_all_commits_of_many_processes_land(repo: Repo) -> None:
+    _race(repo, 8, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FULL, reason="800 commits by 16 processes: only with RALPH_FULL=1")
+def test_sixteen_processes_times_fifty_commits(repo: Repo) -> None:
+    print(f"{_race(repo, 16, 50):.1f} commits a second")
+
+
+def _user_at_work(repo: Repo, seed: int, stop: threading.Event) -> list[str]:
+    """A user adds, commits, packs refs and collects garbage; returns the paths he committed."""
+    pick, done, turn = random.Random(seed), [], 0
+    while not stop.is_set():
+        turn += 1
+        path = f"user/{turn}"
+        repo.write(path, f"{turn}\n")
+        for words in (["add", path], ["commit", "-qm", f"user {turn}"]):
+            for _ in range(400):
+                tried = subprocess.run(
+                    ["git", *words], cwd=repo.root, env=repo.env, capture_output=True, check=False
+                )
+                if tried.returncode == 0:
+                    break
+                # git itself gives up at once where a lock is held or HEAD moved
+                assert b"lock" in tried.stderr or b"expected" in tried.stderr, tried.stderr
+                time.sleep(pick.random() / 50)
+            else:
+                raise AssertionError(tried.stderr)
+        done.append(path)
+        extra = pick.choice((["pack-refs", "--all"], ["gc", "-q"], ["gc", "-q", "--prune=now"], ["status"]))
+        subprocess.run(["git", *extra], cwd=repo.root, env=repo.env, capture_output=True, check=False)
+    return done
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3] if FULL else [1])
+def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
+    """Fault 7: nothing lost, doubled, foreign or phantom."""
+    base, stop = repo.head(), threading.Event()
+    workers, rounds = (6, 12) if FULL else (3, 4)
+
+    def work(n: int) -> None:
+        for turn in range(rounds):
+            path = f"t{n}/{turn}"
+            repo.write(path, f"{n} {turn}\n")
+            tracked = _ralph(repo, "track", "--session", f"S{n}", "--", path)
+            assert tracked.returncode == 0, tracked.stderr
+            _record(repo, f"S{n}", f"e{n}", f"{turn - 1}\n" if turn else None, f"{turn}\n")
+            _until_not_busy(repo, f"S{n}", f"S{n}.{turn}")
+
+    with ThreadPoolExecutor(workers + 1) as pool:
+        user = pool.submit(_user_at_work, repo, seed, stop)
+        try:
+            list(pool.map(work, range(workers)))
+        finally:
+            stop.set()
+        theirs = user.result()
+    landed = dict(_landed(repo, base))
+    for n in range(workers):
+        for turn in range(rounds):
+            assert landed.pop(f"S{n}.{turn}") == [f"e{n}", f"t{n}/{turn}"]
+    assert sorted(landed.values()) == sorted([path] for path in theirs)
+    assert repo.git("status", "--porcelain") == ""
+    for n in range(workers):
+        assert repo.pending(f"S{n}") == []
+    repo.git("fsck", "--strict", "--no-dangling", "--no-progress")
+
+
+def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> None:
+    """K90 with processes: one session edits on and on while it is being committed."""
+    total, base, stop = (60 if FULL else 15), repo.head(), threading.Event()
+
+    def edit() -> None:
+        for n in range(total):
+            _record(repo, "S1", f"f{n}", None, f"{n}\n")
+        stop.set()
+
+    def commit() -> None:
+        while not stop.is_set():
+            done = _ralph(repo, "commit", "--session", "S1", "-m", "x")
+            # a file written and not yet recorded belongs to nobody yet: refusing is right
+            assert done.returncode in (0, 4, 75), done.stderr
+
+    with ThreadPoolExecutor(2) as pool:
+        for future in (pool.submit(edit), pool.submit(commit)):
+            future.result()
+    last = _ralph(repo, "commit", "--session", "S1", "-m", "last")
+    assert last.returncode == 0, last.stderr
+    names = [name for _, paths in _landed(repo, base) for name in paths]
+    assert sorted(names) == sorted(f"f{n}" for n in range(total))
+    assert repo.pending("S1") == []
+
+
+def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None:
+    """While the commit lock is held, status, ls-files, diff, track and hook go on at once."""
+    import fcntl
+
+    repo.edit("S1", "a", "changed\n")
+    repo.ralph("commit", "--session", "none", "-m", "x")
+    with open(repo.state / "locks/commit.lock") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begun = time.monotonic()
+        for words in (["status"], ["ls-files"], ["diff"], ["session", "list"], ["track", "--session", "S2", "u"]):
+            assert _ralph(repo, *words).returncode == 0
+        repo.edit("S1", "b", "changed\n", process=True)
+        assert time.monotonic() - begun < 8

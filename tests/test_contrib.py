@@ -1,0 +1,81 @@
+"""``contrib/hooks``: thin, never in the agent's way, and the same as what install writes."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gitralph.porcelain.install import extension, settings
+from gitralph.porcelain.install.table import AGENTS
+from tests.support import payloads
+from tests.support.home import with_tool_on_path
+from tests.support.repo import Repo
+
+HOOKS = Path(__file__).parents[1] / "contrib/hooks"
+SCRIPTS = sorted(HOOKS.glob("*/*.sh"))
+
+
+def call(script: Path, repo: Repo, env: dict[str, str], stdin: bytes) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run([script], cwd=repo.root, env=env, input=stdin, capture_output=True, check=False)
+
+
+def test_every_agent_has_a_folder() -> None:
+    assert {path.name for path in HOOKS.iterdir() if path.is_dir()} == set(AGENTS)
+
+
+def test_the_pi_extension_is_the_one_that_install_writes() -> None:
+    assert (HOOKS / "pi/gitralph.ts").read_bytes() == extension.text_of(AGENTS["pi"])
+
+
+def test_the_settings_register_every_event() -> None:
+    data = (HOOKS / "claude-code/settings.json").read_bytes()
+    found = settings.registered(AGENTS["claude-code"], data)
+    assert found.commands == ["gitralph-claude-code.sh"]
+    assert (found.missing, found.old, found.disabled) == ([], [], [])
+    ours = json.loads(settings.added(AGENTS["claude-code"], b"{}"))["hooks"]
+    assert list(json.loads(data)["hooks"]) == list(ours)
+
+
+def test_the_extension_guards_every_handler() -> None:
+    """A throw blocks the tool, so what a handler does stands inside its try."""
+    text = (HOOKS / "pi/gitralph.ts").read_text()
+    assert text.count("pi.on(") == 1
+    body = text[text.index("pi.on(") :]
+    assert body.index("try {") < body.index("await send(") < body.index("} catch {")
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
+def test_shellcheck() -> None:
+    subprocess.run(["shellcheck", "-o", "all", "-e", "SC2250,SC2310,SC2312", *SCRIPTS], check=True)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.parent.name)
+def test_a_script_records(script: Path, repo: Repo, environ: dict[str, str]) -> None:
+    repo.write("a", "new\n")
+    if script.parent.name == "generic":
+        event = payloads.edit("S1", str(repo.root), "a", None, "new\n")
+    else:
+        event = payloads.claude_write("S1", str(repo.root), str(repo.root / "a"), None, "new\n")
+    done = call(script, repo, with_tool_on_path(environ), payloads.encode(event))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert repo.pending("S1") == ["a"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("fault", ["missing", "failing", "printing"])
+def test_a_script_never_blocks(
+    script: Path, fault: str, repo: Repo, environ: dict[str, str], tmp_path: Path
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sh", "cat"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    if fault != "missing":
+        tool = programs / "git-ralph"
+        tool.write_text("#!/bin/sh\n" + ("exit 2\n" if fault == "failing" else "echo noise\n"))
+        tool.chmod(0o755)
+    done = call(script, repo, {**environ, "PATH": str(programs)}, b"{}" * 100_000)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert (b"not recorded" in done.stderr) == (fault == "missing")

@@ -1,0 +1,302 @@
+"""``git ralph doctor``: an installed hook is fired for real, and each reason for silence has a name."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitralph.porcelain.doctor import probe, samples
+from gitralph.porcelain.install.table import AGENTS
+from tests.support.home import Home
+from tests.support.repo import Repo
+
+SETTINGS = ".claude/settings.json"
+COMMAND = "git ralph hook claude-code"
+WRITERS = "Write|Edit|MultiEdit|NotebookEdit"
+
+
+def settings(command: str = COMMAND, *events: str, **more: object) -> str:
+    """A settings file that registers ``command`` for ``events``, by default for the five we want."""
+    names = events or ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+    group = {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
+    hooks = {n: [{"matcher": WRITERS, **group} if "Tool" in n else group] for n in names}
+    return json.dumps({**more, "hooks": hooks})
+
+
+def document(home: Home, code: int, **env: str) -> dict[str, Any]:
+    found: dict[str, Any] = home.ralph("doctor", "--json", code=code, env=env).json()
+    assert found["ok"] == (code == 0)
+    return found
+
+
+def verdict(home: Home, agent: str = "claude-code", code: int = 1, **env: str) -> dict[str, Any]:
+    """The verdict on one agent."""
+    rows: list[dict[str, Any]] = document(home, code, **env)["agents"]
+    return next(row for row in rows if row["agent"] == agent)
+
+
+def codes(row: dict[str, Any]) -> list[str]:
+    return [problem["code"] for problem in row["problems"]]
+
+
+def test_both_agents_are_alive_after_install(home: Home) -> None:
+    home.ralph("install", "--agent", "claude-code", "--agent", "pi")
+    found = document(home, 0)
+    assert found["repository"] is None
+    for row in found["agents"][:2]:
+        name = SETTINGS if row["agent"] == "claude-code" else ".pi/agent/extensions/gitralph.ts"
+        file = f"{home.root}/{name}"
+        assert row == {
+            "agent": row["agent"], "present": True,
+            "installed": [{"scope": "user", "file": file, "read_here": True}],
+            "trusted": True, "seen": None, "alive": True, "exact": "payload",
+            "problem": None, "fix": None, "problems": [],
+        }  # fmt: skip
+
+
+def test_the_form_for_people(home: Home) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    done = home.ralph("doctor")
+    rows = done.text.splitlines()
+    assert rows[0] == f"claude-code          alive  user '{home.root}/{SETTINGS}'"
+    assert rows[1] == "pi                   -      not found"
+    assert rows[2] == "generic              works  wired by hand"
+    assert "\033" not in done.text
+
+
+def test_it_leaves_nothing_behind(home: Home, tmp_path: Path) -> None:
+    home.ralph("install", "--agent", "claude-code", "--agent", "pi")
+    before = home.tree()
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    home.ralph("doctor", env={"TMPDIR": str(scratch)})
+    assert home.tree() == before
+    assert list(scratch.iterdir()) == []
+    assert list(home.cwd.iterdir()) == []
+
+
+def test_it_writes_nothing_into_the_repository(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    home.cwd = repo.root
+    found = document(home, 0)
+    assert found["repository"]["root"] == str(repo.root)
+    assert not repo.state.exists()
+
+
+def test_no_agent_installed_is_a_no(home: Home) -> None:
+    row = verdict(home)
+    assert row["installed"] == []
+    assert not row["alive"]
+    done = home.ralph("doctor", code=1)
+    assert "hint: no agent is hooked up: git ralph install" in done.said
+    (home.root / ".claude").mkdir()
+    assert verdict(home)["fix"] == "git ralph install --agent claude-code"
+
+
+def test_one_that_is_alive_is_enough_although_another_is_there(home: Home) -> None:
+    (home.root / ".claude").mkdir()
+    home.ralph("install", "--agent", "pi")
+    assert codes(verdict(home, code=0)) == ["not-installed"]
+
+
+def test_git_ralph_not_on_path(home: Home, tmp_path: Path) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("git", "sh", "cat"):
+        (programs / name).symlink_to(str(shutil.which(name, path=home.env["PATH"])))
+    row = verdict(home, PATH=str(programs))
+    assert not row["alive"]
+    assert row["problem"] == "'git-ralph' is not on PATH in the shell that runs hooks"
+    assert "PATH" in row["fix"]
+
+
+def test_tracking_switched_off(home: Home) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    row = verdict(home, RALPH_TRACKING="0")
+    assert (row["alive"], codes(row), row["fix"]) == (False, ["tracking-off"], "unset RALPH_TRACKING")
+
+
+def test_a_session_of_a_launcher_is_not_touched(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    home.cwd = repo.root
+    repo.start("mine")
+    env = {"RALPH_TRACKING": "1", "RALPH_SESSION": "mine", "RALPH_MANIFEST": str(repo.state / "mine.files")}
+    assert verdict(home, code=0, **env, CLAUDE_CODE_SESSION_ID="other")["alive"]
+    assert repo.pending("mine") == []
+
+
+@pytest.mark.parametrize("text", ["{", '{"hooks": []}', "[1]"])
+def test_settings_that_the_agent_rejects(home: Home, text: str) -> None:
+    home.write(SETTINGS, text)
+    row = verdict(home)
+    assert codes(row) == ["settings-rejected"]
+    assert "the agent ignores it" in row["problem"]
+    assert "broken" in home.ralph("doctor", code=1).text.splitlines()[0]
+
+
+@pytest.mark.parametrize("file", [SETTINGS, ".claude/settings.local.json"])
+def test_hooks_switched_off(home: Home, file: str) -> None:
+    home.write(SETTINGS, settings())
+    home.cwd = home.root
+    home.write(file, settings(disableAllHooks=True))
+    row = verdict(home)
+    assert "hooks-disabled" in codes(row)
+    assert "'disableAllHooks' is set in" in row["problem"]
+    assert not row["alive"]
+
+
+def test_the_project_file_is_not_read_from_below(home: Home, repo: Repo) -> None:
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "claude-code", "--project")
+    assert verdict(home, code=0)["alive"]
+    home.cwd = repo.root / "d"
+    row = verdict(home)
+    assert codes(row) == ["not-read-here"]
+    assert row["installed"][0]["read_here"] is False
+    assert f"start it in '{repo.root}'" in row["fix"]
+
+
+def test_the_project_file_is_not_read_from_a_linked_worktree(home: Home, repo: Repo) -> None:
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "claude-code", "--agent", "pi", "--project")
+    other = repo.worktree("w1")
+    home.cwd = other.root
+    for agent in ("claude-code", "pi"):
+        assert codes(verdict(home, agent)) == ["not-read-here"]
+    home.ralph("install", "--agent", "claude-code", "--agent", "pi", "--user")
+    assert verdict(home, code=0)["alive"]
+
+
+def test_trust_of_a_project_is_the_agent_s_to_know(home: Home, repo: Repo) -> None:
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "pi", "--project")
+    assert verdict(home, "pi", code=0)["trusted"] is None
+    assert "note: it runs only where you trust the project" in home.ralph("doctor").text
+
+
+def test_registered_twice(home: Home, repo: Repo) -> None:
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "claude-code", "--project")
+    home.ralph("install", "--agent", "claude-code", "--user")
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, ["installed-twice"])
+    assert row["fix"] == "git ralph uninstall --agent claude-code --project"
+
+
+def test_an_old_command(home: Home) -> None:
+    home.write(SETTINGS, settings("git-ralph hook claude-code"))
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, ["old-command"])
+    home.ralph("install", "--agent", "claude-code")
+    assert codes(verdict(home, code=0)) == []
+
+
+def test_events_that_are_missing(home: Home) -> None:
+    home.write(SETTINGS, settings(COMMAND, "PostToolUse"))
+    row = verdict(home, code=0)
+    assert "does not register SessionStart, PreToolUse, Stop, SessionEnd" in row["problem"]
+
+
+def test_a_command_that_records_nothing(home: Home) -> None:
+    home.write(SETTINGS, settings("true # git ralph hook claude-code"))
+    row = verdict(home)
+    assert codes(row) == ["no-record"]
+    assert "ran (exit 0) and recorded nothing" in row["problem"]
+
+
+def test_a_command_that_fails_is_quoted(home: Home) -> None:
+    home.write(SETTINGS, settings("echo 'no such module' >&2; false git ralph hook claude-code"))
+    assert verdict(home)["fix"] == "it said: no such module"
+
+
+def test_a_command_that_hangs(home: Home) -> None:
+    text = settings("sleep 60 # git ralph hook claude-code").replace('"timeout": 10', '"timeout": 1')
+    home.write(SETTINGS, text)
+    assert codes(verdict(home)) == ["too-slow"]
+
+
+def test_a_command_that_prints_is_heard_by_the_agent(home: Home) -> None:
+    home.write(SETTINGS, settings(f"echo hello; {COMMAND}"))
+    assert codes(verdict(home, code=0)) == ["noise"]
+
+
+def test_hooks_by_hand_count(home: Home) -> None:
+    script = home.write("bin/gitralph-claude-code.sh", f"#!/bin/sh\n{COMMAND}\n")
+    script.chmod(0o755)
+    home.write(SETTINGS, settings(str(script)))
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, [])
+
+
+def test_a_state_folder_of_a_newer_version(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    repo.edit("S1", "a", "new\n")
+    (repo.state / "format").write_text("99\n")
+    home.cwd = repo.root
+    row = verdict(home)
+    assert (row["alive"], codes(row)) == (False, ["state-unusable"])
+    assert "state format: '99'" in row["problem"]
+
+
+def test_a_state_folder_that_is_none(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    repo.state.write_text("in the way")
+    home.cwd = repo.root
+    assert codes(verdict(home)) == ["state-unusable"]
+
+
+def test_a_state_folder_that_cannot_be_written(
+    home: Home, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    repo.edit("S1", "a", "new\n")
+    repo.state.chmod(0o500)
+    may = os.access  # root may write everywhere, so the answer is made
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(repo.state) and may(path, mode))
+    home.cwd = repo.root
+    try:
+        row = verdict(home)
+    finally:
+        repo.state.chmod(0o700)
+    assert codes(row) == ["state-unusable"]
+    assert row["fix"] == f"give yourself write access: chmod u+rwx '{repo.state}'"
+
+
+def test_what_it_tells_of_the_repository(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    repo.edit("S1", "a", "new\n")
+    repo.hook("claude-code", b"not json\n")
+    home.cwd = repo.root
+    found = document(home, 0)
+    assert [check["check"] for check in found["checks"]] == [
+        "git", "state format", "writable", "private", "unfinished commits", "hooks.log",
+    ]  # fmt: skip
+    assert "input is not JSON" in found["repository"]["log"][-1]
+    repo.state.chmod(0o755)
+    check = next(row for row in document(home, 0)["checks"] if row["check"] == "private")
+    assert (check["ok"], check["fix"]) == (False, f"chmod 700 '{repo.state}'")
+
+
+def test_when_an_agent_was_seen_last(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    before, _ = samples.SAMPLES["claude-code"]("S1", str(repo.root), str(repo.root / "a"), "x")
+    repo.hook("claude-code", before[0])
+    home.cwd = repo.root
+    seen = verdict(home, code=0)["seen"]
+    assert seen is not None
+    assert seen.endswith("Z")
+    assert f"last record here {seen}" in home.ralph("doctor").text
+
+
+def test_every_agent_has_a_sample() -> None:
+    assert set(samples.SAMPLES) == set(AGENTS)
+
+
+@pytest.mark.parametrize("agent", samples.SAMPLES)
+def test_a_probe_is_exact(home: Home, agent: str) -> None:
+    shot = probe.fire(agent, AGENTS[agent].command, home.env)
+    assert (shot.exact, shot.code, shot.printed) == ("payload", 0, "")

@@ -1,0 +1,158 @@
+"""What is shipped: the built wheel and sdist, and the wheel installed into a fresh environment."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from gitralph import __version__
+from gitralph.cli.main import COMMANDS
+from tests.support import source
+
+DATA = f"gitralph-{__version__}.data/data/"
+PAGES = {page.name for page in (source.ROOT / "man").glob("*.[1-8]")}
+
+
+def _tracked() -> list[str]:
+    said = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=source.ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [name for name in said.stdout.split("\0") if name and (source.ROOT / name).is_file()]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel (built from the sdist) and the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in _tracked():
+        target = copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((source.ROOT / name).read_bytes())
+        target.chmod((source.ROOT / name).stat().st_mode & 0o777)
+    alone = [] if importlib.util.find_spec("hatchling") is None else ["--no-isolation"]
+    words = [sys.executable, "-m", "build", *alone, "--outdir", str(folder), str(copy)]
+    env = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    """The one wheel."""
+    [found] = built.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel alone; its dependencies are borrowed from this one."""
+    folder = tmp_path_factory.mktemp("fresh") / "env"
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin/python"
+    words = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*words, "--disable-pip-version-check", str(wheel)], check=True, capture_output=True)
+    [site] = folder.glob("lib/python*/site-packages")
+    borrowed = {os.path.dirname(os.path.dirname(_file_of(name))) for name in ("click", "dulwich", "filelock")}
+    (site / "borrowed.pth").write_text("\n".join(sorted(borrowed)) + "\n")
+    return folder
+
+
+def _file_of(name: str) -> str:
+    found = importlib.util.find_spec(name)
+    assert found is not None
+    assert found.origin is not None
+    return found.origin
+
+
+def _run(installed: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PATH": f"{installed}/bin:{os.environ['PATH']}"}
+    return subprocess.run(
+        list(args),
+        cwd=installed,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_wheel_holds_the_package_and_what_belongs_beside_it(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+    assert tops == {"gitralph", f"gitralph-{__version__}.dist-info", f"gitralph-{__version__}.data"}
+    assert "gitralph/py.typed" in names
+    code = {name for name in _tracked() if name.startswith("gitralph/")}
+    assert code <= set(names)
+
+
+def test_wheel_puts_pages_and_completion_where_they_are_looked_for(wheel: Path) -> None:
+    names = {name.removeprefix(DATA) for name in zipfile.ZipFile(wheel).namelist() if name.startswith(DATA)}
+    assert {f"share/man/man{page[-1]}/{page}" for page in PAGES} <= names
+    assert "share/bash-completion/completions/git-ralph" in names
+    assert "share/zsh/site-functions/_git-ralph" in names
+    hooks = {name for name in _tracked() if name.startswith("contrib/hooks/")}
+    assert {f"share/gitralph/{name}" for name in hooks} <= names
+
+
+def test_wheel_keeps_the_executable_bit(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    for name in _tracked():
+        if name.startswith("contrib/hooks/") and os.access(source.ROOT / name, os.X_OK):
+            mode = archive.getinfo(f"{DATA}share/gitralph/{name}").external_attr >> 16
+            assert mode & 0o111, name
+
+
+def test_wheel_holds_no_test_and_no_cache(wheel: Path) -> None:
+    bad = re.compile(r"(^|/)(tests?|benchmarks|\.ci|__pycache__|\.[a-z_]+_cache)/|\.pyc$|conftest")
+    assert [name for name in zipfile.ZipFile(wheel).namelist() if bad.search(name)] == []
+
+
+def test_wheel_says_what_it_is(wheel: Path) -> None:
+    told = zipfile.ZipFile(wheel).read(f"gitralph-{__version__}.dist-info/METADATA").decode()
+    assert f"\nVersion: {__version__}\n" in told
+    assert "\nLicense-Expression: MIT\n" in told
+    assert "\nRequires-Python: >=3.11\n" in told
+    for name in ("click", "dulwich", "filelock"):
+        assert re.search(rf"^Requires-Dist: {name}<\d+,>=", told, re.M), name
+
+
+def test_sdist_holds_everything_that_is_tracked(built: Path) -> None:
+    [found] = built.glob("*.tar.gz")
+    with tarfile.open(found) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert [name for name in _tracked() if name not in names] == []
+
+
+def test_console_script_runs(installed: Path) -> None:
+    assert _run(installed, "git", "ralph", "--version").stdout == f"git-ralph version {__version__}\n"
+
+
+def test_help_finds_the_installed_pages(installed: Path) -> None:
+    said = _run(installed, "git", "ralph", "help", "commit").stdout
+    assert "commit only what this session edited" in said
+    code = "from gitralph.porcelain import manual; print('\\n'.join(manual.pages().values()))"
+    pages = _run(installed, f"{installed}/bin/python", "-P", "-c", code).stdout.splitlines()
+    assert {os.path.basename(page) for page in pages} == PAGES
+    assert {page.startswith(f"{installed}/share/man/") for page in pages} == {True}
+
+
+def test_every_command_loads_from_the_wheel(installed: Path) -> None:
+    code = "import click; from gitralph.cli.main import cli; c = click.Context(cli); print(*[cli.get_command(c, n).name for n in cli.list_commands(c)])"  # noqa: E501
+    said = _run(installed, f"{installed}/bin/python", "-P", "-c", code).stdout
+    assert said.split() == list(COMMANDS)
+
+
+def test_man_shows_the_page_of_git_ralph_help(installed: Path) -> None:
+    page = installed / "share/man/man1/git-ralph.1"
+    assert page.read_bytes() == (source.ROOT / "man/git-ralph.1").read_bytes()
