@@ -30,6 +30,7 @@ from gitralph.sessionid import safe_form
 
 # agent, payload, kind of policy event, environment: the exit code
 Policy = Callable[[str, dict[str, object], str, dict[str, str]], int]
+_RECORDED_TOO = ("doc-only", "stop", "start")
 READ_LIMIT = 32 << 20
 READ_SECONDS = 5.0
 _LOG_LIMIT = 256 << 10
@@ -292,7 +293,7 @@ def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) 
             code = decide(agent, payload, kind, environ)
         finally:
             os.umask(0o077)
-        if kind != "doc-only" or code or environ.get("RALPH_DOC_ONLY"):
+        if code or kind not in _RECORDED_TOO or environ.get("RALPH_DOC_ONLY"):
             return code
     if environ.get("RALPH_TRACKING") == "0":
         return 0

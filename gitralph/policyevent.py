@@ -58,7 +58,7 @@ def kind_of(payload: dict[str, object], environ: dict[str, str]) -> str | None:
             return "doc-only"
         return "launch" if any(key in payload for key in _BARE) else None
     before = name in BEFORE or name is None
-    if before and _tool(payload) in _LAUNCHERS:
+    if before and (_tool(payload) in _LAUNCHERS or requires(payload)):
         return "launch"
     kind = text_of(payload, "agent_type") or ""
     if before and (_is_on(environ.get("RALPH_DOC_ONLY", "")) or kind.rsplit(":", 1)[-1] in _DOC_TYPES):

@@ -126,7 +126,14 @@ def _everything(repo: Repo) -> dict[str, str]:
     repo.write("u", "the user's\n")
     repo.write("new folder/x", "untracked\n")
     repo.git("rm", "-q", "e/b")
-    return {"a": "mine", "b": "other", "d/a": "contested", "u": "nobody", "new folder/x": "nobody", "e/b": "nobody"}
+    return {
+        "a": "mine",
+        "b": "other",
+        "d/a": "contested",
+        "u": "nobody",
+        "new folder/x": "nobody",
+        "e/b": "nobody",
+    }
 
 
 def test_k119_every_uncommitted_path_once(repo: Repo) -> None:
@@ -162,7 +169,12 @@ def test_k119_subdirectory_and_z_forms_agree(repo: Repo, tmp_path: Path) -> None
 
 def test_k119_pathlike_output_of_status_holds_no_raw_control_byte(repo: Repo) -> None:
     repo.edit("S1", "\x1b[31mred\u202e", "x\n")
-    for args in (["status"], ["status", "--session", "S1"], ["ls-files"], ["commit", "--session", "S1", "-m", "x"]):
+    for args in (
+        ["status"],
+        ["status", "--session", "S1"],
+        ["ls-files"],
+        ["commit", "--session", "S1", "-m", "x"],
+    ):
         done = repo.ralph(*args)
         assert "\x1b" not in done.text + done.said
         assert "\u202e" not in done.text + done.said
