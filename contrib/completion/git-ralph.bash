@@ -14,6 +14,16 @@ session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
 session-list:--json
 session-show:--json
 session-end:
+worktree:add list path lock unlock merge remove restore spawn
+worktree-add:--base= --session= --take-over --json
+worktree-list:--json --porcelain -z
+worktree-path:
+worktree-lock:--reason=
+worktree-unlock:
+worktree-merge:--into= --no-ff --json
+worktree-remove:--force -f --session= --json
+worktree-restore:--json
+worktree-spawn:--policy= --agent-type= --max-iterations= --promise= --restart --session=
 install:--agent= --user --project
 uninstall:--agent= --user --project
 doctor:--json
@@ -46,6 +56,16 @@ __git_ralph_sessions() {
 	done
 }
 
+__git_ralph_beads() {
+	local folder file
+	folder=$(git rev-parse --git-common-dir 2>/dev/null)/ralph-sessions/beads
+	for file in "$folder"/*.json; do
+		[ -e "$file" ] || continue
+		file=${file##*/}
+		printf '%s\n' "${file%.json}"
+	done
+}
+
 __git_ralph_reply() {
 	local IFS=$' \t\n' word
 	COMPREPLY=()
@@ -66,7 +86,7 @@ _git_ralph() {
 			[ "$word" = ralph ] || [ "${word##*/}" = git-ralph ] && found=1
 		elif [ -z "$command" ]; then
 			case $word in -C) at=$((at + 1)) ;; -*) ;; *) command=$word ;; esac
-		elif [ "$command" = session ] && [ -z "$sub" ]; then
+		elif [ -z "$sub" ] && { [ "$command" = session ] || [ "$command" = worktree ]; }; then
 			case $word in -*) ;; *) sub=$word ;; esac
 		fi
 	done
@@ -90,16 +110,22 @@ _git_ralph() {
 	case $option in
 	--session | --parent) __git_ralph_reply "$(__git_ralph_sessions)" "$value" && return ;;
 	--agent) __git_ralph_reply "$__git_ralph_agents" "$value" && return ;;
+	--policy) __git_ralph_reply 'required optional none' "$value" && return ;;
 	--env) __git_ralph_reply 'sh json' "$value" && return ;;
 	esac
 	case $command in
-	session)
+	session | worktree)
 		case $sub in
-		'') __git_ralph_reply "$(__git_ralph_words session)" ;;
+		'') __git_ralph_reply "$(__git_ralph_words "$command")" ;;
 		*)
 			case $cur in
-			-*) __git_ralph_reply "$(__git_ralph_words "session-$sub")" ;;
-			*) case $sub in show | end) __git_ralph_reply "$(__git_ralph_sessions)" ;; esac ;;
+			-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" ;;
+			*)
+				case $command-$sub in
+				session-show | session-end) __git_ralph_reply "$(__git_ralph_sessions)" ;;
+				worktree-*) __git_ralph_reply "$(__git_ralph_beads)" ;;
+				esac
+				;;
 			esac
 			;;
 		esac
@@ -111,7 +137,7 @@ _git_ralph() {
 	*)
 		case $command in
 		hook) __git_ralph_reply "$__git_ralph_agents" ;;
-		help) __git_ralph_reply "$(__git_ralph_commands) sessions hooks" ;;
+		help) __git_ralph_reply "$(__git_ralph_commands) sessions hooks policy" ;;
 		*)
 			COMPREPLY=()
 			compopt -o default +o nospace 2>/dev/null || :
