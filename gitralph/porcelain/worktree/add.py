@@ -8,7 +8,7 @@ from gitralph.plumbing import worktree
 from gitralph.plumbing.git import GitError
 from gitralph.plumbing.worktree import INITIALIZING, Registered
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.worktree import after, claim, exclude, include, where
+from gitralph.porcelain.worktree import after, claim, exclude, include, leftover, where
 from gitralph.porcelain.worktree.where import Trees, short
 from gitralph.state import bead as beads
 from gitralph.state.bead import Bead
@@ -112,6 +112,8 @@ def finish_adding(trees: Trees, record: Bead | None) -> Trees:
         return trees
     path = trees.path(record.bead)
     row = trees.at(path)
+    if row is None:
+        leftover.clear(trees, path, worktree.value(trees.git, record.branch) or record.base_oid)
     if row is None or row.locked != INITIALIZING:
         return trees
     if os.path.isdir(path) and not os.listdir(path):
@@ -127,7 +129,10 @@ def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
     try:
         worktree.add(trees.git, record.path, short(record.branch), None if exists else base.oid)
     except GitError as error:
-        if not exists and trees.again().at(record.path) is None:
+        gone = trees.again().at(record.path) is None
+        if gone:
+            leftover.clear(trees, record.path, worktree.value(trees.git, record.branch) or base.oid)
+        if gone and not exists:
             worktree.delete_branch(trees.git, record.branch, base.oid)
         raise Refused(f"git made no worktree: {error.message}") from error
 
