@@ -303,7 +303,7 @@ def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) 
 def _skip(agent: str, error: SkipError) -> int:
     """Log what was no event; 2 when what could be read of it requires a worktree."""
     if policyevent.requires(error.parsed):
-        sys.stderr.write(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
+        streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
     _log_anywhere(agent, str(error))
     if error.unread:

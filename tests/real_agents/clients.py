@@ -21,7 +21,8 @@ import pytest
 # npm finds its registry and its cache through the environment of whoever runs the tests
 OUTER = dict(os.environ)
 SHARED = OUTER.get("GITRALPH_SHARED") or Path(__file__).resolve().parents[3] / "shared"
-DRIVER = Path(SHARED) / "tools/real_client.py"
+TOOLS = Path(SHARED) / "tools"
+DRIVER = TOOLS / "real_client.py"
 CACHE = Path(OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
 _UNREACHABLE = 3
 _SLOWEST = 60.0
