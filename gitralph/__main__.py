@@ -1,6 +1,20 @@
-"""Entry point: sends ``hook`` to the fast lane before anything heavy is imported."""
+"""Entry point: sends ``hook`` and ``emit`` to their fast lanes before anything heavy is imported."""
 
 import sys
+
+
+def decide(agent: str, payload: dict[str, object], kind: str, environ: dict[str, str]) -> int:
+    """Answer a policy event: the one kind that leaves the fast lane."""
+    from gitralph.porcelain.policy.dispatch import answer
+
+    reply = answer(agent, payload, kind, environ)
+    sys.stdout.flush()
+    if reply.out:
+        sys.stdout.buffer.write(reply.out)
+        sys.stdout.buffer.flush()
+    for line in reply.said:
+        sys.stderr.write(line.encode("ascii", "backslashreplace").decode() + "\n")
+    return reply.code
 
 
 def main() -> int:
@@ -15,7 +29,13 @@ def main() -> int:
     if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
         from gitralph import hook
 
-        return hook.main(args[1])
+        return hook.main(args[1], decide)
+    if args[:1] == ["emit"]:
+        from gitralph import emit
+
+        code = emit.main(args[1:])
+        if code is not None:
+            return code
     from gitralph.cli.main import run
 
     return run(args)

@@ -17,6 +17,7 @@ from tests.support.repo import Repo
 HOOKS = Path(__file__).parents[1] / "contrib/hooks"
 SCRIPTS = sorted(HOOKS.glob("*/*.sh"))
 GUARD = HOOKS / "git/pre-commit"
+POLICIES = sorted(HOOKS.glob("*.sh"))
 
 
 def call(script: Path, repo: Repo, env: dict[str, str], stdin: bytes) -> "subprocess.CompletedProcess[bytes]":
@@ -24,7 +25,8 @@ def call(script: Path, repo: Repo, env: dict[str, str], stdin: bytes) -> "subpro
 
 
 def test_every_agent_has_a_folder() -> None:
-    assert {path.name for path in HOOKS.iterdir() if path.is_dir()} == {*AGENTS, "git"}
+    folders = {path.name for path in HOOKS.iterdir() if path.is_dir() and not path.name.endswith("-plugin")}
+    assert folders == {*AGENTS, "git"}
 
 
 @pytest.mark.parametrize("agent", [a for a in AGENTS.values() if a.form == EXTENSION], ids=lambda a: a.name)
@@ -63,7 +65,8 @@ def test_the_pi_extension_guards_every_handler() -> None:
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 def test_shellcheck() -> None:
-    subprocess.run(["shellcheck", "-o", "all", "-e", "SC2250,SC2310,SC2312", *SCRIPTS, GUARD], check=True)
+    checked = [*SCRIPTS, *POLICIES, GUARD]
+    subprocess.run(["shellcheck", "-o", "all", "-e", "SC2250,SC2310,SC2312", *checked], check=True)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.parent.name)
@@ -94,3 +97,35 @@ def test_a_script_never_blocks(
     done = call(script, repo, {**environ, "PATH": str(programs)}, b"{}" * 100_000)
     assert (done.returncode, done.stdout) == (0, b"")
     assert (b"not recorded" in done.stderr) == (fault == "missing")
+
+
+PLUGIN = HOOKS / "claude-code-plugin"
+
+
+def _frontmatter(page: Path) -> str:
+    return page.read_text(encoding="utf-8").split("---\n")[1]
+
+
+def test_the_plugin_has_its_agents_with_their_policies() -> None:
+    policies = {
+        page.stem: next(row for row in _frontmatter(page).splitlines() if row.startswith("worktree_policy: "))
+        for page in (PLUGIN / "agents").glob("*.md")
+    }
+    assert {name: row.split(": ")[1] for name, row in policies.items()} == {
+        "orchestrator": "none", "ralph-worker": "required", "scribe": "none", "bead-farmer": "none",
+        "verification": "none",
+    }  # fmt: skip
+    assert all(f"name: {page.stem}\n" in _frontmatter(page) for page in (PLUGIN / "agents").glob("*.md"))
+
+
+def test_the_plugin_calls_one_command_and_names_what_exists() -> None:
+    hooks = json.loads((PLUGIN / "hooks/hooks.json").read_text())["hooks"]
+    commands = {h["command"] for groups in hooks.values() for group in groups for h in group["hooks"]}
+    assert commands == {"git ralph hook claude-code"}, (
+        "the command that install registers, so that it runs once"
+    )
+    assert json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text())["name"] == "ralph"
+    names = {page.stem for page in (PLUGIN / "commands").glob("*.md")}
+    assert names == {"ralph-start", "ralph-bead", "ralph-stop", "ralph-status"}
+    spec = (PLUGIN / "docs/bead-spec.md").read_text()
+    assert all(f"`{key}`" in spec for key in ("completion_promise", "max_iterations", "acceptance_criteria"))

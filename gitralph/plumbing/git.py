@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,11 +35,15 @@ class GitError(Fatal):
 
 @dataclass(frozen=True)
 class Git:
-    """git with an environment. ``cwd`` None means the process's own."""
+    """git with an environment. ``cwd`` None means the process's own.
+
+    ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.
+    """
 
     program: str
     env: dict[str, str]
     cwd: str | None = None
+    keep: tuple[int, ...] = ()
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> "Git":
@@ -52,7 +57,7 @@ class Git:
 
     def at(self, cwd: str | None = None, **env: str) -> "Git":
         """The same git elsewhere, or with more environment."""
-        return Git(self.program, {**self.env, **env}, cwd or self.cwd)
+        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep)
 
     def start(
         self, args: Sequence[str | bytes], stdin: int | None = None, stderr: int = subprocess.PIPE
@@ -65,6 +70,7 @@ class Git:
             stderr=stderr,
             env=self.env,
             cwd=self.cwd,
+            pass_fds=self.keep,
         )
 
     def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -84,3 +90,14 @@ class Git:
     def line(self, *args: str | bytes) -> str:
         """The one line git printed, without its newline."""
         return os.fsdecode(self.run(*args).rstrip(b"\n"))
+
+    def run_through(self, *args: str | bytes) -> subprocess.CompletedProcess[bytes]:
+        """Run to the end even when we are killed meanwhile: no signal and no broken pipe of ours ends it."""
+        with tempfile.TemporaryFile() as said:
+            child = subprocess.Popen(
+                [self.program, *args], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                env=self.env, cwd=self.cwd, start_new_session=True,
+            )  # fmt: skip
+            code = child.wait()
+            said.seek(0)
+            return subprocess.CompletedProcess(list(args), code, b"", said.read())

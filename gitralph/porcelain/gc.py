@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from gitralph import files, layout
 from gitralph.errors import Fatal
 from gitralph.layout import Layout
-from gitralph.porcelain import expire, landing, tidy
+from gitralph.porcelain import expire, landing, runs, tidy
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.expire import Worktrees
 from gitralph.state import lock, manifest, pending, shelltrim, sweep
@@ -128,4 +128,6 @@ def _collect(ctx: Context, dry: bool) -> Report:
         if expire.is_over(trees, session, run.cutoff):
             expire.forget(run, trees, session)
     sweep.texts(run, trees.every)
+    for path in runs.expired(ctx):
+        run.unlink("run", path)
     return Report(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy)

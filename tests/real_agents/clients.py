@@ -18,11 +18,12 @@ from typing import Any
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools"
-DRIVER = TOOLS / "real_client.py"
 # npm finds its registry and its cache through the environment of whoever runs the tests
-_OUTER = dict(os.environ)
-CACHE = Path(_OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
+OUTER = dict(os.environ)
+SHARED = OUTER.get("GITRALPH_SHARED") or Path(__file__).resolve().parents[3] / "shared"
+TOOLS = Path(SHARED) / "tools"
+DRIVER = TOOLS / "real_client.py"
+CACHE = Path(OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
 _UNREACHABLE = 3
 _SLOWEST = 60.0
 
@@ -86,11 +87,16 @@ class Stage:
         *extra: str,
         env: Mapping[str, str] | None = None,
         tool: bool = True,
+        others: Sequence[Turn] = (),
     ) -> Run:
-        """Start a client on a script; several may run at once. ``tool``: whether git-ralph is on PATH."""
+        """Start a client on a script; several may run at once. ``tool``: whether git-ralph is on PATH.
+
+        ``others`` are conversations of subagents, tried first.
+        """
         name = f"{client}-{len(list(self.scratch.iterdir()))}"
         script = self.scratch / f"{name}.json"
-        script.write_text(json.dumps([*turns, {"text": "All done."}]))
+        main = {"name": "main", "turns": [*turns, {"text": "All done."}]}
+        script.write_text(json.dumps({"conversations": [*others, main]}))
         words = [
             sys.executable, str(DRIVER), client, "--repo", str(self.repo), "--script", str(script),
             "--install-dir", str(CACHE), "--home", str(self.home),
@@ -101,7 +107,7 @@ class Stage:
         if tool:
             words += ["--env", f"PATH={sysconfig.get_path('scripts')}"]
         pipe = subprocess.PIPE
-        return Run(client, subprocess.Popen(words, env=_OUTER, stdout=pipe, stderr=pipe))
+        return Run(client, subprocess.Popen(words, env=OUTER, stdout=pipe, stderr=pipe))
 
     def run(self, client: str, turns: Sequence[Turn], *extra: str, **how: Any) -> dict[str, Any]:
         """Run a client to its good end."""
@@ -142,7 +148,7 @@ def why_not(*names: str) -> str | None:
         return f"no driver at '{DRIVER}'"
     done = subprocess.run(
         [sys.executable, "-c", _INSTALL, str(TOOLS), str(CACHE), *names],
-        env=_OUTER, capture_output=True, text=True, check=False,
+        env=OUTER, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = done.stderr.strip().splitlines()
     return None if done.returncode == 0 else (said[-1] if said else "the installation failed")
