@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain.install import extension, settings
 from gitralph.porcelain.doctor.samples import SAMPLES
+from gitralph.porcelain.install import extension, settings
 from gitralph.porcelain.install.table import AGENTS, EXTENSION, SETTINGS, Agent
 from tests.support import payloads
 from tests.support.home import with_tool_on_path
