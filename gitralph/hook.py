@@ -268,17 +268,18 @@ def _complain(message: str) -> None:
     streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
 
 
-def _log_anywhere(agent: str, message: str) -> None:
-    """Log in the state folder of the cwd's repository where there is one, else to stderr."""
+def _log_anywhere(agent: str, message: str) -> bool:
+    """Log in the state folder of the cwd's repository where there is one, else to stderr (False)."""
     try:
         place = gitdir.discover(os.getcwd())
         top = layout.state_folder(place) if place else ""
         if top and os.path.isdir(top):
             log(Layout(top, layout.MAIN), f"{agent}: {message}")
-            return
+            return True
     except OSError:
         pass
     _complain(message)
+    return False
 
 
 def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) -> int:
@@ -305,8 +306,7 @@ def _skip(agent: str, error: SkipError) -> int:
     if policyevent.requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
-    _log_anywhere(agent, str(error))
-    if error.unread:
+    if _log_anywhere(agent, str(error)) and error.unread:
         _complain(str(error))
     return 0
 
