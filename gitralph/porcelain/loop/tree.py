@@ -7,7 +7,7 @@ import os
 import time
 
 from gitralph.errors import Fatal, Refused
-from gitralph.plumbing.git import Git, GitError
+from gitralph.plumbing.git import Git
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.loop.model import Job
 from gitralph.quote import printable
@@ -40,10 +40,10 @@ def add(ctx: Context, job: Job) -> tuple[str, str]:
     _exclude(ctx)
     known = ctx.git.try_run("rev-parse", "--verify", "-q", f"refs/heads/{branch}").returncode == 0
     words = [path, branch] if known else ["-b", branch, path, "HEAD"]
-    try:
-        ctx.git.run("worktree", "add", "-q", *words)
-    except GitError as error:
-        raise Fatal(f"no worktree for {job.name}: {error.message}") from error
+    done = ctx.git.run_through("worktree", "add", "-q", *words)
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ")
+        raise Fatal(f"no worktree for '{job.name}': {said}")
     return path, branch
 
 
