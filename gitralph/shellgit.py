@@ -13,6 +13,7 @@ _NOT_PASSED_ON = frozenset([
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS",
     "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE", "GIT_TRACE2",
 ])  # fmt: skip
+_EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
 _OUTPUT_LIMIT = 64 << 20
 _SETTINGS = r"^(ralph\.shelledits|filter\..*\.(clean|process))$"
 
@@ -67,7 +68,7 @@ def run(
     if program is None:
         return None
     passed = {key: value for key, value in environ.items() if key not in _NOT_PASSED_ON}
-    passed["GIT_OPTIONAL_LOCKS"] = "0"
+    passed |= {"GIT_OPTIONAL_LOCKS": "0", _EMPTY: "", _FALSE: "false"}
     try:
         pid, fd = _start([program, "-C", root, "-c", "core.fsmonitor=false", *words], passed)
     except (OSError, ValueError):
@@ -95,5 +96,6 @@ def settings(root: str, environ: dict[str, str], deadline: float) -> tuple[list[
             wanted = value.strip().lower() != "off"
             continue
         name = key.rpartition(".")[0]
-        options += ["-c", f"{key}=", "-c", f"{name}.required=false"]
+        # not -c: a filter's name may hold the sign that ends a key there
+        options += [f"--config-env={key}={_EMPTY}", f"--config-env={name}.required={_FALSE}"]
     return options, wanted

@@ -34,7 +34,7 @@ FRESH = """\
     ],
     "PreToolUse": [
       {
-        "matcher": "Write|Edit|MultiEdit|NotebookEdit",
+        "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash",
         "hooks": [
           {
             "type": "command",
@@ -46,7 +46,19 @@ FRESH = """\
     ],
     "PostToolUse": [
       {
-        "matcher": "Write|Edit|MultiEdit|NotebookEdit",
+        "matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "git ralph hook claude-code",
+            "timeout": 30
+          }
+        ]
+      }
+    ],
+    "PostToolUseFailure": [
+      {
+        "matcher": "Bash",
         "hooks": [
           {
             "type": "command",
@@ -96,7 +108,7 @@ STYLES = {
 }
 
 
-def test_a_fresh_settings_file_holds_the_five_events(home: Home) -> None:
+def test_a_fresh_settings_file_holds_every_event(home: Home) -> None:
     done = home.ralph("install", "--agent", "claude-code")
     assert home.read(SETTINGS).decode() == FRESH
     assert done.text == f"claude-code: installed in '{home.root}/{SETTINGS}' (user)\n"
@@ -116,7 +128,7 @@ def test_uninstall_restores_every_byte(home: Home, style: str) -> None:
     file = home.write(SETTINGS, STYLES[style])
     before = home.tree()
     home.ralph("install", "--agent", "claude-code")
-    assert len(ours(file.read_bytes())) == 5
+    assert len(ours(file.read_bytes())) == 6
     home.ralph("uninstall", "--agent", "claude-code")
     assert home.tree() == before
 
@@ -163,7 +175,7 @@ def test_a_change_between_two_installs_is_kept_by_uninstall(home: Home) -> None:
     hooks["theme"] = "dark"
     file.write_text(json.dumps(hooks, indent=2) + "\n")
     assert "brought up to date in" in home.ralph("install", "--agent", "claude-code").text
-    assert len(ours(file.read_bytes())) == 5
+    assert len(ours(file.read_bytes())) == 6
     home.ralph("uninstall")
     assert file.read_text() == '{\n  "model": "x",\n  "theme": "dark"\n}\n'
 
@@ -185,7 +197,7 @@ def test_an_older_command_is_replaced(home: Home) -> None:
     hooks = json.loads(file.read_bytes())["hooks"]
     assert "PreCompact" not in hooks
     assert hooks["PostToolUse"][0] == {"hooks": [{"type": "command", "command": "their-hook"}]}
-    assert len(ours(file.read_bytes())) == 5
+    assert len(ours(file.read_bytes())) == 6
     home.ralph("uninstall")
     assert json.loads(file.read_bytes()) == {"hooks": {"PostToolUse": [{"hooks": mixed["hooks"][1:]}]}}
 
@@ -242,7 +254,7 @@ def test_a_symlink_stays_one_and_its_target_keeps_its_mode(home: Home) -> None:
     before = home.tree()
     home.ralph("install", "--agent", "claude-code")
     assert (home.root / SETTINGS).is_symlink()
-    assert len(ours(target.read_bytes())) == 5
+    assert len(ours(target.read_bytes())) == 6
     assert target.stat().st_mode & 0o777 == 0o640
     home.ralph("uninstall")
     assert home.tree() == before
@@ -254,7 +266,7 @@ def test_a_dangling_symlink_gets_its_target_and_loses_it_again(home: Home) -> No
     (home.root / SETTINGS).symlink_to("../dotfiles/claude.json")
     before = home.tree()
     home.ralph("install", "--agent", "claude-code")
-    assert len(ours(home.read("dotfiles/claude.json"))) == 5
+    assert len(ours(home.read("dotfiles/claude.json"))) == 6
     home.ralph("uninstall")
     assert home.tree() == before
 
@@ -286,7 +298,7 @@ def test_receipts_are_private(home: Home) -> None:
 def test_other_configuration_folders_are_honoured(home: Home) -> None:
     env = {"CLAUDE_CONFIG_DIR": str(home.root / "cc"), "PI_CODING_AGENT_DIR": str(home.root / "pp")}
     home.ralph("install", "--agent", "claude-code", "--agent", "pi", env=env)
-    assert len(ours(home.read("cc/settings.json"))) == 5
+    assert len(ours(home.read("cc/settings.json"))) == 6
     assert home.read("pp/extensions/gitralph.ts") == extension.text_of(PI)
     home.ralph("uninstall", env=env)
     assert home.tree() == {}
@@ -325,7 +337,7 @@ def test_generic_is_wired_by_hand(home: Home) -> None:
 def test_the_project_scope_means_the_worktree_s_root(home: Home, repo: Repo) -> None:
     home.cwd = repo.root / "d"
     done = home.ralph("install", "--agent", "claude-code", "--agent", "pi", "--project")
-    assert len(ours((repo.root / SETTINGS).read_bytes())) == 5
+    assert len(ours((repo.root / SETTINGS).read_bytes())) == 6
     assert (repo.root / ".pi/extensions/gitralph.ts").read_bytes() == extension.text_of(PI)
     assert "is read only by an agent started in that very folder" in done.said
     assert "--approve" in done.said

@@ -34,6 +34,7 @@ COMMANDS = {
     "track": ("track", "plumbing", "Record that a session changed paths"),
     "ls-files": ("ls_files", "plumbing", "List the pending paths of a session"),
     "hook": ("hook", "plumbing", "Record one event of an agent"),
+    "guard": ("guard", "plumbing", "Judge the commit that git is about to make"),
 }
 
 

@@ -17,13 +17,13 @@ from gitralph.quote import shown
 @click.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
 @click.option(
-    "--from-transcript", "told", is_flag=True,
+    "--from-transcript",
+    "told",
+    is_flag=True,
     help="Claim the uncommitted files that the session's transcript names, where no hook recorded any.",
 )
 @options.paths
-def track(
-    session: str | None, zero: bool, from_stdin: bool, told: bool, paths: tuple[str, ...]
-) -> None:
+def track(session: str | None, zero: bool, from_stdin: bool, told: bool, paths: tuple[str, ...]) -> None:
     """Record that a session changed these paths. Only the paths are known then, not the lines."""
     given = [os.fsencode(path) for path in paths]
     if from_stdin:

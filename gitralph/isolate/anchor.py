@@ -55,13 +55,14 @@ def _text(weave: Weave, units: set[int]) -> bytes | None:
 
 def _whole_units(weave: Weave, units: set[int], match: Match) -> set[int]:
     """Add and take out whole units as long as each brings the text closer to HEAD."""
+    concerned = set(match.concerned)
     changed = True
     while changed:
         changed = False
         for index in range(1, len(weave.units)):
             trial = units ^ {index}
-            atoms = [a for a in weave.atoms_of(weave.units[index]) if a in match.concerned]
-            if not atoms:
+            atoms = weave.atoms_of(weave.units[index])
+            if concerned.isdisjoint(atoms):
                 continue
             before, after = (_wrong(weave, some, atoms, match) for some in (units, trial))
             if after < before and (after == 0 or _wrong_own(weave, trial, index, match) == 0):

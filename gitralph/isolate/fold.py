@@ -51,7 +51,7 @@ class _Folding:
             weave.steps.append(self.key)
             return
         ranges, fresh = self._ranges(after)
-        surroundings = Surroundings(weave, ranges)
+        surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
             self._new_hunk()
         for index in reversed(range(len(ranges))):

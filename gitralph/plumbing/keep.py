@@ -7,14 +7,11 @@ put back: right before the ref moves, and right after.
 import os
 import zlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from contextlib import closing
 
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.objects import Objects
 from gitralph.plumbing.tree import sync_folder
-
-if TYPE_CHECKING:
-    from dulwich.object_store import DiskObjectStore
-
-_KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
 
 
 class GoneError(Exception):
@@ -24,7 +21,8 @@ class GoneError(Exception):
 class Keep:
     """Objects with a name in ``quarantine`` (an object folder of ours) that nobody takes away."""
 
-    def __init__(self, quarantine: str, common_dir: str) -> None:
+    def __init__(self, git: Git, quarantine: str, common_dir: str) -> None:
+        self._git = git
         self._quarantine = quarantine
         self._objects = common_dir + "/objects"
         self._names: list[str] = []
@@ -49,36 +47,29 @@ class Keep:
             if not os.path.exists(target):
                 _link(_file(self._quarantine, name), target)
                 touched.add(os.path.dirname(target))
-        for folder in sorted(touched):
+        # a file system's journal keeps the order of links, so the last folder stands for all of them
+        for folder in sorted(touched)[-1:]:
             try:
                 sync_folder(folder)
             except FileNotFoundError:
                 pass  # gc was here again; the next call puts it back
 
-    def store(self) -> "DiskObjectStore":
-        """The kept objects alone, to be read whatever happens to the repository's."""
-        return _open(self._quarantine)
+    def store(self) -> Objects:
+        """The kept objects, to be read whatever happens to the repository's."""
+        return Objects(self._git, self._quarantine)
 
     def _copy_packed(self, name: str, kept: str) -> None:
-        store = _open(self._objects)  # a fresh look: a pack that is gone may still be open elsewhere
-        try:
-            kind, body = store.get_raw(name.encode())  # type: ignore[arg-type]
-        except KeyError:
-            raise GoneError(name) from None
-        finally:
-            store.close()
-        whole = b"%s %d\0" % (_KINDS[kind], len(body)) + body
+        with closing(self.store()) as store:  # a fresh look: a pack that is gone may still be open elsewhere
+            try:
+                kind, body = store.raw(name.encode())
+            except KeyError:
+                raise GoneError(name) from None
+        whole = b"%s %d\0" % (kind, len(body)) + body
         fd = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o444)
         with os.fdopen(fd, "wb") as file:
             file.write(zlib.compress(whole, 1))
             file.flush()
             os.fsync(fd)
-
-
-def _open(folder: str) -> "DiskObjectStore":
-    from dulwich.object_store import DiskObjectStore
-
-    return DiskObjectStore(folder)
 
 
 def _link(source: str, target: str) -> None:

@@ -10,15 +10,17 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitralph import files
 from gitralph.errors import Fatal
+from gitralph.plumbing.objects import Objects
 
 if TYPE_CHECKING:
-    from dulwich.object_store import DiskObjectStore
     from dulwich.objects import Tree
 
 GITLINK = 0o160000
 SYMLINK = 0o120000
 FOLDER = 0o40000
+_AT_ONCE = 200
 
 
 class Entry(NamedTuple):
@@ -40,7 +42,7 @@ class BlockedError(Exception):
 class TreeReader:
     """Looks paths up in one commit's tree, each tree read once."""
 
-    def __init__(self, objects: "DiskObjectStore", root: bytes | None) -> None:
+    def __init__(self, objects: Objects, root: bytes | None) -> None:
         self.objects = objects
         self.root = root
         self._trees: dict[bytes, Tree] = {}
@@ -51,7 +53,7 @@ class TreeReader:
 
         if oid not in self._trees:
             try:
-                found = self.objects[oid]  # type: ignore[index]
+                found = self.objects[oid]
             except KeyError:
                 raise Fatal(f"tree {oid.decode()} is missing from the object database") from None
             if not isinstance(found, Tree):
@@ -171,11 +173,12 @@ class TreeBuilder:
             del tree[name]
 
 
-def _write_loose(folder: str, oid: str, body: bytes) -> None:
+def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str] | None:
+    """An open temporary file with the object, its name and the name to come; None when it is there."""
     home = f"{folder}/{oid[:2]}"
     target = f"{home}/{oid[2:]}"
     if os.path.lexists(target):
-        return
+        return None
     os.makedirs(home, exist_ok=True)
     temporary = f"{home}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
@@ -183,11 +186,10 @@ def _write_loose(folder: str, oid: str, body: bytes) -> None:
         view = memoryview(body)
         while view:
             view = view[os.write(fd, view) :]
-        os.fsync(fd)
-    finally:
+    except BaseException:
         os.close(fd)
-    os.rename(temporary, target)
-    sync_folder(home)
+        raise
+    return fd, temporary, target
 
 
 def sync_folder(path: str) -> None:
@@ -199,9 +201,23 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def write_trees(objects_dir: str, trees: Iterable["Tree"], known: "DiskObjectStore") -> None:
-    """Write what the object database lacks, each object whole or not at all."""
+def write_trees(objects_dir: str, trees: Iterable["Tree"]) -> None:
+    """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
+    waiting: list[tuple[int, str, str]] = []
     for tree in trees:
-        if tree.id not in known:
-            raw = tree.as_raw_string()
-            _write_loose(objects_dir, tree.id.decode(), zlib.compress(b"tree %d\0" % len(raw) + raw))
+        raw = tree.as_raw_string()
+        body = zlib.compress(b"tree %d\0" % len(raw) + raw, 1)
+        made = _write_temporary(objects_dir, tree.id.decode(), body)
+        if made is not None:
+            waiting.append(made)
+        if len(waiting) == _AT_ONCE:
+            _settle(waiting)
+    _settle(waiting)
+
+
+def _settle(waiting: list[tuple[int, str, str]]) -> None:
+    """Make objects durable, then give them their names."""
+    files.sync_all([fd for fd, _, _ in waiting])
+    for _, temporary, target in waiting:
+        os.rename(temporary, target)
+    waiting.clear()

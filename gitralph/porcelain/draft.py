@@ -152,7 +152,7 @@ def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
     builder = TreeBuilder(draft.base)
     draft.tree = builder.build(draft.entries)
     draft.trees = list(builder.new)
-    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values(), ctx.repo.objects)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values())
 
 
 def check(draft: Draft, skip: bool) -> None:

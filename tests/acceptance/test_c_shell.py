@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,26 @@ def test_two_hooks_of_one_call(repo: Repo) -> None:
     assert repo.commit("S1", "--with-shell").paths == {"n": "A"}
 
 
+def test_two_hooks_of_one_call_at_once(repo: Repo) -> None:
+    shell = Shell(repo, "S1", "echo x > n")
+    for name in ("PreToolUse", "PostToolUse"):
+        payload = payloads.encode(shells.event(name, "S1", shell.call, str(repo.root), "x"))
+        words = [sys.executable, "-P", "-m", "gitralph", "hook", "claude-code"]
+        running = [
+            subprocess.Popen(words, cwd=repo.root, env=repo.env, stdin=subprocess.PIPE) for _ in range(4)
+        ]
+        for one in running:
+            assert one.stdin is not None
+            one.stdin.write(payload)
+            one.stdin.close()
+        assert [one.wait() for one in running] == [0] * 4
+        shell.work()
+    lines = [json.loads(line) for line in (repo.state / "shells.jsonl").read_text().splitlines()]
+    assert len([line for line in lines if "open" in line]) == 1
+    assert {line["close"] for line in lines if "close" in line} == {lines[0]["open"]}
+    assert repo.commit("S1", "--with-shell").paths == {"n": "A"}
+
+
 def test_a_background_command_is_over_at_once(repo: Repo) -> None:
     shell = Shell(repo, "S1", "sleep 9").begin().end()
     repo.write("late", "x\n")
@@ -401,15 +422,16 @@ def test_a_subagent_ends_only_its_own_commands(repo: Repo) -> None:
     assert (repo.state / "shells.jsonl").read_text().count("\n") == 2
 
 
-def test_no_configured_program_runs(repo: Repo, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["Odd.Name", "a=b"])
+def test_no_configured_program_runs(repo: Repo, tmp_path: Path, name: str) -> None:
     ran = tmp_path / "ran"
     script = tmp_path / "program"
     script.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
     script.chmod(0o755)
     repo.git("config", "core.fsmonitor", str(script))
-    repo.git("config", "filter.Odd.Name.clean", str(script))
-    repo.git("config", "filter.Odd.Name.required", "true")
-    repo.write(".gitattributes", "*.bin filter=Odd.Name\n")
+    repo.git("config", f"filter.{name}.clean", str(script))
+    repo.git("config", f"filter.{name}.required", "true")
+    repo.write(".gitattributes", f"*.bin filter={name}\n")
     repo.write("x.bin", "data\n")
     ran.unlink(missing_ok=True)
     shells.run(repo, "S1", "echo x > n.bin; echo more >> x.bin")
@@ -494,3 +516,26 @@ def test_gc_forgets_old_commands(repo: Repo) -> None:
     repo.ralph("gc")
     assert (repo.state / "shells.jsonl").read_bytes() == b""
     assert repo.commit("S1").left == {}
+
+
+@pytest.mark.parametrize("agent", ["codex", "copilot"])
+def test_an_edit_starts_no_process(repo: Repo, agent: str) -> None:
+    """What watches shells is not even loaded for edits and for the end of a turn without commands."""
+    root = str(repo.root)
+    edits = {
+        "codex": {"session_id": "S1", "cwd": root, "hook_event_name": "PostToolUse",
+                  "tool_name": "apply_patch",
+                  "tool_input": {"command": "*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n"}},
+        "copilot": {"sessionId": "S1", "cwd": root, "toolName": "create", "toolResult": {},
+                    "toolArgs": {"path": "n", "file_text": "x\n"}},
+    }  # fmt: skip
+    repo.write("n", "x\n")
+    stop = {"session_id": "S1", "cwd": root, "hook_event_name": "Stop", "stop_hook_active": False}
+    for payload in (edits[agent], stop):
+        words = [sys.executable, "-P", "-X", "importtime", "-m", "gitralph", "hook", agent]
+        data = payloads.encode(payload)
+        done = subprocess.run(words, cwd=root, env=repo.env, input=data, capture_output=True, check=True)
+        loaded = {row.rsplit("|", 1)[-1].strip() for row in done.stderr.decode().splitlines()}
+        assert "gitralph.record" in loaded
+        assert not {"gitralph.shellwatch", "gitralph.shellgit", "subprocess"} & loaded
+    assert repo.pending("S1") == ["n"]

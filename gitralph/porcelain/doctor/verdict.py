@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitralph.porcelain.doctor import probe
+from gitralph.porcelain.doctor import probe, trust
 from gitralph.porcelain.doctor.found import MANAGED, Installation, Where, installations
 from gitralph.porcelain.doctor.probe import Shot
 from gitralph.porcelain.install import receipt
@@ -64,7 +64,7 @@ def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
     _files(verdict, found)
     _taken_out(verdict, agent, here, environ)
     if verdict.installed:
-        _trust(verdict, agent)
+        _trust(verdict, agent, here, environ)
         _coverage(verdict, here)
         _shots(verdict, environ)
     elif verdict.present and not verdict.problems:
@@ -106,9 +106,11 @@ def _taken_out(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str
             verdict.add("taken-out", text, fix)
 
 
-def _trust(verdict: Verdict, agent: Agent) -> None:
-    user = any(one.scope == USER for one in verdict.installed)
-    verdict.trusted = True if user or not agent.asks_trust else None
+def _trust(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, str]) -> None:
+    verdict.trusted = trust.trusted(agent, verdict.installed, here.cwd, environ)
+    if verdict.trusted is False:
+        text = f"'{agent.name}' skips our hooks here: it was not told to trust them"
+        verdict.add("not-trusted", text, agent.trust_note)
 
 
 def _coverage(verdict: Verdict, here: Where) -> None:

@@ -27,6 +27,7 @@ class Done:
     file: str | None
     status: str
     note: str = ""
+    trust: str = ""
 
 
 @dataclass(frozen=True)
@@ -183,11 +184,14 @@ def _carry_out(
 def install(agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]) -> list[Done]:
     """Register the hooks of ``agents``. Raises Refused, with nothing written, for an unusable file."""
     plans = _carry_out(_plan_install, agents, scope, root, environ)
-    out = [
-        Done(p.agent.name, scope, p.found.path, p.status, p.agent.project_note if scope == PROJECT else "")
-        for p in plans
-    ]
+    out = [Done(p.agent.name, scope, p.found.path, p.status, *_notes(p.agent, scope)) for p in plans]
     return out + _by_hand(agents, scope)
+
+
+def _notes(agent: Agent, scope: str) -> tuple[str, str]:
+    """What to know, and what the user has to do himself: trust is never given on his behalf."""
+    asks = scope == PROJECT or agent.trusts_one_by_one
+    return agent.project_note if scope == PROJECT else "", agent.trust_note if asks else ""
 
 
 def uninstall(
