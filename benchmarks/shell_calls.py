@@ -2,8 +2,9 @@
 
     python benchmarks/shell_calls.py [--files 20000] [--dirty 20] [--rounds 15]
 
-Prints the best of the rounds in milliseconds, which other load cannot raise, and ratios. ``start`` is the price of any hook, which is Python's own
-start: the ratio without it is what watching adds to a hook that is called anyway.
+Prints the best of the rounds in milliseconds, which other load cannot raise, and ratios. ``start`` is
+the price of any hook, which is Python's own start: the ratio without it is what watching adds to a
+hook that is called anyway.
 """
 
 import argparse

@@ -3,6 +3,20 @@
 import sys
 
 
+def decide(agent: str, payload: dict[str, object], kind: str, environ: dict[str, str]) -> int:
+    """Answer a policy event: the one kind that leaves the fast lane."""
+    from gitralph.porcelain.policy.dispatch import answer
+
+    reply = answer(agent, payload, kind, environ)
+    sys.stdout.flush()
+    if reply.out:
+        sys.stdout.buffer.write(reply.out)
+        sys.stdout.buffer.flush()
+    for line in reply.said:
+        sys.stderr.write(line.encode("ascii", "backslashreplace").decode() + "\n")
+    return reply.code
+
+
 def main() -> int:
     """Run ``git ralph`` with ``sys.argv``; returns the exit code."""
     # A relative or empty entry (PYTHONPATH, python -m) would let a file of the working tree, say a
@@ -15,7 +29,7 @@ def main() -> int:
     if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
         from gitralph import hook
 
-        return hook.main(args[1])
+        return hook.main(args[1], decide)
     if args[:1] == ["emit"]:
         from gitralph import emit
 

@@ -7,14 +7,30 @@ be recorded goes to ``hooks.log``, or to stderr where there is no state folder t
 import os
 import select
 import time
+from collections.abc import Callable
 
-from gitralph import agents, files, gitdir, jsonline, layout, locate, process, record, sessionfile, streams
+from gitralph import (
+    agents,
+    files,
+    gitdir,
+    jsonline,
+    layout,
+    locate,
+    policyevent,
+    process,
+    record,
+    sessionfile,
+    streams,
+)
 from gitralph.event import Event
 from gitralph.gitdir import Place
 from gitralph.layout import Layout
 from gitralph.quote import printable
 from gitralph.sessionid import safe_form
 
+# agent, payload, kind of policy event, environment: the exit code
+Policy = Callable[[str, dict[str, object], str, dict[str, str]], int]
+_RECORDED_TOO = ("doc-only", "stop", "start")
 READ_LIMIT = 32 << 20
 READ_SECONDS = 5.0
 _LOG_LIMIT = 256 << 10
@@ -22,7 +38,15 @@ _TURNS = ("prompt", "stop", "subagent")
 
 
 class SkipError(Exception):
-    """This event cannot be recorded; the message says why."""
+    """This event cannot be recorded; the message says why.
+
+    ``parsed`` is what could be read of it; ``unread`` that it was no event at all.
+    """
+
+    def __init__(self, message: str, parsed: object = None, unread: bool = False) -> None:
+        super().__init__(message)
+        self.parsed = parsed
+        self.unread = unread
 
 
 class _Input:
@@ -56,16 +80,23 @@ def parse_input(given: _Input) -> tuple[dict[str, object], bool]:
     text = given.data.decode("utf-8", "replace")
     given.data.clear()
     if not text.strip():
-        raise SkipError("empty input")
+        raise SkipError("empty input", unread=True)
     try:
         value = jsonline.loads(text)
     except ValueError as error:
         if not given.cut:
-            raise SkipError(f"input is {error}") from None
+            raise SkipError(f"input is {error}", _prefix(text), unread=True) from None
         return jsonline.loads_prefix(text), False
     if not isinstance(value, dict):
-        raise SkipError("input is not a JSON object")
+        raise SkipError("input is not a JSON object", unread=True)
     return value, True
+
+
+def _prefix(text: str) -> dict[str, object] | None:
+    try:
+        return jsonline.loads_prefix(text)
+    except ValueError:
+        return None
 
 
 def _forget_texts(event: Event) -> None:
@@ -111,8 +142,17 @@ def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -
         sessionfile.update(lay, session, aliases=[own])
 
 
+def _refuse_fallen(cwd: str) -> None:
+    """Raise FallThroughError where the cwd is in a worktree that lost its ``.git``."""
+    folder = os.path.realpath(cwd)
+    place = gitdir.discover(folder)
+    if place is not None:
+        locate.refuse_fallen(place, folder)
+
+
 def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
     session = session_of(event, environ)
+    _refuse_fallen(cwd)
     if event.parent and event.session and event.agent_id is None:
         event.agent_id = event.session
     for change, target in record.targets(event, cwd, environ):
@@ -241,25 +281,48 @@ def _log_anywhere(agent: str, message: str) -> None:
     _complain(message)
 
 
-def _run(agent: str, environ: dict[str, str]) -> None:
-    given = read_input(0)
+def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) -> int:
+    payload, whole = parse_input(read_input(0))
+    kind = policyevent.kind_of(payload, environ) if decide else None
+    if kind is not None and decide is not None:
+        os.umask(mask & ~0o700)  # a worktree's files are the user's
+        try:
+            code = decide(agent, payload, kind, environ)
+        finally:
+            os.umask(0o077)
+        if code or kind not in _RECORDED_TOO or environ.get("RALPH_DOC_ONLY"):
+            return code
     if environ.get("RALPH_TRACKING") == "0":
-        return
+        return 0
     if agent not in agents.ADAPTERS:
         raise SkipError(f"unknown agent '{agent[:40]}'")
-    payload, whole = parse_input(given)
     take(agent, payload, whole, environ)
+    return 0
 
 
-def main(agent: str) -> int:
-    """Record the event on stdin for ``agent``; always 0."""
-    os.umask(0o077)
+def _skip(agent: str, error: SkipError) -> int:
+    """Log what was no event; 2 when what could be read of it requires a worktree."""
+    if policyevent.requires(error.parsed):
+        streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
+        return 2
+    _log_anywhere(agent, str(error))
+    if error.unread:
+        _complain(str(error))
+    return 0
+
+
+def main(agent: str, decide: Policy | None = None) -> int:
+    """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so."""
+    mask = os.umask(0o077)
     try:
-        _run(agent, dict(os.environ))
+        return _run(agent, dict(os.environ), decide, mask)
+    except locate.FallThroughError as error:
+        _log_anywhere(agent, f"not recorded: {error}")
+        _complain(f"not recorded: {error}; git worktree repair")
     except locate.OutsideError:
         pass  # not this repository's business
     except SkipError as error:
-        _log_anywhere(agent, str(error))
+        return _skip(agent, error)
     except OSError as error:
         _log_anywhere(agent, f"not recorded: {error.strerror or error}")
         _complain(f"not recorded: {error.strerror or error}")

@@ -34,6 +34,9 @@ current-events      the events file of the current run
 current-plan        the plan that git ralph run takes without an argument
 runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
 cursors/            how far a named reader has read
+beads/<bead>.json   a work item: worktree, branch, base, owner, loop
+merges/             merges of a bead about to land; normally empty
+spawns/             what the next launch of a subagent shall get
 locks/              kernel locks; harmless when nobody holds them
 tmp/                work in progress; emptied by the next command
 hooks.log           what hooks could not record
@@ -87,6 +90,21 @@ class Layout:
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
 
+    def bead(self, bead: str) -> str:
+        return bead_record(self.top, bead)
+
+    @property
+    def beads(self) -> str:
+        return self.top + "/beads"
+
+    @property
+    def merges(self) -> str:
+        return self.top + "/merges"
+
+    @property
+    def spawns(self) -> str:
+        return self.top + "/spawns"
+
     @property
     def edits(self) -> str:
         return self.own + "/edits"
@@ -138,6 +156,11 @@ class Layout:
     def main(self) -> "Layout":
         """The same state as the main worktree sees it."""
         return Layout(self.top, MAIN)
+
+
+def bead_record(top: str, bead: str) -> str:
+    """The record of a bead below a state folder."""
+    return f"{top}/beads/{bead}.json"
 
 
 def path_key(path: bytes) -> str:

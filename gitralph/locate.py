@@ -7,12 +7,16 @@ Lane 0. The repository is found from the edited file's folder, never from the cw
 import os
 from collections.abc import Mapping
 
-from gitralph import gitdir, treepath
+from gitralph import fallthrough, gitdir, treepath
 from gitralph.gitdir import Place
 
 
 class OutsideError(Exception):
     """The path lies in no worktree, in a git dir, or is one that git forbids."""
+
+
+class FallThroughError(OutsideError):
+    """The path lies in a worktree that lost its ``.git``: git would take it for the checkout around it."""
 
 
 class Target:
@@ -41,6 +45,13 @@ def _place_of(folder: str, environ: Mapping[str, str]) -> Place | None:
     return place
 
 
+def refuse_fallen(place: Place, folder: str) -> None:
+    """Raise FallThroughError where ``folder`` only seems to be ``place``'s."""
+    fallen = fallthrough.fallen(place, folder)
+    if fallen is not None:
+        raise FallThroughError(f"the worktree '{fallen}' has lost its '.git'")
+
+
 def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = False) -> Target:
     """The file that ``written`` names from ``cwd``. Raises OutsideError.
 
@@ -57,6 +68,7 @@ def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = Fa
     place = _place_of(os.path.dirname(file), environ)
     if place is None:
         raise OutsideError("no worktree there")
+    refuse_fallen(place, os.path.dirname(file))
     path = os.fsencode(os.path.relpath(file, place.root))
     if not treepath.is_valid(path):
         raise OutsideError("not a path git would take")

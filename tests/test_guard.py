@@ -90,7 +90,8 @@ def test_it_counts_lines_and_knows_creations_and_deletions(guarded: Repo, enviro
     guarded.edit("S1", "made", "1\n2\n3\n")
     guarded.delete("S1", "g")
     guarded.git("add", "made")
-    assert "'made': this commit takes 3 lines that live session 'S1' did not commit" in commit(guarded, environ)
+    said = commit(guarded, environ)
+    assert "'made': this commit takes 3 lines that live session 'S1' did not commit" in said
     assert "'g': this commit takes what live session" in commit(guarded, environ, "g")
 
 

@@ -24,8 +24,18 @@ plan-use:
 plan-show:--json
 events:--run= --file= --topic= --last= --follow --cursor= --json --jsonl --strict -f
 report:--run= --output= -o
-install:--agent= --user --project
-uninstall:--agent= --user --project
+worktree:add list path lock unlock merge remove restore spawn
+worktree-add:--base= --session= --take-over --json
+worktree-list:--json --porcelain -z
+worktree-path:
+worktree-lock:--reason=
+worktree-unlock:
+worktree-merge:--into= --no-ff --json
+worktree-remove:--force -f --session= --json
+worktree-restore:--json
+worktree-spawn:--policy= --agent-type= --max-iterations= --promise= --restart --session=
+install:--agent= --user --project --guard
+uninstall:--agent= --user --project --guard
 doctor:--json
 demo:--keep
 gc:--dry-run -n
@@ -35,6 +45,7 @@ emit:--run= --file= --json
 track:--session= --stdin --from-transcript -z
 ls-files:--session= -z
 hook:
+guard:
 '
 __git_ralph_agents='claude-code pi codex gemini opencode qwen copilot cursor droid generic'
 
@@ -67,6 +78,16 @@ __git_ralph_runs() {
 	done
 }
 
+__git_ralph_beads() {
+	local folder file
+	folder=$(git rev-parse --git-common-dir 2>/dev/null)/ralph-sessions/beads
+	for file in "$folder"/*.json; do
+		[ -e "$file" ] || continue
+		file=${file##*/}
+		printf '%s\n' "${file%.json}"
+	done
+}
+
 __git_ralph_reply() {
 	local IFS=$' \t\n' word
 	COMPREPLY=()
@@ -90,7 +111,7 @@ _git_ralph() {
 		elif [ -z "$sub" ]; then
 			case $command:$word in
 			*:-*) ;;
-			session:* | plan:*) sub=$word ;;
+			session:* | plan:* | worktree:*) sub=$word ;;
 			run:start | run:resume | run:list | run:end) sub=$word ;;
 			esac
 		fi
@@ -116,13 +137,15 @@ _git_ralph() {
 	--session | --parent) __git_ralph_reply "$(__git_ralph_sessions)" "$value" && return ;;
 	--run) __git_ralph_reply "$(__git_ralph_runs)" "$value" && return ;;
 	--agent) __git_ralph_reply "$__git_ralph_agents" "$value" && return ;;
+	--policy) __git_ralph_reply 'required optional none' "$value" && return ;;
 	--env) __git_ralph_reply 'sh json' "$value" && return ;;
 	esac
 	case $command:$sub:$cur in
-	session:*:-* | plan:*:-* | run:?*:-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" && return ;;
-	session::* | plan::*) __git_ralph_reply "$(__git_ralph_words "$command")" && return ;;
+	session:*:-* | plan:*:-* | worktree:?*:-* | run:?*:-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" && return ;;
+	session::* | plan::* | worktree::*) __git_ralph_reply "$(__git_ralph_words "$command")" && return ;;
 	session:show:* | session:end:*) __git_ralph_reply "$(__git_ralph_sessions)" && return ;;
 	session:*) return ;;
+	worktree:*) __git_ralph_reply "$(__git_ralph_beads)" && return ;;
 	run::-*) ;;
 	run::*)
 		__git_ralph_reply 'start resume list end'
@@ -135,7 +158,7 @@ _git_ralph() {
 	*)
 		case $command in
 		hook) __git_ralph_reply "$__git_ralph_agents" ;;
-		help) __git_ralph_reply "$(__git_ralph_commands) sessions hooks" ;;
+		help) __git_ralph_reply "$(__git_ralph_commands) sessions hooks policy" ;;
 		*)
 			COMPREPLY=()
 			compopt -o default +o nospace 2>/dev/null || :

@@ -11,8 +11,9 @@ from gitralph.cli import options
 def hook(agent: str) -> int:
     """Record one JSON event of an agent from standard input; always exits 0."""
     from gitralph import hook as lane
+    from gitralph.__main__ import decide
 
-    return lane.main(agent)
+    return lane.main(agent, decide)
 
 
 hook.epilog = "Agents: " + ", ".join(agents.ADAPTERS)

@@ -23,6 +23,7 @@ COMMANDS = {
     "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),
     "events": ("events", "porcelain", "Show what happened in a run"),
     "report": ("report", "porcelain", "Make a page of sessions, edits and commits"),
+    "worktree": ("worktree", "porcelain", "A checkout for each bead: add, list, merge, remove"),
     "install": ("install", "porcelain", "Register the hooks of an agent"),
     "uninstall": ("install", "porcelain", "Take the hooks of an agent out again"),
     "doctor": ("doctor", "porcelain", "Prove that edits are being recorded"),

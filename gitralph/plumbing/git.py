@@ -35,11 +35,15 @@ class GitError(Fatal):
 
 @dataclass(frozen=True)
 class Git:
-    """git with an environment. ``cwd`` None means the process's own."""
+    """git with an environment. ``cwd`` None means the process's own.
+
+    ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.
+    """
 
     program: str
     env: dict[str, str]
     cwd: str | None = None
+    keep: tuple[int, ...] = ()
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> "Git":
@@ -53,7 +57,7 @@ class Git:
 
     def at(self, cwd: str | None = None, **env: str) -> "Git":
         """The same git elsewhere, or with more environment."""
-        return Git(self.program, {**self.env, **env}, cwd or self.cwd)
+        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep)
 
     def start(
         self, args: Sequence[str | bytes], stdin: int | None = None, stderr: int = subprocess.PIPE
@@ -66,6 +70,7 @@ class Git:
             stderr=stderr,
             env=self.env,
             cwd=self.cwd,
+            pass_fds=self.keep,
         )
 
     def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:

@@ -202,12 +202,44 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
             os.unlink(beside)
 
 
-def _log(repo: Repository, move: Move, config: Config) -> None:
+def swap_branch(repo: Repository, move: Move, config: Config, wait: float) -> None:
+    """Move a branch that is checked out nowhere; ``move.head`` names it and where it is.
+
+    Raises LostRaceError and Busy as :func:`swap` does.
+    """
+    ref = move.head.name
+    if by_git(repo):
+        try:
+            repo.git.run("update-ref", "-m", move.message, ref, move.new, move.head.oid or ZERO)
+        except GitError as error:
+            raise LostRaceError from error
+        return
+    target = f"{repo.common_dir}/{ref}.lock"
+    index.take_lock(move.prepared_ref, target, wait)
+    try:
+        if _value(repo, ref) != move.head.oid:
+            raise LostRaceError
+        for log in _reflogs(repo, move.head, config)[-1:]:
+            if log.endswith(ref):
+                _append_log(log, _log_line(move))
+        os.rename(target, target.removesuffix(".lock"))
+    except BaseException:
+        if index.is_ours(target, move.prepared_ref):
+            os.unlink(target)
+        raise
+    sync_folder(os.path.dirname(target))
+
+
+def _log_line(move: Move) -> bytes:
     old = move.head.oid or ZERO
     message = " ".join(move.message.split())
-    line = b"%s %s %s\t%s\n" % (
+    return b"%s %s %s\t%s\n" % (
         old.encode(), move.new.encode(), move.ident, message.encode("utf-8", "surrogateescape"),
     )  # fmt: skip
+
+
+def _log(repo: Repository, move: Move, config: Config) -> None:
+    line = _log_line(move)
     for log in _reflogs(repo, move.head, config):
         _append_log(log, line)
 

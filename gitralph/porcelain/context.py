@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from gitralph import gitdir, layout
-from gitralph.errors import Fatal
+from gitralph import fallthrough, gitdir, layout
+from gitralph.errors import Fatal, Refused
 from gitralph.layout import Layout
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git
@@ -42,14 +42,25 @@ def state_layout(place: gitdir.Place, create: bool) -> Layout:
         raise Fatal(f"cannot use '{layout.state_folder(place)}': {error.strerror}") from error
 
 
+def _refuse_fallen(repo: Repository, cwd: str) -> None:
+    """Refuse where git took the checkout around a worktree for that worktree."""
+    fallen = fallthrough.fallen(repo.place, os.path.realpath(cwd))
+    if fallen is not None:
+        raise Refused(
+            f"'{fallen}' is a worktree that has lost its '.git'; git takes '{repo.root}' for it",
+            f"git -C {repo.root} worktree repair",
+        )
+
+
 def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
     """The context of the cwd. Raises Fatal outside a usable repository."""
     try:
-        os.getcwd()
+        cwd = os.getcwd()
     except FileNotFoundError:
         raise Fatal("the current folder does not exist any more") from None
     outer = Git.find(environ)
     repo = open_repository(outer)
+    _refuse_fallen(repo, cwd)
     config = Config.load(repo.git)
     return Context(repo, config, state_layout(repo.place, create), environ, outer)
 

@@ -130,6 +130,15 @@ def test_late_hooks_are_put_in_order() -> None:
     assert chain([one, three, two], texts[0]) == [one, two, three]
 
 
+def test_an_undo_is_no_late_hook() -> None:
+    """The user adds a line; one session removes it and later restores it."""
+    with_line = TEN + b"by the user\n"
+    first = Step("k0", "a", with_line, with_line + b"more\n")
+    undo = Step("k1", "a", with_line + b"more\n", TEN)
+    redo = Step("k2", "b", TEN, with_line)
+    assert [step.key for step in chain([first, undo, redo], TEN)] == ["g:k0", "k0", "k1", "k2"]
+
+
 def test_an_unknown_state_is_a_gap() -> None:
     step = Step("k0", "a", b"seen\n", b"made\n")
     gap, same = chain([step], b"start\n")

@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[3] / "shared" / "tools"
-DRIVER = TOOLS / "real_client.py"
 # npm finds its registry and its cache through the environment of whoever runs the tests
 OUTER = dict(os.environ)
+SHARED = OUTER.get("GITRALPH_SHARED") or Path(__file__).resolve().parents[3] / "shared"
+TOOLS = Path(SHARED) / "tools"
+DRIVER = TOOLS / "real_client.py"
 CACHE = Path(OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
 _UNREACHABLE = 3
 _SLOWEST = 60.0
@@ -86,11 +87,16 @@ class Stage:
         *extra: str,
         env: Mapping[str, str] | None = None,
         tool: bool = True,
+        others: Sequence[Turn] = (),
     ) -> Run:
-        """Start a client on a script; several may run at once. ``tool``: whether git-ralph is on PATH."""
+        """Start a client on a script; several may run at once. ``tool``: whether git-ralph is on PATH.
+
+        ``others`` are conversations of subagents, tried first.
+        """
         name = f"{client}-{len(list(self.scratch.iterdir()))}"
         script = self.scratch / f"{name}.json"
-        script.write_text(json.dumps([*turns, {"text": "All done."}]))
+        main = {"name": "main", "turns": [*turns, {"text": "All done."}]}
+        script.write_text(json.dumps({"conversations": [*others, main]}))
         words = [
             sys.executable, str(DRIVER), client, "--repo", str(self.repo), "--script", str(script),
             "--install-dir", str(CACHE), "--home", str(self.home),

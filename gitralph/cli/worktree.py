@@ -1,0 +1,252 @@
+"""``git ralph worktree``: a checkout for each bead, made, found, merged and removed by rule."""
+
+import os
+import sys
+
+import click
+
+from gitralph.cli import options, output
+from gitralph.errors import OK
+from gitralph.porcelain import which
+from gitralph.porcelain.context import Context
+from gitralph.porcelain.worktree import add as adding
+from gitralph.porcelain.worktree import listing, locks, spawn
+from gitralph.porcelain.worktree import merge as merging
+from gitralph.porcelain.worktree import remove as removing
+from gitralph.porcelain.worktree import restore as restoring
+from gitralph.quote import shown
+
+_force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
+
+
+@click.group("worktree", context_settings=options.CONTEXT)
+def worktree() -> None:
+    """A checkout for each bead: add, list, merge, remove, restore."""
+
+
+def _json_path(path: str) -> str:
+    return output.text(os.fsencode(path))
+
+
+@worktree.command("add", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+@click.option("--base", metavar="<commit-ish>", help="Start from this branch, tag or commit, not from HEAD.")
+@options.session
+@click.option("--take-over", is_flag=True, help="Take it from a session that is not live any more.")
+@options.as_json
+def add(bead: str, base: str | None, session: str | None, take_over: bool, as_json: bool) -> int:
+    """Make or find a bead's worktree; prints its absolute path alone."""
+    ctx = options.context()
+    owner = which.named(ctx.layout, ctx.environ, session)
+    found = adding.add(ctx, bead, base, owner, take_over)
+    for note in found.notes:
+        output.note(note)
+    if found.taken_from:
+        output.note(f"taken over from session '{found.taken_from}'")
+    if as_json:
+        output.as_json(_added(found))
+    elif found.ran is None:
+        _say_path(found.record.path)
+    if found.ran is not None:
+        error = adding.failure(found.ran)
+        output.report(error)
+        return error.exit_code
+    return OK
+
+
+def _say_path(path: str) -> None:
+    """The path as it is, for ``cd "$(…)"``."""
+    output.raw(os.fsencode(path) + b"\n")
+
+
+def _added(found: adding.Added) -> dict[str, object]:
+    record = found.record
+    return {
+        "bead": record.bead, "path": _json_path(record.path),
+        "branch": record.branch.removeprefix("refs/heads/"),
+        "base_ref": record.base_ref, "base_oid": record.base_oid, "reused": found.reused,
+        "opened": found.opened, "owner": record.owner, "taken_from": found.taken_from,
+        "status": record.status, "notes": found.notes,
+    }  # fmt: skip
+
+
+@worktree.command("list", context_settings=options.CONTEXT)
+@options.as_json
+@click.option("--porcelain", is_flag=True, help="Print stable lines.")
+@options.zero
+def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
+    """List the worktrees of all beads and the state they are in."""
+    rows = listing.rows(options.context(create=False))
+    if as_json:
+        output.as_json([{**row.document(), "path": _json_path(row.path)} for row in rows])
+    elif porcelain or zero:
+        _porcelain(rows, zero)
+    else:
+        for row in rows:
+            output.say(_line(row))
+
+
+def _porcelain(rows: list[listing.Row], zero: bool) -> None:
+    end = b"\0" if zero else b"\n"
+    for row in rows:
+        facts = row.document()
+        for key in (
+            "bead",
+            "path",
+            "state",
+            "status",
+            "branch",
+            "head",
+            "owner",
+            "base_ref",
+            "ahead",
+            "behind",
+        ):
+            value = facts[key]
+            if value is not None:
+                text = str(value) if zero else shown(os.fsencode(str(value)))
+                output.raw(f"{key} ".encode() + os.fsencode(text) + end)
+        output.raw(f"iteration {row.record.iteration}".encode() + end)
+        output.raw(f"dirty {len(row.dirt.changed)}".encode() + end)
+        output.raw(end)
+
+
+def _line(row: listing.Row) -> str:
+    facts = row.document()
+    words = [row.bead, row.state, str(facts["branch"])]
+    if row.ahead is not None:
+        words.append(f"+{row.ahead} -{row.behind}")
+    words.append(f"{len(row.dirt.changed)} dirty")
+    if row.record.iteration:
+        words.append(f"iteration {row.record.iteration}/{row.record.max_iterations}")
+    if row.record.owner:
+        words.append(f"session {row.record.owner}")
+    if row.last:
+        words.append(f"{row.last[0][:9]} {row.last[1]}")
+    return "\t".join([*words, shown(os.fsencode(row.path))])
+
+
+@worktree.command("path", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+def path(bead: str) -> None:
+    """Print the path of a bead's worktree."""
+    _say_path(listing.path_of(options.context(create=False), bead))
+
+
+@worktree.command("lock", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+@click.option("--reason", metavar="<text>", help="Why it must stay.")
+def lock(bead: str, reason: str | None) -> None:
+    """Lock a bead's worktree: nothing removes it until it is unlocked."""
+    locks.lock(options.context(), bead, reason)
+
+
+@worktree.command("unlock", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+def unlock(bead: str) -> None:
+    """Unlock a bead's worktree."""
+    locks.unlock(options.context(), bead)
+
+
+@worktree.command("merge", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+@click.option("--into", metavar="<branch>", help="Merge into this branch, not into the recorded base.")
+@click.option("--no-ff", is_flag=True, help="Make a merge commit also where a fast-forward would do.")
+@options.as_json
+def merge(bead: str, into: str | None, no_ff: bool, as_json: bool) -> int:
+    """Merge a bead's branch into its base without a checkout."""
+    ctx = options.context()
+    try:
+        done = merging.merge_bead(ctx, bead, into, not no_ff)
+    except merging.ConflictError as error:
+        if as_json:
+            output.as_json(_conflict(bead, error))
+        output.report(error)
+        return error.exit_code
+    if as_json:
+        output.as_json(
+            {"status": "merged" if done.how != merging.ALREADY else "already", **vars(done), "conflicts": []}
+        )
+    elif done.how == merging.ALREADY:
+        output.say(f"'{done.branch}' is in '{done.target}' already")
+    else:
+        output.say(f"{done.target} {done.before[:9]}..{done.commit[:9]} ({done.how} of {done.branch})")
+    return OK
+
+
+def _conflict(bead: str, error: merging.ConflictError) -> dict[str, object]:
+    names = [output.text(one) for one in error.paths]
+    return {
+        "status": "refused",
+        "bead": bead,
+        "commit": None,
+        "conflicts": names,
+        "messages": list(error.said),
+    }
+
+
+@worktree.command("remove", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+@_force
+@options.session
+@options.as_json
+def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
+    """Remove a bead's worktree; refuses what would lose work."""
+    ctx: Context = options.context()
+    caller = which.named(ctx.layout, ctx.environ, session)
+    done = removing.remove(ctx, bead, force, caller, os.getcwd())
+    for note in done.notes:
+        output.note(note)
+    ignored = [output.text(one) for one in done.ignored]
+    if as_json:
+        output.as_json({
+            "status": "removed", "bead": bead, "path": _json_path(done.path), "saved": done.saved,
+            "kept": done.kept, "ignored": ignored,
+        })  # fmt: skip
+        return
+    if done.saved:
+        output.say(f"saved as {done.saved}")
+        output.hint(f"git ralph worktree restore {bead}")
+    output.say(f"removed {shown(os.fsencode(done.path))}")
+
+
+@worktree.command("restore", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+@click.argument("stamp", metavar="[<stamp>]", required=False)
+@options.as_json
+def restore(bead: str, stamp: str | None, as_json: bool) -> None:
+    """Bring a removed worktree back from its save, the newest unless a stamp is given."""
+    done = restoring.restore(options.context(), bead, stamp)
+    if as_json:
+        output.as_json(
+            {"status": "restored", "path": _json_path(done.path), "saved": done.saved, "files": done.files}
+        )
+        return
+    sys.stderr.write(f"note: restored from {done.saved}\n")
+    _say_path(done.path)
+
+
+@worktree.command("spawn", context_settings=options.CONTEXT)
+@click.argument("bead", metavar="<bead>")
+@click.option(
+    "--policy", type=click.Choice(spawn.POLICIES), default="required", help="What the launch must have."
+)
+@click.option("--agent-type", metavar="<type>", help="Only for a launch of this type.")
+@click.option("--max-iterations", type=click.IntRange(0), metavar="<n>", help="Limit of the loop; 0 is none.")
+@click.option("--promise", metavar="<text>", help="What the last message must promise.")
+@click.option("--restart", is_flag=True, help="Count iterations from 0 again.")
+@options.session
+def spawn_record(
+    bead: str,
+    policy: str,
+    agent_type: str | None,
+    max_iterations: int | None,
+    promise: str | None,
+    restart: bool,
+    session: str | None,
+) -> None:
+    """Note what the next launch of a subagent shall get."""
+    ctx = options.context()
+    owner = which.named(ctx.layout, ctx.environ, session)
+    mode = "restart" if restart else None
+    spawn.spawn(ctx, spawn.Spawn(bead, policy, agent_type, owner, mode, max_iterations, promise))

@@ -1,0 +1,48 @@
+"""Facts a promise is checked against, where configured: a commit, a clean manifest, a command that passes."""
+
+import os
+
+from gitralph import gitdir, layout
+from gitralph.porcelain.context import Context
+from gitralph.porcelain.worktree import after, where
+from gitralph.quote import shown
+from gitralph.state import manifest, pending
+from gitralph.state.bead import Bead
+
+
+def _commits(ctx: Context, record: Bead) -> str | None:
+    if not ctx.config.boolean("ralph.loop.requirecommit") or not record.base_oid:
+        return None
+    done = ctx.git.try_run("rev-list", "--count", f"{record.base_oid}..{record.branch}", "--")
+    if done.returncode == 0 and done.stdout.strip() != b"0":
+        return None
+    return f"there is no commit on '{where.short(record.branch)}' since its base"
+
+
+def _clean(ctx: Context, record: Bead) -> str | None:
+    place = gitdir.discover(record.path)
+    if not ctx.config.boolean("ralph.loop.requireclean") or place is None:
+        return None
+    lay = layout.for_place(place)
+    left = pending.pending_paths(lay, manifest.sessions_here(lay))
+    if not left:
+        return None
+    return "not committed: " + ", ".join(f"'{shown(path)}'" for path in sorted(left)[:20])
+
+
+def _verify(ctx: Context, record: Bead) -> list[str]:
+    done = ctx.git.try_run("config", "--get-all", "-z", "ralph.loop.verify")
+    commands = [one for one in os.fsdecode(done.stdout).split("\0") if one]
+    seconds = float(ctx.config.get("ralph.loop.verifytimeout") or "600")
+    for command in commands:
+        env = after.contract(record.bead, record.path, record.owner)
+        ran = after.run_shell(where.open_trees(ctx), command, record.path, env, seconds)
+        if ran.code:
+            return [f"'{command}' ended with {ran.code}:\n{ran.said}"]
+    return []
+
+
+def missing(ctx: Context, record: Bead) -> list[str]:
+    """What stands against accepting the promise, a sentence each."""
+    facts = [one for one in (_commits(ctx, record), _clean(ctx, record)) if one]
+    return facts or _verify(ctx, record)

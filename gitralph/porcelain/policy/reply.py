@@ -1,0 +1,47 @@
+"""What a policy event comes to: exit code, the agent's answer, words for people; and the agents' dialects."""
+
+import json
+from dataclasses import dataclass, field
+
+BLOCK = 2
+
+
+@dataclass
+class Reply:
+    """``out`` goes to stdout as it is, each of ``said`` to stderr as a line."""
+
+    code: int = 0
+    out: bytes = b""
+    said: list[str] = field(default_factory=list)
+
+
+def blocked(reason: str, *hints: str) -> Reply:
+    """A policy says no: exit 2, the reason on stderr, stdout empty."""
+    return Reply(BLOCK, b"", [f"error: {reason}", *(f"hint: {one}" for one in hints)])
+
+
+def encode(document: object) -> bytes:
+    """One JSON object, ASCII, on one line. Raises ValueError for what JSON cannot hold."""
+    return json.dumps(document, allow_nan=False).encode("ascii") + b"\n"
+
+
+def rewritten(agent: str, bare: bool, given: dict[str, object], context: str, allow: bool) -> bytes:
+    """The answer that replaces a tool's input, in the agent's own form."""
+    if bare:
+        return encode({"updatedInput": given})
+    simple = {"copilot": "modifiedArgs", "cursor": "updated_input", "pi": "input", "opencode": "args"}
+    if agent in simple:
+        return encode({simple[agent]: given})
+    if agent == "gemini":
+        return encode({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": given}})
+    inner: dict[str, object] = {"hookEventName": "PreToolUse"}
+    if allow:
+        inner |= {"permissionDecision": "allow", "permissionDecisionReason": "ralph.hook.allow"}
+    return encode({"hookSpecificOutput": {**inner, "updatedInput": given, "additionalContext": context}})
+
+
+def again(agent: str, reason: str) -> bytes:
+    """The answer that makes an agent go on instead of stopping."""
+    if agent == "cursor":
+        return encode({"followup_message": reason})
+    return encode({"decision": "block", "reason": reason})

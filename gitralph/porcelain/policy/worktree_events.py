@@ -1,0 +1,57 @@
+"""``WorktreeCreate`` and ``WorktreeRemove``: an agent's own worktrees, made and removed by our rules."""
+
+import os
+from collections.abc import Mapping
+
+from gitralph import beadid, fallthrough
+from gitralph.errors import RalphError
+from gitralph.event import text_of
+from gitralph.porcelain.policy import place
+from gitralph.porcelain.policy.reply import Reply, blocked
+from gitralph.porcelain.worktree import add as adding
+from gitralph.porcelain.worktree import remove as removing
+
+
+def create(payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
+    """Make the worktree that is asked for; stdout is its path and a newline."""
+    name = text_of(payload, "name", "worktree_name")
+    if not beadid.is_valid(name):
+        return blocked(f"a worktree needs a name that can be a bead's: {name!r}"[:200], beadid.RULE)
+    reply = Reply()
+    try:
+        ctx = place.context(payload, environ, reply)
+        found = adding.add(ctx, str(name), None, place.session_of(payload, environ))
+    except RalphError as error:
+        return blocked(error.message, *error.hints)
+    if found.ran is not None:
+        failed = adding.failure(found.ran)
+        return blocked(failed.message, *failed.hints)
+    reply.out = os.fsencode(found.record.path) + b"\n"
+    return reply
+
+
+def _named(payload: dict[str, object]) -> tuple[str | None, str | None]:
+    """The bead and the path that an event means."""
+    path = text_of(payload, "worktree_path", "worktreePath", "path")
+    name = text_of(payload, "name", "worktree_name")
+    if path is not None:
+        last = os.path.basename(path.rstrip("/"))
+        if last.startswith(fallthrough.PREFIX):
+            return last[len(fallthrough.PREFIX) :], path
+    return name, path
+
+
+def remove(payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
+    """Remove a worktree where nothing would be lost; where something would, keep it and say so."""
+    bead, path = _named(payload)
+    if bead is None:
+        return Reply(said=["warning: nothing removed: the event names no worktree of a bead"])
+    reply = Reply()
+    home = os.path.dirname(os.path.dirname(path.rstrip("/"))) if path and path[0] == "/" else None
+    try:
+        usable = home if home and os.path.isdir(home) else None
+        ctx = place.context(payload, environ, reply, usable)
+        removing.remove(ctx, bead, False, place.session_of(payload, environ), os.getcwd())
+    except RalphError as error:
+        return Reply(said=[*reply.said, f"warning: {error.message}"])
+    return reply

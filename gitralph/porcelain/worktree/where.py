@@ -1,0 +1,104 @@
+"""Where a bead's worktree belongs, and what git has registered there. Stored paths are never believed."""
+
+import os
+from dataclasses import dataclass
+
+from gitralph import beadid, fallthrough
+from gitralph.errors import Fatal, UsageError
+from gitralph.layout import Layout
+from gitralph.plumbing import worktree
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.worktree import Registered
+from gitralph.porcelain.context import Context
+from gitralph.state import bead as beads
+from gitralph.state.bead import Bead
+
+BRANCHES = "refs/heads/ralph"
+
+
+def checked(bead: str) -> str:
+    """A bead id from outside. Raises UsageError."""
+    if not beadid.is_valid(bead):
+        raise UsageError(f"'{bead[:60]}' is not a bead id", beadid.RULE)
+    return bead
+
+
+def branch_of(bead: str) -> str:
+    """The full name of a bead's branch."""
+    return f"{BRANCHES}/{bead}"
+
+
+def short(ref: str | None) -> str:
+    """A ref as people name it."""
+    return "a detached HEAD" if ref is None else ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+
+
+@dataclass(frozen=True)
+class Trees:
+    """All worktrees of a repository: git bound to it as a whole, the main root, what is registered."""
+
+    ctx: Context
+    git: Git
+    root: str
+    rows: list[Registered]
+
+    @property
+    def layout(self) -> Layout:
+        return self.ctx.layout
+
+    def path(self, bead: str) -> str:
+        """Where a bead's worktree belongs."""
+        return f"{self.root}/{fallthrough.FOLDER}/{fallthrough.PREFIX}{bead}"
+
+    def at(self, path: str) -> Registered | None:
+        """What is registered at a path."""
+        return next((row for row in self.rows if row.path == path), None)
+
+    def holder(self, branch: str) -> Registered | None:
+        """The worktree that has a branch checked out."""
+        return next((row for row in self.rows if row.branch == branch), None)
+
+    def inside(self, path: str) -> Git:
+        """git working in one worktree."""
+        return worktree.elsewhere(self.git, path)
+
+    def again(self) -> "Trees":
+        """The same after a change."""
+        return Trees(self.ctx, self.git, self.root, worktree.listing(self.git))
+
+    def keeping(self, fd: int) -> "Trees":
+        """The same, its git holding a lock's descriptor."""
+        git = Git(self.git.program, self.git.env, self.git.cwd, (fd,))
+        return Trees(self.ctx, git, self.root, self.rows)
+
+
+def open_trees(ctx: Context) -> Trees:
+    """All worktrees of the caller's repository. Raises Fatal where the main checkout cannot be told."""
+    bound = worktree.administration(ctx.outer, ctx.repo.common_dir, ctx.repo.root)
+    rows = worktree.listing(bound)
+    if ctx.repo.place.is_main:
+        root = ctx.repo.root
+    else:
+        root = worktree.main_root(bound, ctx.repo.common_dir, rows[0])
+    git = worktree.administration(ctx.outer, ctx.repo.common_dir, root)
+    return Trees(ctx, git, root, rows)
+
+
+def record_of(layout: Layout, bead: str) -> Bead | None:
+    """A bead's record. Raises Fatal for a damaged one, which is kept."""
+    try:
+        return beads.read(layout, bead)
+    except beads.DamagedError as error:
+        raise Fatal(f"{error}", f"look at '{layout.bead(bead)}', then move it away") from None
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """True when ``path`` is ``folder`` or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def folder_holds_something(path: str) -> bool:
+    """True for anything at ``path`` but an empty folder."""
+    if not os.path.lexists(path):
+        return False
+    return os.path.islink(path) or not os.path.isdir(path) or bool(os.listdir(path))

@@ -1,0 +1,208 @@
+"""``worktree add``, ``merge`` and ``remove`` killed before every mutating call, run again, nothing lost.
+
+git's registration is judged by git, and every byte of work must be found somewhere afterwards: in the
+worktree, on a branch, or under ``refs/ralph/trash/``.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.faults import scenes, strace, verdict
+from tests.faults.scenes import Place, Scene
+
+FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+Maker = Callable[[Path, Mapping[str, str]], Scene]
+WORK = {"new": b"untracked work\n", "a": b"modified work\n"}
+
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing())),
+]
+
+
+def _tree(place: Place) -> Path:
+    return place.root / ".worktrees/ralph-bd-1"
+
+
+def _bead(folder: Path, env: Mapping[str, str]) -> Place:
+    folder.mkdir(parents=True)
+    place = Place(folder, env)
+    place.git("init", "-q")
+    for path in ("a", "b", "gone", "d/m", "u"):
+        place.write(path, scenes.TEN)
+    place.git("add", ".")
+    place.git("commit", "-qm", "base")
+    return place
+
+
+def _worked(folder: Path, env: Mapping[str, str]) -> Place:
+    place = _bead(folder, env)
+    assert place.ralph("worktree", "add", "bd-1").code == 0
+    inside = Place(_tree(place), env)
+    inside.write("n/committed", "committed work\n")
+    inside.write("b", "committed work\n")
+    (inside.root / "gone").unlink()
+    inside.git("add", "-A")
+    inside.git("commit", "-qm", "work")
+    return place
+
+
+def add(folder: Path, env: Mapping[str, str]) -> Scene:
+    """The first worktree of a repository."""
+    _bead(folder, env)
+    return Scene("add", folder, env, ("worktree", "add", "bd-1"))
+
+
+def merge_forward(folder: Path, env: Mapping[str, str]) -> Scene:
+    """A fast-forward of the branch that the main checkout is on; it has changes of its own."""
+    place = _worked(folder, env)
+    place.write("u", "the user's\n")
+    return Scene("merge_forward", folder, env, ("worktree", "merge", "bd-1"))
+
+
+def merge_true(folder: Path, env: Mapping[str, str]) -> Scene:
+    """A merge commit."""
+    place = _worked(folder, env)
+    place.write("d/m", "main went on\n")
+    place.git("commit", "-qam", "main")
+    return Scene("merge_true", folder, env, ("worktree", "merge", "bd-1"))
+
+
+def remove(folder: Path, env: Mapping[str, str]) -> Scene:
+    """A clean, merged worktree goes."""
+    place = _worked(folder, env)
+    assert place.ralph("worktree", "merge", "bd-1").code == 0
+    return Scene("remove", folder, env, ("worktree", "remove", "bd-1"))
+
+
+def remove_forced(folder: Path, env: Mapping[str, str]) -> Scene:
+    """A dirty, unmerged worktree is saved and goes."""
+    place = _worked(folder, env)
+    for path, data in WORK.items():
+        (_tree(place) / path).write_bytes(data)
+    return Scene("remove_forced", folder, env, ("worktree", "remove", "--force", "bd-1"))
+
+
+SCENES = (add, merge_forward, merge_true, remove, remove_forced)
+
+
+def _made(maker: Maker, folder: Path, env: Mapping[str, str]) -> Scene:
+    """A scene made where its copies will be, since git keeps the path of a worktree."""
+    scene = maker(folder / "hurt", env)
+    os.rename(folder / "hurt", folder / "template")
+    return Scene(scene.name, folder / "template", env, scene.args)
+
+
+def _blobs(place: Place) -> set[bytes]:
+    """The bytes of every file that a ref or a worktree still has."""
+    found = {path.read_bytes() for path in _tree(place).rglob("*") if path.is_file() and path.name != ".git"}
+    for ref in place.git("for-each-ref", "--format=%(refname)").split():
+        for row in place.git("ls-tree", "-r", ref).splitlines():
+            found.add(place.git("cat-file", "blob", row.split()[2]).encode())
+    return found
+
+
+def _outcome(place: Place) -> tuple[object, ...]:
+    """What must come out the same whether the command was hurt or not."""
+    state = place.root / ".git/ralph-sessions"
+    return (
+        place.git("for-each-ref", "--format=%(refname) %(tree)", "refs/heads"),
+        place.git("worktree", "list", "--porcelain").count("worktree "),
+        place.git("status", "--porcelain"), place.git("ls-files", "-s"),
+        sorted(str(p.relative_to(place.root)) for p in place.root.rglob("*") if ".git" not in p.parts),
+        sorted(p.name for p in (state / "beads").iterdir()), sorted(p.name for p in state.glob("merges/*")),
+    )  # fmt: skip
+
+
+def _wrong(place: Place, work: set[bytes]) -> list[str]:
+    said = []
+    if "prunable" in place.git("worktree", "list", "--porcelain"):
+        said.append("a registration without its worktree")
+    lost = work - _blobs(place)
+    if lost:
+        said.append(f"lost: {lost!r}")
+    return said
+
+
+def _again(place: Place, wanted: tuple[object, ...], work: set[bytes]) -> list[str]:
+    done = place.again()
+    ended = done.code in (0, 4) if place.args[1] == "remove" else done.code == 0
+    wrong = (
+        [] if ended and "internal" not in done.said else [f"the rerun ended with {done.code}: {done.said}"]
+    )
+    if _outcome(place) != wanted:
+        wrong.append(f"{_outcome(place)!r}, expected {wanted!r}")
+    locks = [p for p in (place.root / ".git").rglob("*.lock") if p.parent.name != "locks"]
+    wrong += [f"left: {p}" for p in locks]
+    if said := verdict.fsck(place):
+        wrong.append(said)
+    return wrong + _wrong(place, work)
+
+
+@pytest.fixture
+def bad() -> Iterator[list[str]]:
+    found: list[str] = []
+    yield found
+    assert found == [], f"{len(found)} faults:\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("maker", SCENES, ids=lambda maker: maker.__name__)
+def test_killed_before_every_call(
+    maker: Maker, tmp_path: Path, environ: dict[str, str], bad: list[str]
+) -> None:
+    scene = _made(maker, tmp_path, environ)
+    place = scene.copy(tmp_path / "hurt")
+    work = _blobs(place)
+    ended, points = strace.points(place.args, str(place.root), place.env, b"", str(tmp_path / "calls"))
+    assert ended.code == 0, ended
+    wanted = _outcome(place)
+    assert _wrong(place, work) == []
+    always = ("link", "rename", "unlink")
+    chosen = [p for n, p in enumerate(points) if FULL or n % 9 == 0 or (p.call in always and n % 2 == 0)]
+    for point in chosen:
+        shutil.rmtree(place.root)
+        place = scene.copy(tmp_path / "hurt")
+        hurt = strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"")
+        assert hurt.code == -9, point
+        bad += [f"{point}: {one}" for one in _again(place, wanted, work)]
+
+
+def _git_killed(place: Place, name: str, when: int) -> bool:
+    """Kill the command and its git before git's ``when``-th call of one kind; False when there is none."""
+    words = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={name}"]
+    inject = ["-e", f"inject={name}:signal=KILL:when={when}"]
+    done = subprocess.run(
+        [*words, *inject, *strace.COMMAND, *place.args], cwd=place.root, env=dict(place.env), check=False,
+        capture_output=True,
+    )  # fmt: skip
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize("name", ["mkdir", "rename", "unlink", "rmdir"])
+@pytest.mark.parametrize("maker", [add, remove, remove_forced], ids=lambda maker: maker.__name__)
+def test_git_itself_killed(
+    maker: Maker, name: str, tmp_path: Path, environ: dict[str, str], bad: list[str]
+) -> None:
+    """``git worktree`` dies half-way, each process at its own k-th call: the next call finishes.
+
+    Locks of git's own that a killed ``git update-ref`` leaves are git's to explain, and taken away here.
+    """
+    scene = _made(maker, tmp_path, environ)
+    place = scene.copy(tmp_path / "hurt")
+    work = _blobs(place)
+    assert place.again().code == 0
+    wanted = _outcome(place)
+    for when in range(1, 40 if FULL else 6, 1 if FULL else 2):
+        shutil.rmtree(place.root)
+        place = scene.copy(tmp_path / "hurt")
+        if not _git_killed(place, name, when):
+            break
+        for lock in (place.root / ".git").rglob("*.lock"):
+            if lock.parent.name != "locks":
+                lock.unlink()
+        bad += [f"{name} {when}: {one}" for one in _again(place, wanted, work)]
