@@ -19,6 +19,16 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def seconds(stamp: object) -> float | None:
+    """A time of a record in seconds since the epoch, None for what is none."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(str(stamp)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 def read(layout: Layout, session: str) -> dict[str, object] | None:
     """The record, None when there is none or it is damaged beyond use."""
     try:

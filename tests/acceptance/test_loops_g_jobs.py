@@ -87,7 +87,7 @@ def test_l112_a_merge_that_conflicts_is_refused_and_kept(loop: Loop) -> None:
     loop.script({name: [*gate(loop, name, other), ["replace", "a", "line 5\n", f"{name}\n"]]
                  for name, other in (("one", "two"), ("two", "one"))})  # fmt: skip
     said = loop.run("--jobs", "2", "--worktree", code=4)
-    assert "could not be merged" in said.said
+    assert "conflicts with 'main' in 'a'" in said.said
     assert loop.boxes() == "x "
     assert loop.repo.git("status", "--porcelain") == "?? plan.md"
     assert loop.repo.blob("a") == (loop.repo.read("a") or b"")

@@ -52,14 +52,14 @@ def _request(worker: Worker, job: Job, body: str | None) -> Request:
     )  # fmt: skip
 
 
-def _commit(ctx: Context, request: Request) -> Result:
+def _commit(worker: Worker, ctx: Context, request: Request) -> Result:
     """One commit at a time in this process; another process may hold the lock, so busy is tried again."""
     for attempt in range(_TRIES):
         try:
             with _turn:
                 return committing.commit(ctx, request)
         except Busy:
-            if attempt == _TRIES - 1:
+            if attempt == _TRIES - 1 or worker.children.stopping.is_set():
                 raise
             time.sleep(0.5 * (attempt + 1))
     raise AssertionError("unreachable")
@@ -73,7 +73,7 @@ def _rivals(left: Iterable[Any]) -> list[str]:
 def commit(worker: Worker, ctx: Context, job: Job, body: str | None, alone: bool) -> None:
     """Commit what the session edited. Raises Entangled, Refused, Failed, Busy or Fatal with nothing moved."""
     try:
-        result = _commit(ctx, _request(worker, job, body))
+        result = _commit(worker, ctx, _request(worker, job, body))
     except Refused as error:
         if any(isinstance(one, Left) and one.refuses for one in error.left):
             raise Entangled(error, _rivals(error.left)) from error

@@ -108,7 +108,6 @@ class View:
 
     run: str | None = None
     jobs: list[Job] = field(default_factory=list)
-    waiting: int = 0
     begun: dict[str, float] = field(default_factory=dict)
 
     def elapsed(self, job: Job) -> float:

@@ -142,7 +142,6 @@ class Schedule:
 
     def _show(self) -> None:
         self.view.jobs = list(self.ledger.jobs)
-        self.view.waiting = len(self._waiting)
 
     def _stop(self) -> None:
         """Ask the children to end, make them after a while, and wait for the threads."""

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from gitralph import eventfile, files, sessionfile
@@ -12,6 +11,7 @@ from gitralph.porcelain import sessions, status
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.report.facts import Edit, Facts, Landed, Lane, Refusal, TaskRow
 from gitralph.quote import shown
+from gitralph.sessionfile import seconds
 from gitralph.state import consumption, events
 from gitralph.state import run as runs
 from gitralph.state.events import Event
@@ -19,14 +19,6 @@ from gitralph.state.events import Event
 LIMIT = 100_000
 _JOURNAL = 1 << 28
 _FAILED = "task.failed"
-
-
-def seconds(stamp: object) -> float | None:
-    """A time of a record, None for what is none."""
-    try:
-        return datetime.fromisoformat(str(stamp)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def gather(ctx: Context, run: str | None) -> Facts:
