@@ -21,7 +21,7 @@ PAGES := $(wildcard man/*.[1-8])
 .PHONY: demo test lint ruff types shell man bench real-agents full venv clean
 
 test: $(READY)
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 demo: $(READY)
 	@$(BIN)/git-ralph demo $(ARGS)

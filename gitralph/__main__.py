@@ -22,6 +22,9 @@ def main() -> int:
     # A relative or empty entry (PYTHONPATH, python -m) would let a file of the working tree, say a
     # json.py, be imported in place of ours.
     sys.path[:] = [entry for entry in sys.path if entry[:1] == "/"]
+    from gitralph import streams
+
+    streams.fill()
     args = sys.argv[1:]
     if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
         from gitralph import hook

@@ -6,7 +6,6 @@ be recorded goes to ``hooks.log``, or to stderr where there is no state folder t
 
 import os
 import select
-import sys
 import time
 from collections.abc import Callable
 
@@ -21,6 +20,7 @@ from gitralph import (
     process,
     record,
     sessionfile,
+    streams,
 )
 from gitralph.event import Event
 from gitralph.gitdir import Place
@@ -265,10 +265,7 @@ def log(lay: Layout, message: str) -> None:
 
 
 def _complain(message: str) -> None:
-    try:
-        sys.stderr.write(f"warning: git ralph hook: {printable(message)[:500]}\n")
-    except OSError:
-        pass
+    streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
 
 
 def _log_anywhere(agent: str, message: str) -> None:
@@ -306,7 +303,7 @@ def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) 
 def _skip(agent: str, error: SkipError) -> int:
     """Log what was no event; 2 when what could be read of it requires a worktree."""
     if policyevent.requires(error.parsed):
-        sys.stderr.write(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
+        streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
     _log_anywhere(agent, str(error))
     if error.unread:

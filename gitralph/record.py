@@ -193,12 +193,17 @@ def _build(
     )  # fmt: skip
 
 
+def _is_told_by(keys: dict[str, object], session: str) -> bool:
+    """True when a journal ends with an edit of the session: a consumption line has no call."""
+    return "call" in keys and keys.get("session") == session
+
+
 def _is_repeat(record: Record, fd: int, disk: str | None) -> bool:
     """True when the journal tells this very step already: two hooks saw one call."""
     keys, exact = journal.tail(fd), record.is_exact
     if exact and record.before == record.after:
         return False
-    if keys.get("session") == record.session and keys.get("after", "") == record.after:
+    if _is_told_by(keys, record.session) and keys.get("after", "") == record.after:
         told = exact and keys.get("before") == record.before
         named = record.call is not None and keys.get("call") == record.call
         unnamed = record.call is None or keys.get("call") is None
@@ -245,7 +250,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
 
 def _is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
     """True when another event has told this edit, or is about to: a call on the path is open."""
-    if keys.get("session") == session and keys.get("after") == record.after:
+    if _is_told_by(keys, session) and keys.get("after") == record.after:
         return True
     wanted, folder = path_text(target.path), os.path.dirname(lay.call(session, ""))
     for name in os.listdir(folder) if os.path.isdir(folder) else []:

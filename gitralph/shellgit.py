@@ -13,6 +13,7 @@ _NOT_PASSED_ON = frozenset([
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS",
     "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_TRACE", "GIT_TRACE2",
 ])  # fmt: skip
+_EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
 _OUTPUT_LIMIT = 64 << 20
 _SETTINGS = r"^(ralph\.shelledits|filter\..*\.(clean|process))$"
 
@@ -28,7 +29,11 @@ def _program(environ: dict[str, str]) -> str | None:
 def _start(words: list[str], environ: dict[str, str]) -> tuple[int, int]:
     read, write = os.pipe()
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    actions = [
+        (os.POSIX_SPAWN_DUP2, null, 0),
+        (os.POSIX_SPAWN_DUP2, write, 1),
+        (os.POSIX_SPAWN_DUP2, null, 2),
+    ]
     try:
         return os.posix_spawn(words[0], words, environ, file_actions=actions), read
     except OSError:
@@ -41,7 +46,8 @@ def _start(words: list[str], environ: dict[str, str]) -> tuple[int, int]:
 
 def _read(fd: int, deadline: float) -> bytes | None:
     """All that comes until the end, None when the deadline or the limit comes first."""
-    chunks, size = [], 0
+    chunks: list[bytes] = []
+    size = 0
     while size <= _OUTPUT_LIMIT:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:
@@ -62,7 +68,7 @@ def run(
     if program is None:
         return None
     passed = {key: value for key, value in environ.items() if key not in _NOT_PASSED_ON}
-    passed["GIT_OPTIONAL_LOCKS"] = "0"
+    passed |= {"GIT_OPTIONAL_LOCKS": "0", _EMPTY: "", _FALSE: "false"}
     try:
         pid, fd = _start([program, "-C", root, "-c", "core.fsmonitor=false", *words], passed)
     except (OSError, ValueError):
@@ -90,5 +96,6 @@ def settings(root: str, environ: dict[str, str], deadline: float) -> tuple[list[
             wanted = value.strip().lower() != "off"
             continue
         name = key.rpartition(".")[0]
-        options += ["-c", f"{key}=", "-c", f"{name}.required=false"]
+        # not -c: a filter's name may hold the sign that ends a key there
+        options += [f"--config-env={key}={_EMPTY}", f"--config-env={name}.required={_FALSE}"]
     return options, wanted

@@ -131,18 +131,21 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     options, wanted = asked
     if not wanted:
         return
-    facts: dict[str, object] = {
+    told: dict[str, object] = {
         "session": session, "agent_id": event.agent_id, "tool": event.tool, "call": event.call,
     }  # fmt: skip
-    name = os.urandom(8).hex()
-    _note(lay, {"open": name, **facts})
-    picture = take_picture(place.root, options, environ)
-    facts |= {
-        "id": name, "own": event.session, "root": place.root, "token": lay.token, "options": options,
-        "head": picture.head if picture else None, "rows": picture.rows if picture else None,
+    kept: dict[str, object] = {
+        "id": os.urandom(8).hex(), **told, "own": event.session, "root": place.root, "token": lay.token,
+        "options": options, "head": None, "rows": None,
     }  # fmt: skip
     files.make_folder(os.path.dirname(path))
-    files.write_whole(path, jsonline.dumps(facts).encode("ascii"))
+    if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
+        return  # another hook of this very call was faster
+    _note(lay, {"open": kept["id"], **told})
+    picture = take_picture(place.root, options, environ)
+    if picture is not None:
+        kept |= {"head": picture.head, "rows": picture.rows}
+        files.write_whole(path, jsonline.dumps(kept).encode("ascii"))
 
 
 def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:

@@ -1,5 +1,8 @@
 """The papers against the code: every command and option has its page, and no page tells of more."""
 
+import json
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -8,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import __version__, agents
+from gitralph import __version__, agents, journal, layout, sessionfile
 from gitralph.cli.main import COMMANDS
+from gitralph.layout import Layout
 from gitralph.porcelain import manual, outcome
 from tests.support import runner, source, tree
 
@@ -70,6 +74,21 @@ def test_every_reason_is_explained() -> None:
 def test_every_agent_is_named() -> None:
     told = _sections(MAN / "git-ralph-hook.1")["DESCRIPTION"]
     assert [name for name in agents.ADAPTERS if not re.search(rf"^\.BR? {name}\b", told, re.M)] == []
+
+
+def test_every_file_of_the_state_folder_is_explained() -> None:
+    told = _sections(MAN / "gitralph-sessions.5")["FILES"]
+    named = re.findall(r"^(<?[\w.<>/-]+)  ", layout._README, re.M)
+    assert len(named) >= 10
+    assert [name for name in named if not re.search(rf"^\.I {re.escape(name)}", told, re.M)] == []
+
+
+def test_every_field_of_a_record_is_explained() -> None:
+    told = set(re.findall(r"[\w-]+", _sections(MAN / "gitralph-sessions.5")["FILES"]))
+    place = Layout("/nowhere", layout.MAIN)
+    step = journal.Record("s", "edit", None, None, journal.NONE)
+    fields = {*sessionfile.new_record(place, "s"), *json.loads(journal.encode(step, b"a"))}
+    assert fields - told == set()
 
 
 def test_settings_are_those_the_code_reads() -> None:
@@ -170,6 +189,21 @@ def test_help_prints_the_page_and_its_source_where_nothing_can_format_it(
     assert "remove state that nothing needs any more" in done.text
     assert "\x1b" not in done.text
     assert "\b" not in done.text
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="man is not installed")
+def test_help_opens_man_on_a_terminal(environ: dict[str, str], tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    pager = tmp_path / "pager"
+    pager.write_text(f"#!/bin/sh\ncat >/dev/null; echo shown >{tmp_path}/shown\n")
+    pager.chmod(0o755)
+    words = [*runner.COMMAND, "help", "gc"]
+    env = {**environ, "MANPAGER": str(pager)}
+    done = subprocess.run(words, env=env, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, check=False)
+    os.close(theirs)
+    os.close(ours)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "shown").read_text() == "shown\n"
 
 
 @pytest.mark.parametrize("topic", ["nothing", "../man/git-ralph", "-C", "commit.1"])

@@ -15,12 +15,13 @@ from tests.support.repo import Repo
 
 SETTINGS = ".claude/settings.json"
 COMMAND = "git ralph hook claude-code"
-WRITERS = "Write|Edit|MultiEdit|NotebookEdit"
+WRITERS = "Write|Edit|MultiEdit|NotebookEdit|Bash"
 
 
 def settings(command: str = COMMAND, *events: str, **more: object) -> str:
-    """A settings file that registers ``command`` for ``events``, by default for the five we want."""
-    names = events or ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+    """A settings file that registers ``command`` for ``events``, by default for those we want."""
+    wanted = ("SessionStart", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd")
+    names = events or wanted
     group = {"hooks": [{"type": "command", "command": command, "timeout": 10}]}
     hooks = {n: [{"matcher": WRITERS, **group} if "Tool" in n else group] for n in names}
     return json.dumps({**more, "hooks": hooks})
@@ -63,7 +64,7 @@ def test_the_form_for_people(home: Home) -> None:
     rows = done.text.splitlines()
     assert rows[0] == f"claude-code          alive  user '{home.root}/{SETTINGS}'"
     assert rows[1] == "pi                   -      not found"
-    assert rows[2] == "generic              works  wired by hand"
+    assert rows[-2] == "generic              works  wired by hand"
     assert "\033" not in done.text
 
 
@@ -198,7 +199,7 @@ def test_an_old_command(home: Home) -> None:
 def test_events_that_are_missing(home: Home) -> None:
     home.write(SETTINGS, settings(COMMAND, "PostToolUse"))
     row = verdict(home, code=0)
-    assert "does not register SessionStart, PreToolUse, Stop, SessionEnd" in row["problem"]
+    assert "does not register SessionStart, PreToolUse, PostToolUseFailure, Stop, SessionEnd" in row["problem"]
 
 
 def test_a_command_that_records_nothing(home: Home) -> None:
@@ -222,6 +223,21 @@ def test_a_command_that_hangs(home: Home) -> None:
 def test_a_command_that_prints_is_heard_by_the_agent(home: Home) -> None:
     home.write(SETTINGS, settings(f"echo hello; {COMMAND}"))
     assert codes(verdict(home, code=0)) == ["noise"]
+
+
+@pytest.mark.parametrize("how", ["another command", "no hooks", "no file"])
+def test_hooks_that_somebody_took_out(home: Home, how: str) -> None:
+    home.ralph("install", "--agent", "claude-code", "--agent", "pi")
+    file = home.root / SETTINGS
+    if how == "no file":
+        file.unlink()
+    else:
+        file.write_text("{}" if how == "no hooks" else file.read_text().replace(COMMAND, "true"))
+    row = verdict(home)
+    assert codes(row) == ["taken-out"]
+    assert "--agent claude-code --user" in row["fix"]
+    home.ralph("uninstall", "--agent", "claude-code", "--user")
+    assert verdict(home, code=0)["problem"] in (None, "not installed")
 
 
 def test_hooks_by_hand_count(home: Home) -> None:

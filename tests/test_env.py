@@ -29,6 +29,24 @@ def test_in_a_linked_worktree(home: Home, repo: Repo) -> None:
     assert found["state dir"] == f"{repo.root}/.git/ralph-sessions"
 
 
+def test_the_session_that_would_be_meant(home: Home, repo: Repo) -> None:
+    home.cwd = repo.root
+    assert facts(home)["session"] == "none"
+    assert not repo.state.exists()
+    repo.edit("S1", "a", "x\n")
+    assert facts(home)["session"] == "S1"
+    repo.edit("S2", "b", "x\n")
+    assert facts(home)["session"] == "none (more than one session could be meant: 'S1', 'S2')"
+    assert facts(home, RALPH_SESSION="S2")["session"] == "S2"
+
+
+def test_a_state_of_a_newer_version_does_not_stop_it(home: Home, repo: Repo) -> None:
+    repo.edit("S1", "a", "x\n")
+    (repo.state / "format").write_text("99\n")
+    home.cwd = repo.root
+    assert "state format '99' is not known" in facts(home)["session"]
+
+
 def test_our_configuration_is_told_and_nothing_else(home: Home, repo: Repo) -> None:
     repo.git("config", "ralph.gcExpire", "2.weeks")
     repo.git("config", "http.extraHeader", "Authorization: secret")

@@ -3,61 +3,14 @@
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gitralph import files, gitdir, journal, layout
-from gitralph.layout import Layout
-from gitralph.porcelain import expire
+from gitralph import files, journal
 from gitralph.state import pending, sweep
+from tests.support.keep import age, has_journal, names, over, snapshot, state
 from tests.support.repo import Repo
-
-DAY = 24 * 3600.0
-
-
-def state(repo: Repo) -> Layout:
-    place = gitdir.discover(str(repo.root))
-    assert place is not None
-    return layout.for_place(place, create=False)
-
-
-def names(repo: Repo) -> list[str]:
-    """Every file of the state, less locks and what people read."""
-    out = []
-    for path in sorted(repo.state.rglob("*")):
-        name = str(path.relative_to(repo.state))
-        if path.is_file() and name not in ("README", "format") and not name.startswith("locks/"):
-            out.append(name)
-    return out
-
-
-def snapshot(repo: Repo) -> dict[str, tuple[bytes, int]]:
-    return {
-        str(path): (path.read_bytes(), path.stat().st_mtime_ns)
-        for path in repo.state.rglob("*")
-        if path.is_file()
-    }
-
-
-def age(repo: Repo, days: float, *only: str) -> None:
-    """Make the state files look as old as that."""
-    then = time.time() - days * DAY
-    for path in repo.state.rglob("*"):
-        if not only or path.name in only:
-            os.utime(path, (then, then))
-
-
-def has_journal(repo: Repo, path: str) -> bool:
-    return os.path.exists(state(repo).journal(path.encode()))
-
-
-def over(repo: Repo, session: str) -> None:
-    """Commit what a session has and end it."""
-    repo.commit(session)
-    repo.ralph("session", "end", session)
-
 
 # --- journals ---
 
@@ -215,179 +168,17 @@ def test_work_folders_of_dead_processes_go(repo: Repo) -> None:
     for folder in (dead, live):
         folder.mkdir(parents=True)
         (folder / "blob").write_bytes(b"12345")
-    assert repo.ralph("gc").text == "removed 1 work folder; 5 bytes\n"
+    assert repo.ralph("gc").text == "removed 1 leftover; 5 bytes\n"
     assert (dead.exists(), live.exists()) == (False, True)
 
 
-# --- sessions ---
-
-
-def test_an_ended_session_is_forgotten_after_its_time(repo: Repo) -> None:
-    for session in ("S1", "S2"):
-        repo.start(session)
-        repo.edit(session, "a", f"by {session}\n")
-        over(repo, session)
-    age(repo, 29)
-    repo.ralph("gc")
-    assert {"S1.json", "S1.files", "S1.commits"} < set(names(repo))
-    age(repo, 31, "S1.json", "S1.files", "S1.commits")
-    assert "3 session files" in repo.ralph("gc").text
-    assert names(repo) == ["S2.commits", "S2.files", "S2.json"]
-
-
-def test_the_time_is_configured(repo: Repo) -> None:
+def test_files_that_were_never_finished_go(repo: Repo) -> None:
     repo.edit("S1", "a", "new\n")
-    over(repo, "S1")
-    age(repo, 400)
-    repo.git("config", "ralph.gcExpire", "never")
+    for name in ("old.1-a.tmp", "young.1-b.tmp"):
+        (repo.state / name).write_bytes(b"x")
+    age(repo, 1, "old.1-a.tmp")
     repo.ralph("gc")
-    assert "S1.json" in names(repo)
-    repo.git("config", "ralph.gcExpire", "1.year")
-    repo.ralph("gc")
-    assert names(repo) == []
-    repo.edit("S1", "a", "newer\n")
-    repo.git("config", "ralph.gcExpire", "soonish?")
-    said = repo.ralph("gc", code=128).said
-    assert said == "fatal: bad value 'soonish?' for 'ralph.gcExpire'\n"
-
-
-def test_now_means_now(repo: Repo) -> None:
-    repo.edit("S1", "a", "new\n")
-    over(repo, "S1")
-    repo.git("config", "ralph.gcExpire", "now")
-    repo.ralph("gc")
-    assert names(repo) == []
-
-
-def test_what_is_pending_is_kept_however_old(repo: Repo) -> None:
-    repo.edit("S1", "a", "new\n")
-    repo.ralph("session", "end", "S1")
-    age(repo, 1000)
-    repo.git("config", "ralph.gcExpire", "now")
-    before = names(repo)
-    assert repo.ralph("gc").text == "removed nothing; 0 bytes\n"
-    assert names(repo) == before
-    assert repo.commit("S1").paths == {"a": "M"}
-
-
-def test_a_parent_is_kept_while_its_child_waits(repo: Repo) -> None:
-    repo.start("P")
-    repo.start("C", "--parent", "P")
-    repo.edit("C", "a", "new\n")
-    for session in ("P", "C"):
-        repo.ralph("session", "end", session)
-    age(repo, 100)
-    repo.ralph("gc")
-    assert {"P.json", "C.json"} < set(names(repo))
-    assert repo.commit("P").paths == {"a": "M"}
-
-
-def test_a_live_session_is_kept(repo: Repo) -> None:
-    repo.start("S1")
-    repo.edit("S1", "a", "new\n")
-    repo.commit("S1")
-    age(repo, 100)
-    repo.ralph("gc")
-    assert "S1.json" in names(repo)
-
-
-def test_a_session_that_comes_back_starts_afresh(repo: Repo) -> None:
-    for path in ("a", "b", "d/a"):
-        repo.edit("S1", path, "new\n")
-    over(repo, "S1")
-    age(repo, 100)
-    repo.ralph("gc")
-    repo.edit("S1", "u", "again\n")
-    assert repo.pending("S1") == ["u"]
-    assert repo.commit("S1").paths == {"u": "M"}
-
-
-@pytest.mark.parametrize("step", range(1, 6))
-def test_a_session_that_comes_back_after_a_killed_gc(
-    repo: Repo, step: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Cut off before every single removal: nothing committed comes back, nothing new is lost."""
-    other = repo.worktree("w1")
-    for tree in (repo, other):
-        for path in ("a", "b"):
-            tree.edit("S1", path, f"new in {tree.root.name}\n")
-        tree.commit("S1")
-    repo.ralph("session", "end", "S1")
-    age(repo, 100)
-    plain: Callable[..., None] = sweep.Sweep.unlink
-    left = [step]
-
-    def unlink(run: sweep.Sweep, kind: str, path: str) -> None:
-        if kind == "session":
-            left[0] -= 1
-            if not left[0]:
-                raise KeyboardInterrupt
-        plain(run, kind, path)
-
-    monkeypatch.setattr(sweep.Sweep, "unlink", unlink)
-    repo.ralph("gc", code=130 if step < 5 else 0)
-    monkeypatch.undo()
-    for tree in (repo, other):
-        assert tree.pending("S1") == []
-        tree.edit("S1", "u", "again\n")
-        assert tree.pending("S1") == ["u"]
-        assert tree.commit("S1").paths == {"u": "M"}
-
-
-def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo.edit("S1", "a", "new\n")
-    over(repo, "S1")
-    age(repo, 100)
-    blank = expire._blank
-
-    def late(path: str) -> tuple[int, bool]:
-        found = blank(path)
-        with open(path, "ab") as file:
-            file.write(b"u\n")
-        return found
-
-    monkeypatch.setattr(expire, "_blank", late)
-    repo.write("u", "again\n")
-    repo.ralph("gc")
-    assert repo.pending("S1") == ["u"]
-
-
-# --- orphans ---
-
-
-@pytest.mark.parametrize("how", ["removed", "deleted by hand"])
-def test_k112_records_of_a_worktree_that_is_gone_are_named_and_kept(repo: Repo, how: str) -> None:
-    other = repo.worktree("w1")
-    other.edit("S1", "a", "new\n")
-    other.edit("S2", "b", "new\n")
-    other.commit("S2")
-    token = os.path.basename(state(other).own)
-    if how == "removed":
-        repo.git("worktree", "remove", "--force", str(other.root))
-    else:
-        os.rename(other.root, str(other.root) + ".moved")
-    repo.git("config", "ralph.gcExpire", "now")
-    kept = [name for name in names(repo) if name.startswith("worktrees/")]
-    for command in (["gc", "--dry-run"], ["gc"]):
-        said = repo.ralph(*command).text
-        assert f"kept worktree '{token}': " in said
-        assert "('S1' 1 pending)" in said
-    assert [name for name in names(repo) if name.startswith("worktrees/")] == kept
-    assert {"S1.json", "S2.json"} < set(names(repo))
-
-
-def test_k112_a_name_that_git_gives_again_is_another_worktree(repo: Repo) -> None:
-    first = repo.worktree("w1")
-    first.edit("S1", "a", "new\n")
-    repo.git("worktree", "remove", "--force", str(first.root))
-    repo.git("branch", "-D", "w1")
-    second = repo.worktree("w1")
-    second.edit("S2", "a", "other\n")
-    assert repo.ralph("gc").text.count("kept worktree 'w1-") == 1
-    assert second.pending("S1") == []
-    assert second.commit("S2").paths == {"a": "M"}
+    assert [name for name in names(repo) if name.endswith(".tmp")] == ["young.1-b.tmp"]
 
 
 # --- the run itself ---
@@ -478,3 +269,20 @@ def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
     assert not (repo.state / "hooks.log").exists()
     assert pending.claims(state(repo), "S1").damaged == 0
     repo.git("fsck", "--strict")
+
+
+def test_what_nobody_recorded_is_still_nobody_s_afterwards(repo: Repo) -> None:
+    """The journal that told a human's line from the session's is gone; the line stays out all the same."""
+    base = (repo.read("a") or b"").decode()
+    mixed = base.replace("line 5\n", "a human's line\n")
+    repo.write("a", mixed)
+    repo.edit("S1", "a", mixed.replace("line 1\n", "one\n"))
+    repo.commit("S1")
+    repo.ralph("gc")
+    assert not has_journal(repo, "a")
+    repo.ralph("why", "a")
+    repo.edit("S1", "a", mixed.replace("line 1\n", "one\n").replace("line 9\n", "nine\n"))
+    assert repo.commit("S1").how == {"a": "edits"}
+    wanted = base.replace("line 1\n", "one\n").replace("line 9\n", "nine\n")
+    assert repo.blob("a").decode() == wanted
+    assert repo.owners()["a"] == "nobody"

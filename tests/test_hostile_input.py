@@ -112,11 +112,10 @@ def test_lone_surrogates_in_texts(repo: Repo) -> None:
 
 
 FIELDS = {
-    "generic": "session cwd event path to before after agent_id encoding call tool parent".split(),
-    "claude-code": "session_id cwd hook_event_name tool_name tool_input tool_response agent_id tool_use_id"
-                   " transcript_path".split(),
-    "pi": "session_id cwd hook_event_name event transcript_path".split(),
-}  # fmt: skip
+    "generic": "session cwd event path to before after agent_id encoding call tool parent",
+    "claude-code": "session_id cwd hook_event_name tool_name tool_input tool_response agent_id tool_use_id",
+    "pi": "session_id cwd hook_event_name event transcript_path",
+}
 
 
 def _good(repo: Repo, agent: str) -> dict[str, object]:
@@ -134,7 +133,7 @@ def _good(repo: Repo, agent: str) -> dict[str, object]:
 def test_wrong_types_in_every_field(repo: Repo, agent: str) -> None:
     """In process, since this is many: no exception but our own, nothing outside the state folder."""
     before = _around(repo)
-    for field in FIELDS[agent]:
+    for field in FIELDS[agent].split():
         for wrong in WRONG_TYPES:
             repo.hook(agent, {**_good(repo, agent), field: wrong})
     for inner in ("tool_input", "tool_response", "event"):
@@ -149,7 +148,7 @@ def test_wrong_types_in_every_field(repo: Repo, agent: str) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_wrong_types_over_a_process(repo: Repo, agent: str) -> None:
-    for field in FIELDS[agent][:4]:
+    for field in FIELDS[agent].split()[:4]:
         send(repo, agent, payloads.encode({**_good(repo, agent), field: {"x": ["\ud800"]}}))
 
 

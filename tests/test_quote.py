@@ -22,6 +22,7 @@ def test_round_trip(path: bytes, high: bool) -> None:
     quoted = quote.c_quote(path, high)
     assert quote.c_unquote(quoted) == path
     assert not set(quoted) & {*range(32), 127}
+    assert _is_text(quoted), "bytes that are no text are quoted whatever the setting"
     if high:
         assert max(quoted) < 128
 

@@ -2,10 +2,15 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from gitralph.porcelain.demo_agent import Claude, Pi
+from gitralph.porcelain.demo_script import Edit
 from tests.support import source
 
 README = source.ROOT / "README.md"
@@ -51,14 +56,18 @@ class Shell:
         )
         return done.stdout + done.stderr
 
-    def edit(self, session: str, path: str, text: str) -> None:
-        """One edit of an agent, through the generic hook."""
-        told = {"session": session, "cwd": str(self.root), "path": path, "tool": "edit"}
-        for event in ("pre", "edit"):
-            payload = json.dumps({**told, "event": event}).encode()
-            words = ["git", "ralph", "hook", "generic"]
-            subprocess.run(words, input=payload, cwd=self.root, env=self.environ, check=True)
-            (self.root / path).write_text(text)
+    def edit(self, agent: Claude | Pi, change: Edit) -> None:
+        """One edit of an agent, told as that agent tells it."""
+        file = self.root / change.path
+        was = file.read_text()
+        now = change.apply(was)
+        self._tell(agent, agent.before(change, str(file), "toolu_1"))
+        file.write_text(now)
+        self._tell(agent, agent.after(change, str(file), "toolu_1", (was, now)))
+
+    def _tell(self, agent: Claude | Pi, payload: dict[str, object]) -> None:
+        words = ["git", "ralph", "hook", agent.agent]
+        subprocess.run(words, input=json.dumps(payload).encode(), cwd=self.root, env=self.environ, check=True)
 
 
 def _start(tmp_path: Path, environ: dict[str, str]) -> Shell:
@@ -73,8 +82,8 @@ def _start(tmp_path: Path, environ: dict[str, str]) -> Shell:
 
 
 def _everybody_edits(shell: Shell) -> None:
-    shell.edit("claude-1", "LIST", "apples\nbread\nmilk\n")
-    shell.edit("pi-1", "LIST", "apples\nbread\nmilk\nbutter\n")
+    shell.edit(Claude("claude-1", str(shell.root)), Edit("LIST", "bread\n", "apples\nbread\n"))
+    shell.edit(Pi("pi-1", str(shell.root)), Edit("LIST", "milk\n", "milk\nbutter\n"))
     (shell.root / "settings.ini").write_text("a = 2\n")
     shell.type("git add settings.ini")
 
@@ -89,6 +98,23 @@ def test_the_transcript_is_true(tmp_path: Path, environ: dict[str, str]) -> None
             _everybody_edits(shell)
             said.append(line)
     assert said == _normal("\n".join(_transcript()))
+
+
+def _blocks(heading: str) -> list[str]:
+    """The shell blocks of one section of the README."""
+    section = README.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)```", section, re.S)
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_state_can_be_read_by_hand(tmp_path: Path, environ: dict[str, str]) -> None:
+    shell = _start(tmp_path, environ)
+    _everybody_edits(shell)
+    [block] = _blocks("State, by hand")
+    said = shell.type("set -e\n" + block)
+    assert "LIST\n" in said
+    assert '"LIST","payload"' in said
+    assert shell.type("git ralph ls-files --session claude-1") == "LIST\nsrc/new.c\n"
 
 
 def test_the_three_lines_of_shell_in_the_manual_record_an_edit(

@@ -31,7 +31,7 @@ demo:--keep
 gc:--dry-run -n
 env:
 help:
-track:--session= --stdin -z
+track:--session= --stdin --from-transcript -z
 ls-files:--session= -z
 hook:
 '

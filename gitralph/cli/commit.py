@@ -195,3 +195,6 @@ def _chatter(result: Result) -> None:
     for left in result.left:
         if left.reason != "unchanged":
             output.chatter("note", "left out: " + describe(left))
+    if any(left.reason == "shell" for left in result.left):
+        output.hint("--with-shell takes what only this session's shell calls changed")
+        output.hint("git ralph track -- <path> claims a path for the session")

@@ -10,8 +10,8 @@ from gitralph.porcelain.gc import Report
 from gitralph.quote import printable
 
 _NAMES = {
-    "journal": "journal", "call": "call file", "text": "text", "work": "work folder",
-    "session": "session file",
+    "journal": "journal", "call": "call file", "text": "text", "work": "leftover",
+    "session": "session file", "shell": "shell log",
 }  # fmt: skip
 
 

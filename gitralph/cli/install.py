@@ -49,6 +49,10 @@ def _show(done: list[Done]) -> None:
         output.say(f"{one.agent}: {_WORDS[one.status]} '{one.file}' ({one.scope})")
         if one.note:
             output.note(f"the project file of '{one.agent}' is {one.note}")
+        if one.trust:
+            output.hint(one.trust)
+        if AGENTS[one.agent].is_experimental and one.status in (apply.INSTALLED, apply.UPDATED):
+            output.note(f"'{one.agent}' is experimental: wired as its documentation says, never seen at work")
 
 
 def _chosen(names: tuple[str, ...], env: Mapping[str, str]) -> list[Agent]:

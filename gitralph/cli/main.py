@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from gitralph import __version__
+from gitralph import __version__, streams
 from gitralph.cli import environ, output
 from gitralph.errors import BUSY, FATAL, INTERRUPTED, USAGE, Fatal, RalphError
 from gitralph.files import LockTimeoutError
@@ -90,13 +90,21 @@ def _flush() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader went away: nothing to say, and nothing for the interpreter to say at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        streams.drop(1)
+
+
+def _flush_if_possible() -> None:
+    """Flush the document that says why it failed; the failure is reported even where that is lost."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        streams.drop(1)
 
 
 def _usage(error: click.UsageError) -> None:
     output.chatter("error", error.format_message())
     if error.ctx is not None:
-        sys.stderr.write(error.ctx.get_usage().replace("Usage:", "usage:") + "\n")
+        streams.complain(error.ctx.get_usage().replace("Usage:", "usage:") + "\n")
 
 
 def run(args: list[str]) -> int:
@@ -107,7 +115,7 @@ def run(args: list[str]) -> int:
         _flush()
         return result if isinstance(result, int) else 0
     except RalphError as error:
-        _flush()
+        _flush_if_possible()
         output.report(error)
         return error.exit_code
     except click.UsageError as error:
@@ -125,6 +133,7 @@ def run(args: list[str]) -> int:
         output.chatter("error", f"'{error.filename}' is locked by another git ralph; try again shortly")
         return BUSY
     except OSError as error:
+        _flush_if_possible()
         name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
         output.chatter("fatal", f"{name}{error.strerror or error}")
         return FATAL

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from gitralph import streams
 from gitralph.cli import environ
 from gitralph.errors import RalphError
 from gitralph.porcelain.outcome import Left
@@ -29,7 +30,7 @@ def printable_lines(block: str) -> str:
 
 def chatter(label: str, message: str) -> None:
     """One labelled message on stderr."""
-    sys.stderr.write(f"{label}: {printable_lines(message)}\n")
+    streams.complain(f"{label}: {printable_lines(message)}\n")
 
 
 def warn(message: str) -> None:

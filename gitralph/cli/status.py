@@ -5,11 +5,11 @@ import sys
 import click
 
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import sessions, which
+from gitralph.porcelain import sessions, shelloffer, which
 from gitralph.porcelain import status as porcelain
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.status import Owned
-from gitralph.quote import shown
+from gitralph.quote import printable, shown
 
 _COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yellow"}
 
@@ -38,11 +38,20 @@ def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
         {
             "session": session,
             "paths": [
-                {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions)} for r in rows
+                {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions), **_likely(r)}
+                for r in rows
             ],
             "sessions": [sessions.describe(ctx.layout, r) for r in sessions.records(ctx.layout)],
         }
     )
+
+
+def _likely(row: Owned) -> dict[str, object]:
+    """The shell calls that likely changed a path which nobody recorded; never a command's text."""
+    if not row.likely:
+        return {}
+    keys = ("session", "agent_id", "tool", "call", "time")
+    return {"likely": [{key: getattr(command, key) for key in keys} for command in row.likely]}
 
 
 def _lines(rows: list[Owned], zero: bool, high: bool) -> None:
@@ -61,6 +70,10 @@ def _table(session: str | None, rows: list[Owned], color: bool) -> None:
     for row in rows:
         word = click.style(f"{row.owner:<9}", fg=_COLORS[row.owner]) if color else f"{row.owner:<9}"
         who = ", ".join(row.sessions) + (" and somebody unrecorded" if row.gap else "")
-        sys.stdout.write(f"  {word} {shown(row.path):<{width}}  {who}".rstrip() + "\n")
+        made = " and ".join(shelloffer.call_name(command) for command in row.likely)
+        who += f"{' ' if who else ''}likely {made}" if made else ""
+        sys.stdout.write(f"  {word} {shown(row.path):<{width}}  {printable(who)}".rstrip() + "\n")
     if any(row.owner == "nobody" for row in rows):
         output.hint("git ralph track <path> claims a path for a session")
+    if any(row.likely for row in rows):
+        output.hint("git ralph commit --with-shell takes what only a session's own shell calls changed")

@@ -5,27 +5,37 @@ import sys
 
 import click
 
-from gitralph.cli import options
+from gitralph.cli import options, output
 from gitralph.errors import Refused, UsageError
 from gitralph.porcelain import track as porcelain
 from gitralph.porcelain import which
+from gitralph.quote import shown
 
 
 @options.command("track")
 @options.session
 @click.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
+@click.option(
+    "--from-transcript",
+    "told",
+    is_flag=True,
+    help="Claim the uncommitted files that the session's transcript names, where no hook recorded any.",
+)
 @options.paths
-def track(session: str | None, zero: bool, from_stdin: bool, paths: tuple[str, ...]) -> None:
+def track(session: str | None, zero: bool, from_stdin: bool, told: bool, paths: tuple[str, ...]) -> None:
     """Record that a session changed these paths. Only the paths are known then, not the lines."""
     given = [os.fsencode(path) for path in paths]
     if from_stdin:
         data = sys.stdin.buffer.read()
         given += [path for path in data.split(b"\0" if zero else b"\n") if path]
-    if not given and not from_stdin:
+    if not given and not from_stdin and not told:
         raise UsageError("no path given", "usage: git ralph track [--session <id>] [--] <path>...")
     ctx = options.context()
     found = which.for_writing(ctx.layout, ctx.environ, session)
     if found is None:
         raise Refused("no session is named and none is live here", "use --session <id>")
     porcelain.track(ctx, found, given)
+    if told:
+        for path in porcelain.track_transcript(ctx, found):
+            output.note(f"'{shown(path)}' is named by the transcript; claimed by its path")

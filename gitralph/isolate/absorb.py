@@ -57,10 +57,7 @@ def _nothing_survives(weave: Weave, units: list[Unit], own: set[int]) -> bool:
     brought = {atom for unit in units for hunk in unit.hunks for atom in _all(weave, hunk)}
     steps = {weave.unit_of(hunk).step for hunk in own if brought & set(weave.hunks[hunk].dels)}
     written = [
-        atom
-        for hunk in own
-        if weave.unit_of(hunk).step in steps
-        for atom in _brought(weave.hunks[hunk])
+        atom for hunk in own if weave.unit_of(hunk).step in steps for atom in _brought(weave.hunks[hunk])
     ]
     return all(_foreign_to(weave, unit, written) for unit in units)
 
@@ -68,6 +65,8 @@ def _nothing_survives(weave: Weave, units: list[Unit], own: set[int]) -> bool:
 def _foreign_to(weave: Weave, unit: Unit, written: list[int]) -> bool:
     """Tell whether what one unit brought is recognisable and absent from the written lines."""
     hunks = [weave.hunks[index] for index in unit.hunks]
+    if not any(words(weave.content(atom)) for made in hunks for atom in _brought(made)):
+        return False  # a brace or a blank line: anybody could have written it
     for pieces in (words, marks):
         old = _pieces(weave, (atom for made in hunks for atom in _lines(made.dels)), pieces)
         new = _pieces(weave, (atom for made in hunks for atom in _brought(made)), pieces) - old
@@ -76,9 +75,7 @@ def _foreign_to(weave: Weave, unit: Unit, written: list[int]) -> bool:
     return False  # only spaces differ: nothing tells the two versions apart
 
 
-def _pieces(
-    weave: Weave, atoms: Iterable[int], pieces: Callable[[bytes], list[bytes]]
-) -> set[bytes]:
+def _pieces(weave: Weave, atoms: Iterable[int], pieces: Callable[[bytes], list[bytes]]) -> set[bytes]:
     return {piece for atom in atoms for piece in pieces(weave.content(atom))}
 
 

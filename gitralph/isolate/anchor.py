@@ -55,13 +55,14 @@ def _text(weave: Weave, units: set[int]) -> bytes | None:
 
 def _whole_units(weave: Weave, units: set[int], match: Match) -> set[int]:
     """Add and take out whole units as long as each brings the text closer to HEAD."""
+    concerned = set(match.concerned)
     changed = True
     while changed:
         changed = False
         for index in range(1, len(weave.units)):
             trial = units ^ {index}
-            atoms = [a for a in weave.atoms_of(weave.units[index]) if a in match.concerned]
-            if not atoms:
+            atoms = weave.atoms_of(weave.units[index])
+            if concerned.isdisjoint(atoms):
                 continue
             before, after = (_wrong(weave, some, atoms, match) for some in (units, trial))
             if after < before and (after == 0 or _wrong_own(weave, trial, index, match) == 0):
@@ -162,9 +163,7 @@ def _drift_line(weave: Weave, anchored: Anchored, atom: int) -> None:
 
 
 def _drift_newline(weave: Weave, anchored: Anchored, is_complete: bool) -> None:
-    kept = [
-        op for op in weave.ops[NEWLINE] or () if weave.hunks[op >> 1].unit not in anchored.units
-    ]
+    kept = [op for op in weave.ops[NEWLINE] or () if weave.hunks[op >> 1].unit not in anchored.units]
     kept = [op for op in kept if op >> 1 != BASE]
     hunk = _drift_hunk(weave, anchored)
     weave.ops[NEWLINE] = [BASE << 1 | is_complete, hunk << 1 | (not is_complete), *kept]

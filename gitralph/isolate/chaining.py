@@ -52,9 +52,7 @@ def _keeps(step: Step, text: bytes | None) -> bool:
         return False
     old, now, new = (Counter(split_lines(each)) for each in (step.before, text, step.after))
     added, removed = now - old, old - now
-    return all(new[line] >= now[line] for line in added) and all(
-        new[line] <= now[line] for line in removed
-    )
+    return all(new[line] >= now[line] for line in added) and all(new[line] <= now[line] for line in removed)
 
 
 def _overwritten(done: Sequence[Step], since: int | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from gitralph.isolate.absorb import absorbed
 from gitralph.isolate.needs import Need, needs_of
 from gitralph.isolate.surrounds import inside, misplaced, overruled
-from gitralph.isolate.view import Flags, flags_of, states, switch
+from gitralph.isolate.view import COUNTS, GHOST, Flags, flags_of, states, switch
 from gitralph.isolate.weave import Weave
 
 
@@ -22,6 +22,8 @@ class Ground:
     weave: Weave
     committed: set[int]
     barred: set[int]
+    ghosts: set[int]
+    """Units HEAD holds only because they were absorbed."""
     own: set[int]
     """The owner's units that HEAD does not hold."""
     order: list[int] = field(init=False)
@@ -51,10 +53,12 @@ def choose(ground: Ground, wanted: set[int], include: bool) -> Choice:
     choice = Choice(set(wanted))
     while True:
         flags = flags_of(ground.weave, ground.committed | choice.units())
+        for unit in ground.ghosts - choice.included:
+            switch(ground.weave, flags, unit, GHOST)
         choice.unmet = []
         grew = False
         for need in _needs(ground, choice, flags):
-            if flags[need.other]:
+            if flags[need.other] == COUNTS:
                 continue  # met by what an earlier need of this round brought in
             if _meet(ground, choice, flags, need, include):
                 grew = True
@@ -82,7 +86,7 @@ def _needs(ground: Ground, choice: Choice, flags: Flags) -> Iterator[Need]:
     for hunk in sorted(hunks):
         yield from needs_of(weave, hunk, flags)
     shown = states(weave, flags)
-    yield from inside(weave, ground.order, flags, hunks)
+    yield from inside(weave, ground.position, flags, hunks)
     yield from misplaced(weave, ground.position, flags, hunks)
     yield from overruled(weave, shown, flags, hunks)
 
@@ -96,7 +100,7 @@ def _meet(ground: Ground, choice: Choice, flags: Flags, need: Need, include: boo
     unit = ground.weave.hunks[need.other].unit
     more: set[int] = set()
     if need.absorbable and unit not in ground.own:
-        own = _hunks(ground.weave, choice.wanted)
+        own = _hunks(ground.weave, choice.wanted | choice.included)
         more = absorbed(ground.weave, unit, flags, own, ground.barred)
         choice.absorbed |= more
     if not more and include and unit not in ground.barred:

@@ -116,9 +116,7 @@ def _run_length(old: Sequence[int], new: Sequence[int], at_old: int, at_new: int
     return length
 
 
-def _anchors(
-    old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]
-) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[tuple[int, int]]:
     places = {line: at for at, line in enumerate(old) if unique(line)}
     seen: dict[int, int] = {}
     for line in new:

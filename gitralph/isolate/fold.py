@@ -51,7 +51,7 @@ class _Folding:
             weave.steps.append(self.key)
             return
         ranges, fresh = self._ranges(after)
-        surroundings = Surroundings(weave, ranges)
+        surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
             self._new_hunk()
         for index in reversed(range(len(ranges))):
@@ -81,9 +81,7 @@ class _Folding:
         found = hunks(window, fresh, lambda line: weave.count.get(line) == 1)
         return [(a + start, b + start, c, d) for a, b, c, d in found], fresh
 
-    def _splice(
-        self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings
-    ) -> None:
+    def _splice(self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings) -> None:
         """Put one hunk into the weave."""
         weave = self.weave
         if start == stop:
@@ -134,9 +132,7 @@ class _Folding:
     def _moves(self, surroundings: Surroundings) -> None:
         """Link lines that repeat older text; a move is one unit with what it took away."""
         weave = self.weave
-        taken_by = {
-            atom: at for at, made in enumerate(weave.hunks[self.first :]) for atom in made.dels
-        }
+        taken_by = {atom: at for at, made in enumerate(weave.hunks[self.first :]) for atom in made.dels}
         for at, made in enumerate(weave.hunks[self.first :]):
             for atom, origin in origins(weave, made.births, surroundings, taken_by):
                 weave.origin[atom] = origin

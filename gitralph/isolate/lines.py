@@ -98,10 +98,7 @@ def _common_end(old: bytes, new: bytes, limit: int) -> int:
 def _whole_lines(old: bytes, new: bytes, head: int, tail: int) -> int:
     """Shorten a common end so that it starts at the start of a line in both texts."""
     starts = (len(old) - tail, len(new) - tail)
-    if all(
-        at == head or text[at - 1 : at] == b"\n"
-        for at, text in zip(starts, (old, new), strict=True)
-    ):
+    if all(at == head or text[at - 1 : at] == b"\n" for at, text in zip(starts, (old, new), strict=True)):
         return tail
     newline = old.find(b"\n", starts[0])
     return len(old) - newline - 1 if newline >= 0 else 0

@@ -59,7 +59,11 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """What to commit for one path, or why not."""
+    """What to commit for one path, or why not.
+
+    `taken` are the names the caller keeps and passes back as `committed`, as they are: a name that
+    ends with `~` is a unit taken by absorbing it.
+    """
 
     text: bytes | None
     taken: tuple[str, ...] = ()

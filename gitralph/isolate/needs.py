@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitralph.isolate.lines import words
-from gitralph.isolate.view import Flags, visible, visible_before
+from gitralph.isolate.view import COUNTS, Flags, visible, visible_before
 from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Weave
 
 
@@ -88,7 +88,7 @@ def _replaced_words(weave: Weave, hunk: int) -> set[bytes]:
 def _restored(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
     """Rule 4: text brought back is somebody's."""
     for atom in made.undels:
-        if not flags[weave.birth[atom]]:
+        if flags[weave.birth[atom]] != COUNTS:
             yield Need(hunk, weave.birth[atom], "restores")
 
 
@@ -98,7 +98,7 @@ def _copied(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]
         source = weave.origin.get(atom)
         if source is None:
             continue
-        if not flags[weave.birth[source]]:
+        if flags[weave.birth[source]] != COUNTS:
             yield Need(hunk, weave.birth[source], "moves")
         elif visible(weave, source, flags):
             for op in weave.ops[source] or ():

@@ -62,9 +62,7 @@ def _read(
 
 def _matters(weave: Weave, unit: int, shown: bytearray) -> bool:
     """Tell whether a unit has a hand in a difference between HEAD and the working tree."""
-    return any(
-        weave.visible(atom) != bool(shown[atom]) for atom in weave.atoms_of(weave.units[unit])
-    )
+    return any(weave.visible(atom) != bool(shown[atom]) for atom in weave.atoms_of(weave.units[unit]))
 
 
 def _owner(weave: Weave, atom: int, units: set[int], in_head: bool) -> LineOwner:

@@ -51,9 +51,7 @@ def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index:
         return high
 
     def agreement(at: int) -> int:
-        return sum(
-            (position < at) is side for position, side in enumerate(sides) if side is not None
-        )
+        return sum((position < at) is side for position, side in enumerate(sides) if side is not None)
 
     return max(range(low, high + 1), key=lambda at: (agreement(at), at))
 

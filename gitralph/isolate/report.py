@@ -55,16 +55,11 @@ def keys_of(weave: Weave, units: Iterable[int]) -> tuple[str, ...]:
 
 def who(sessions: Iterable[str]) -> str:
     """Name sessions in a sentence."""
-    named = [
-        "somebody without a session" if name == UNRECORDED else f"session '{name}'"
-        for name in sessions
-    ]
+    named = ["somebody without a session" if name == UNRECORDED else f"session '{name}'" for name in sessions]
     return " and ".join(named)
 
 
-def left_of(
-    weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool
-) -> list[Left]:
+def left_of(weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool) -> list[Left]:
     """Turn unmet needs into one entry per unit of the owner; `moved`: HEAD had commits of ours."""
     by_unit: dict[int, list[Need]] = {}
     for need in needs:

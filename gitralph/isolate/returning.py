@@ -17,7 +17,7 @@ from gitralph.isolate.weave import Weave
 class Surroundings:
     """What one step takes away, counted before the step changes the weave."""
 
-    def __init__(self, weave: Weave, ranges: Sequence[Range]) -> None:
+    def __init__(self, weave: Weave, ranges: Sequence[Range], fresh: Sequence[int]) -> None:
         self.elsewhere: dict[int, int] = {}
         """Line id to how often it stays visible, for the lines this step removes."""
         count = weave.count
@@ -25,15 +25,11 @@ class Surroundings:
             for atom in weave.shown[start:stop]:
                 line = weave.line[atom]
                 self.elsewhere[line] = self.elsewhere.get(line, count[line]) - 1
-        self._count = {line: n for line, n in self.elsewhere.items()}
+        self._kept = {line: count.get(line, 0) for line in fresh} | self.elsewhere
 
     def telling(self, weave: Weave, line: int) -> bool:
         """Tell whether a line of the new text can only have come from where it was before."""
-        if line in self._count:
-            kept = self._count[line]
-        else:
-            kept = self._count[line] = weave.count.get(line, 0)
-        return kept == 0 and has_words(weave.texts[line])
+        return self._kept[line] == 0 and has_words(weave.texts[line])
 
 
 def returning(
@@ -46,7 +42,7 @@ def returning(
     if inverse:
         return dict(enumerate(inverse))
     pairs = rising(_twins(weave, dead, fresh, surroundings))
-    return _grown(weave, dead, fresh, dict((new, old) for old, new in pairs))
+    return _grown(weave, dead, fresh, {new: old for old, new in pairs})
 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
@@ -84,9 +80,7 @@ def _twins(
     ]
 
 
-def _grown(
-    weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[int, int]
-) -> dict[int, int]:
+def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[int, int]) -> dict[int, int]:
     """Let pairs grow over equal neighbours, so that a brace returns with its block."""
     for step in (1, -1):
         for index in sorted(pairs, reverse=step < 0):

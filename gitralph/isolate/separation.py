@@ -19,6 +19,9 @@ from gitralph.isolate.view import flags_of, states, text_of
 from gitralph.isolate.void import void_units
 from gitralph.isolate.weave import BASE, Weave
 
+ABSORBED = "~"
+"""Ends the name of a unit taken by absorbing: none of its lines ever was in a commit."""
+
 
 @dataclass(slots=True)
 class _Case:
@@ -55,7 +58,8 @@ def separate(
     anchored = anchor(weave, known, head)
     if anchored is None:
         return _unfit(weave, known, owners, head)
-    case = _case(weave, anchored, owners, head, worktree)
+    ghosts = {name.removesuffix(ABSORBED) for name in committed if name.endswith(ABSORBED)}
+    case = _case(weave, anchored, owners, head, ghosts - set(committed))
     if not case.ground.own:
         return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
@@ -73,15 +77,10 @@ def separate(
 
 
 def indices(weave: Weave, committed: Collection[str]) -> set[int]:
-    """Return the units of some names; those of the gap at the end have no lasting name.
-
-    A step's own key names all its units.
-    """
-    names = set(committed)
+    """Return the units of some names; those of the gap at the end have no lasting name."""
+    names = {name.removesuffix(ABSORBED) for name in committed}
     return {
-        at
-        for at, unit in enumerate(weave.units)
-        if (unit.key in names or unit.key.rpartition(".")[0] in names) and not unit.key.startswith(TAIL + ".")
+        at for at, unit in enumerate(weave.units) if unit.key in names and not unit.key.startswith(TAIL + ".")
     }
 
 
@@ -90,16 +89,19 @@ def _case(
     anchored: Anchored,
     owners: Collection[str],
     head: bytes | None,
-    worktree: bytes | None,
+    absorbed: set[str],
 ) -> _Case:
     own = {
         at
         for at, unit in enumerate(weave.units)
         if unit.owner in owners and unit.owner is not None and at not in anchored.units
     }
-    ground = Ground(weave, anchored.units, anchored.drift, own)
+    ghosts = {
+        at for at in anchored.units if weave.units[at].key in absorbed and weave.units[at].owner not in owners
+    }
+    ground = Ground(weave, anchored.units, anchored.drift, ghosts, own)
     in_head = flags_of(weave, anchored.units)
-    void = set(own) if head == worktree else void_units(weave, own, in_head)
+    void = set(own) if head == weave.text else void_units(weave, own, in_head)
     return _Case(weave, anchored, ground, Places(weave), void, head)
 
 
@@ -141,12 +143,17 @@ def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
     notes = _notes(case, choice, waiting)
     return Separation(
         text,
-        taken=keys_of(weave, taken),
+        taken=_names(weave, taken, choice.absorbed - choice.included),
         left=left,
         includes=sessions_of(weave, choice.included),
         notes=tuple(notes),
         void=keys_of(weave, case.void),
     )
+
+
+def _names(weave: Weave, taken: set[int], absorbed: set[int]) -> tuple[str, ...]:
+    """Name the units of a commit; that a unit was absorbed is part of what the caller keeps."""
+    return tuple(weave.units[unit].key + (ABSORBED if unit in absorbed else "") for unit in sorted(taken))
 
 
 def _idle(case: _Case, choice: Choice, before: bytearray, after: bytearray) -> set[int]:

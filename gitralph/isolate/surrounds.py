@@ -6,7 +6,7 @@ Complements `needs`, which looks at one hunk at a time. Must err towards asking.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gitralph.isolate.needs import Need
 from gitralph.isolate.view import Flags, visible
@@ -16,52 +16,45 @@ _CERTAIN = 40
 """A block that moved past more lines than this did move; with fewer, they may have instead."""
 
 
-def inside(weave: Weave, order: Sequence[int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
-    """Rule 2: a line strictly inside a block that the commit does not hold."""
-    remaining = _open_blocks(weave, flags)
-    if not remaining:
-        return
-    opened: dict[int, int] = {}
-    asked: set[tuple[int, int]] = set()
-    for atom in order:
-        hunk = weave.birth[atom]
-        if hunk in remaining and weave.visible(atom):
-            _step(opened, hunk, remaining[hunk])
-        elif opened and hunk in wanted and visible(weave, atom, flags):
-            for other in opened:
-                if (hunk, other) not in asked:
-                    asked.add((hunk, other))
+def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
+    """Rule 2: a line written strictly inside a block that the commit does not hold.
+
+    What counts is the block as it stood when the line was written.
+    """
+    blocks = _blocks(weave, position, flags)
+    for hunk in sorted(wanted) if blocks else ():
+        born = [position[atom] for atom in weave.hunks[hunk].births if visible(weave, atom, flags)]
+        for other, start, stop in blocks:
+            if other < hunk and any(start < at < stop for at in born):
+                places = [
+                    position[atom] for atom in weave.hunks[other].births if _living_before(weave, atom, hunk)
+                ]
+                if places and any(min(places) < at < max(places) for at in born):
                     yield Need(hunk, other, "is inside")
 
 
-def _open_blocks(weave: Weave, flags: Flags) -> dict[int, int]:
-    """Count the living lines of each block outside the commit that could hold another line."""
-    found: dict[int, int] = {}
+def _blocks(weave: Weave, position: dict[int, int], flags: Flags) -> list[tuple[int, int, int]]:
+    """Return the blocks outside the commit that could hold another line: hunk, first, last."""
+    found: list[tuple[int, int, int]] = []
     for hunk, made in enumerate(weave.hunks):
         if not flags[hunk] and len(made.births) > 1:
-            living = sum(map(weave.visible, made.births))
-            if living > 1:
-                found[hunk] = living
+            places = [position[atom] for atom in made.births]
+            if max(places) - min(places) >= len(places):
+                found.append((hunk, min(places), max(places)))
     return found
 
 
-def _step(opened: dict[int, int], hunk: int, total: int) -> None:
-    opened[hunk] = opened.get(hunk, total) - 1
-    if not opened[hunk]:
-        del opened[hunk]
+def _living_before(weave: Weave, atom: int, hunk: int) -> bool:
+    earlier = [op for op in weave.ops[atom] or () if op >> 1 < hunk]
+    return not earlier or bool(earlier[-1] & 1)
 
 
-def misplaced(
-    weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]
-) -> Iterator[Need]:
+def misplaced(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
     """A line written after a move that the commit lacks must not change sides with what moved."""
     if not weave.origin:
         return
     own = sorted(
-        (position[atom], hunk)
-        for hunk in wanted
-        for atom in weave.hunks[hunk].births
-        if weave.visible(atom)
+        (position[atom], hunk) for hunk in wanted for atom in weave.hunks[hunk].births if weave.visible(atom)
     )
     places = [at for at, _ in own]
     living = [position[atom] for atom in weave.shown]
@@ -110,7 +103,5 @@ def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) ->
 
 def _overtaken(weave: Weave, removed: list[int], flags: Flags, hunk: int) -> bool:
     return any(
-        not op & 1 and op >> 1 > hunk and flags[op >> 1]
-        for atom in removed
-        for op in weave.ops[atom] or ()
+        not op & 1 and op >> 1 > hunk and flags[op >> 1] for atom in removed for op in weave.ops[atom] or ()
     )

@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 Flags = bytearray
-"""One byte per hunk: 1 where its operations count."""
+"""One byte per hunk: COUNTS or GHOST where its operations count, else 0."""
+
+COUNTS, GHOST = 1, 2
+"""A ghost was absorbed: its operations count, but none of its lines ever was in a commit."""
 
 
 def flags_of(weave: Weave, units: Iterable[int]) -> Flags:

@@ -1,13 +1,14 @@
 """Finds an owner's edits that were taken back and so have nothing left to commit.
 
 An edit is void when each of its lines is gone again and each removal restored, by whomever,
-without anything written in its place. A removal that HEAD already has counts as restored. Must not call an edit void that somebody only rewrote:
-that version is still the owner's to commit.
+without anything written in its place. A replaced line that HEAD lost by another commit counts as
+restored. Must not call an edit void that somebody only rewrote: that version is still the
+owner's to commit.
 """
 
 from __future__ import annotations
 
-from gitralph.isolate.view import Flags, visible
+from gitralph.isolate.view import Flags, switch, visible
 from gitralph.isolate.weave import BASE, Weave
 
 
@@ -15,42 +16,46 @@ def void_units(weave: Weave, pending: set[int], in_head: Flags) -> set[int]:
     """Return the units among the owner's pending ones that have no effect any more."""
     void = set(pending)
     cancelled = _cancelled(weave, pending)
+    rest = bytearray(in_head)
     while True:
-        standing = {u for u in void if not _undone(weave, u, void, cancelled, in_head)}
+        standing = {unit for unit in void if not _undone(weave, unit, void, cancelled, rest)}
         if not standing:
             return void
         void -= standing
+        for unit in standing:
+            switch(weave, rest, unit)
 
 
 def _unit(weave: Weave, hunk: int) -> int:
     return weave.hunks[hunk].unit
 
 
-def _undone(
-    weave: Weave, unit: int, void: set[int], cancelled: dict[int, set[int]], in_head: Flags
-) -> bool:
-    brought = any(weave.hunks[hunk].births for hunk in weave.units[unit].hunks)
-    for hunk in weave.units[unit].hunks:
-        made = weave.hunks[hunk]
-        for atom in made.births:
-            if weave.visible(atom) or not _killed_without_trace(weave, atom, void):
-                return False
-        for atom in made.dels:
-            born_void = weave.birth[atom] != BASE and _unit(weave, weave.birth[atom]) in void
-            if born_void or weave.visible(atom) or cancelled.get(atom, {-1}) <= void:
-                continue
-            if not brought or not in_head[weave.birth[atom]] or visible(weave, atom, in_head):
-                return False
-        for atom in made.undels:
-            if weave.visible(atom) and not cancelled.get(atom, {-1}) <= void:
-                return False
-    return True
+def _undone(weave: Weave, unit: int, void: set[int], cancelled: dict[int, set[int]], rest: Flags) -> bool:
+    """Tell whether nothing of a unit stands; `rest` is HEAD with the owner's standing units."""
+    hunks = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+    brought = any(made.births for made in hunks)
+    return all(
+        all(_killed_without_trace(weave, atom, void) for atom in made.births)
+        and all(
+            _restored(weave, atom, void, rest if brought else None) or cancelled.get(atom, {-1}) <= void
+            for atom in made.dels
+        )
+        and all(not weave.visible(atom) or cancelled.get(atom, {-1}) <= void for atom in made.undels)
+        for made in hunks
+    )
+
+
+def _restored(weave: Weave, atom: int, void: set[int], rest: Flags | None) -> bool:
+    birth = weave.birth[atom]
+    if weave.visible(atom) or (birth != BASE and _unit(weave, birth) in void):
+        return True
+    return rest is not None and bool(rest[birth]) and not visible(weave, atom, rest)
 
 
 def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
     """Tell whether a line's last removal put nothing new in its place."""
     ops = weave.ops[atom]
-    if not ops:
+    if not ops or ops[-1] & 1:
         return False
     killer = _unit(weave, ops[-1] >> 1)
     born = any(weave.hunks[hunk].births for hunk in weave.units[killer].hunks)

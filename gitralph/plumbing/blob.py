@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gitralph.errors import Fatal
+from gitralph.plumbing import indexfile
 from gitralph.plumbing.git import PLAIN_INDEX, Git, GitError
+from gitralph.plumbing.objects import Objects
 from gitralph.plumbing.snapshot import ABSENT, Content, Worktree, write_copy
 from gitralph.plumbing.tree import GITLINK, Entry, TreeReader
 
@@ -42,6 +44,10 @@ class Workbench:
         """Where new objects go."""
         return self.git.env.get("GIT_OBJECT_DIRECTORY", common_dir + "/objects")
 
+    def objects(self, common_dir: str) -> Objects:
+        """What this bench made, and all that the repository has."""
+        return Objects(self.git, self.objects_dir(common_dir))
+
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -61,10 +67,22 @@ def _attribute_files(paths: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def _index_line(path: bytes, entry: Entry | None) -> bytes:
-    if entry is None:
-        return b""
-    return b"%o %s 0\t%s\0" % (entry.mode, entry.oid, path)
+def _write_seeds(index: str, entries: Mapping[bytes, Entry]) -> None:
+    if entries:
+        with open(index, "xb") as file:
+            file.write(indexfile.compose(entries))
+
+
+def _read_entries(git: Git, index: str) -> dict[bytes, Entry]:
+    """What git put into a private index, by git itself where it is not in the common form."""
+    with open(index, "rb") as file:
+        found = indexfile.parse(file.read())
+    if found is None:
+        return _parse_entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))
+    try:
+        return {found.name_of(slot): slot.entry for slot in found.walk()}
+    except indexfile.DamagedError:  # a name too long for the short form
+        return _parse_entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))
 
 
 def _parse_entries(listing: bytes) -> dict[bytes, Entry]:
@@ -90,29 +108,26 @@ def blobs_for(
     copy, index = f"{bench.folder}/{name}", f"{bench.folder}/{name}.index"
     os.mkdir(copy, 0o700)
     there = {p: c for p, c in contents.items() if c.data is not None}
-    seeds = b"".join(_index_line(path, base.entry(path)) for path in there)
+    seeds = {path: base.entry(path) for path in there}
     for path in sorted(_attribute_files(there) - set(contents)):
         found = worktree.read(path)
         if found.data is not None:
             write_copy(copy, path, found)
         else:  # git reads the index's where the file is missing
-            seeds += _index_line(path, base.entry(path))
+            seeds[path] = base.entry(path)
     for path, content in there.items():
         write_copy(copy, path, content)
     git = bench.git.at(copy, GIT_INDEX_FILE=index, GIT_WORK_TREE=copy)
-    if seeds:
-        git.run(*PLAIN_INDEX, "update-index", "-z", "--index-info", stdin=seeds)
+    _write_seeds(index, {path: entry for path, entry in seeds.items() if entry is not None})
     wanted = b"".join(path + b"\0" for path in there)
     made: dict[bytes, Entry] = {}
     if wanted:
         git.run(*PLAIN_INDEX, "update-index", "--add", "--replace", "-z", "--stdin", stdin=wanted)
-        made = _parse_entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))
+        made = _read_entries(git, index)
     if missing := [path for path in there if path not in made]:
         raise Fatal(f"git would not take '{os.fsdecode(missing[0])}'")
     return {
-        path: made.get(path) if path in there else None
-        for path in contents
-        if contents[path].mode != GITLINK
+        path: made.get(path) if path in there else None for path in contents if contents[path].mode != GITLINK
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gitralph.errors import Fatal, UsageError
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git, GitError
+from gitralph.plumbing.objects import Objects
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def with_identity(git: Git, config: Config, author: Author | None) -> Git:
 
 
 def make_commit(
-    git: Git, config: Config, tree: bytes, parent: str | None, message: bytes
+    git: Git, objects: Objects, config: Config, tree: bytes, parent: str | None, message: bytes
 ) -> tuple[str, bytes]:
     """The new commit's oid and its committer line. Raises Fatal without an identity or signature."""
     words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree"]
@@ -66,7 +67,7 @@ def make_commit(
         oid = git.run(*words, "-F", "-", stdin=message).decode().strip()
     except GitError as error:
         raise Fatal(error.message) from error
-    return oid, committer_of(git.run("cat-file", "commit", oid))
+    return oid, committer_of(objects[oid.encode()].as_raw_string())
 
 
 def committer_of(raw: bytes) -> bytes:

@@ -58,12 +58,15 @@ class Git:
         """The same git elsewhere, or with more environment."""
         return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep)
 
-    def start(self, args: Sequence[str | bytes], stdin: int | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self, args: Sequence[str | bytes], stdin: int | None = None, stderr: int = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
         return subprocess.Popen(
             [self.program, *args],
             stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             env=self.env,
             cwd=self.cwd,
             pass_fds=self.keep,

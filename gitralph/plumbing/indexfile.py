@@ -260,15 +260,22 @@ def parse(data: bytes) -> IndexFile | None:
     return IndexFile(data, end, extensions)
 
 
-def _entry_bytes(path: bytes, entry: Entry, flags: int, extended: int) -> bytes:
+def entry_bytes(path: bytes, entry: Entry, flags: int, extended: int) -> bytes:
     """An entry whose stat fields are zero, so that git looks at the file before believing it."""
-    flags = (flags & (_ASSUME_VALID | _EXTENDED)) | len(path)
+    flags = (flags & (_ASSUME_VALID | _EXTENDED)) | min(len(path), 0xFFF)
     body = bytes(24) + entry.mode.to_bytes(4, "big") + bytes(12) + bytes.fromhex(entry.oid.decode())
     body += flags.to_bytes(2, "big")
     if flags & _EXTENDED:
         body += (extended & ~_INTENT_TO_ADD).to_bytes(2, "big")
     body += path
     return body + bytes(8 - len(body) % 8)
+
+
+def compose(entries: Mapping[bytes, Entry]) -> bytes:
+    """A new index file, version 2, holding just these entries with no stat data."""
+    body = b"".join(entry_bytes(path, entry, 0, 0) for path, entry in sorted(entries.items()))
+    out = b"DIRC" + (2).to_bytes(4, "big") + len(entries).to_bytes(4, "big") + body
+    return out + sha1(out, usedforsecurity=False).digest()
 
 
 def _above(paths: Mapping[bytes, object]) -> set[bytes]:
@@ -296,13 +303,13 @@ def _splices(
             return None
         if slot is None:
             if entry is not None:
-                splices.append((places[path], places[path], _entry_bytes(path, entry, 0, 0)))
+                splices.append((places[path], places[path], entry_bytes(path, entry, 0, 0)))
                 added += 1
         elif entry is None:
             splices.append((slot.start, slot.end, b""))
             added -= 1
         else:
-            body = _entry_bytes(path, entry, slot.flags, slot.extended)
+            body = entry_bytes(path, entry, slot.flags, slot.extended)
             splices.append((slot.start, slot.end, body))
     return splices, added
 

@@ -1,78 +1,89 @@
-"""Holds on to new objects until a ref does: a ``git gc --prune=now`` at the wrong moment takes them.
+"""Brings the objects of a commit from their quarantine into the repository, and keeps them there.
 
-Each object gets a second name in a private folder and is linked back where it was taken away.
+Until a ref holds them a ``git gc --prune=now`` may take them away at any moment, so what is gone is
+put back: right before the ref moves, and right after.
 """
 
 import os
 import zlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from contextlib import closing
 
-if TYPE_CHECKING:
-    from dulwich.object_store import DiskObjectStore
-
-_KINDS = {1: b"commit", 2: b"tree", 3: b"blob", 4: b"tag"}
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.objects import Objects
+from gitralph.plumbing.tree import sync_folder
 
 
 class GoneError(Exception):
-    """An object was taken away before it could be kept; make it again."""
+    """An object that the commit counted on was taken away; build it again."""
 
 
 class Keep:
-    """Second names of objects, in ``folder``."""
+    """Objects with a name in ``quarantine`` (an object folder of ours) that nobody takes away."""
 
-    def __init__(self, folder: str, common_dir: str) -> None:
-        self.folder = folder
+    def __init__(self, git: Git, quarantine: str, common_dir: str) -> None:
+        self._git = git
+        self._quarantine = quarantine
         self._objects = common_dir + "/objects"
-        self._kept: list[str] = []
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        self._names: list[str] = []
 
     def add(self, oids: Iterable[bytes]) -> None:
-        """Keep these objects. Raises GoneError for one that is not there any more."""
+        """Keep these objects, new ones and old. Raises GoneError for one that is nowhere any more."""
         for name in dict.fromkeys(oid.decode() for oid in oids):
-            try:
-                os.link(self._loose(name), f"{self.folder}/{name}")
-            except FileExistsError:
-                pass
-            except FileNotFoundError:
-                self._copy_packed(name)
-            self._kept.append(name)
+            kept = _file(self._quarantine, name)
+            if not os.path.exists(kept):
+                os.makedirs(os.path.dirname(kept), exist_ok=True)
+                try:
+                    os.link(_file(self._objects, name), kept)
+                except FileNotFoundError:
+                    self._copy_packed(name, kept)
+            self._names.append(name)
 
     def restore(self) -> None:
-        """Put back what is neither loose nor in a pack now."""
-        gone = [name for name in self._kept if not os.path.exists(self._loose(name))]
-        if not gone:
-            return
-        store = self._store()
-        try:
-            lost = [name for name in gone if name.encode() not in store]
-        finally:
-            store.close()
-        for name in lost:
-            os.makedirs(os.path.dirname(self._loose(name)), exist_ok=True)
+        """Give every object its loose file where that is missing; one more beside a pack does no harm."""
+        touched = set()
+        for name in self._names:
+            target = _file(self._objects, name)
+            if not os.path.exists(target):
+                _link(_file(self._quarantine, name), target)
+                touched.add(os.path.dirname(target))
+        for folder in sorted(touched):
             try:
-                os.link(f"{self.folder}/{name}", self._loose(name))
-            except FileExistsError:
-                pass
+                sync_folder(folder)
+            except FileNotFoundError:
+                pass  # gc was here again; the next call puts it back
 
-    def _loose(self, name: str) -> str:
-        return f"{self._objects}/{name[:2]}/{name[2:]}"
+    def store(self) -> Objects:
+        """The kept objects, to be read whatever happens to the repository's."""
+        return Objects(self._git, self._quarantine)
 
-    def _store(self) -> "DiskObjectStore":
-        """A fresh look at the packs: one that is gone may still be open elsewhere."""
-        from dulwich.object_store import DiskObjectStore
-
-        return DiskObjectStore(self._objects)
-
-    def _copy_packed(self, name: str) -> None:
-        store = self._store()
-        try:
-            kind, body = store.get_raw(name.encode())  # type: ignore[arg-type]
-        except KeyError:
-            raise GoneError(name) from None
-        finally:
-            store.close()
-        whole = b"%s %d\0" % (_KINDS[kind], len(body)) + body
-        fd = os.open(f"{self.folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o444)
+    def _copy_packed(self, name: str, kept: str) -> None:
+        with closing(self.store()) as store:  # a fresh look: a pack that is gone may still be open elsewhere
+            try:
+                kind, body = store.raw(name.encode())
+            except KeyError:
+                raise GoneError(name) from None
+        whole = b"%s %d\0" % (kind, len(body)) + body
+        fd = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o444)
         with os.fdopen(fd, "wb") as file:
             file.write(zlib.compress(whole, 1))
+            file.flush()
+            os.fsync(fd)
+
+
+def _link(source: str, target: str) -> None:
+    """Link an object; gc may remove the empty folder in between."""
+    for _ in range(100):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        try:
+            os.link(source, target)
+        except FileExistsError:
+            return
+        except FileNotFoundError:
+            continue
+        return
+    raise GoneError(target)
+
+
+def _file(folder: str, name: str) -> str:
+    return f"{folder}/{name[:2]}/{name[2:]}"

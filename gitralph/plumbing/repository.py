@@ -3,14 +3,11 @@
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from gitralph.errors import Fatal
 from gitralph.gitdir import Place
 from gitralph.plumbing.git import Git, GitError
-
-if TYPE_CHECKING:
-    from dulwich.object_store import DiskObjectStore
+from gitralph.plumbing.objects import Objects
 
 OLDEST_GIT = (2, 38)
 _STATES = (
@@ -45,18 +42,16 @@ class Repository:
         return self.git_dir + "/index"
 
     @cached_property
-    def objects(self) -> "DiskObjectStore":
-        """dulwich's view of the object database, packs and alternates included."""
-        from dulwich.object_store import DiskObjectStore
-
-        return DiskObjectStore(self.common_dir + "/objects")
+    def objects(self) -> Objects:
+        """The object database, packs and alternates included."""
+        return Objects(self.git, self.common_dir + "/objects")
 
     @property
     def uses_reftable(self) -> bool:
         return os.path.isdir(self.common_dir + "/reftable")
 
     def close(self) -> None:
-        """Give the packs' file descriptors back."""
+        """End what was started to read objects."""
         if "objects" in self.__dict__:
             self.objects.close()
 

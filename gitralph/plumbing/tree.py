@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitralph.errors import Fatal
+from gitralph.plumbing.objects import Objects
 
 if TYPE_CHECKING:
-    from dulwich.object_store import DiskObjectStore
     from dulwich.objects import Tree
 
 GITLINK = 0o160000
@@ -40,7 +40,7 @@ class BlockedError(Exception):
 class TreeReader:
     """Looks paths up in one commit's tree, each tree read once."""
 
-    def __init__(self, objects: "DiskObjectStore", root: bytes | None) -> None:
+    def __init__(self, objects: Objects, root: bytes | None) -> None:
         self.objects = objects
         self.root = root
         self._trees: dict[bytes, Tree] = {}
@@ -51,7 +51,7 @@ class TreeReader:
 
         if oid not in self._trees:
             try:
-                found = self.objects[oid]  # type: ignore[index]
+                found = self.objects[oid]
             except KeyError:
                 raise Fatal(f"tree {oid.decode()} is missing from the object database") from None
             if not isinstance(found, Tree):
@@ -91,13 +91,6 @@ class TreeReader:
         """As :meth:`lookup`, but only blobs, links and submodules count."""
         found = self.lookup_safe(path)
         return None if found is None or stat.S_ISDIR(found.mode) else found
-
-    def trees_above(self, paths: Iterable[bytes]) -> list[bytes]:
-        """The oids of the root and of every folder on the way to these paths."""
-        folders = {path[:at] for path in paths for at, byte in enumerate(path) if byte == 0x2F}
-        found = [self.lookup_safe(folder) for folder in sorted(folders)]
-        below = [entry.oid for entry in found if entry is not None and stat.S_ISDIR(entry.mode)]
-        return [self.root, *below] if self.root else below
 
     def files_below(self, path: bytes) -> Iterable[bytes]:
         """Every entry under a folder of the tree."""
@@ -206,9 +199,8 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def write_trees(objects_dir: str, trees: Iterable["Tree"], known: "DiskObjectStore") -> None:
-    """Write what the object database lacks, each object whole or not at all."""
+def write_trees(objects_dir: str, trees: Iterable["Tree"]) -> None:
+    """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
     for tree in trees:
-        if tree.id not in known:
-            raw = tree.as_raw_string()
-            _write_loose(objects_dir, tree.id.decode(), zlib.compress(b"tree %d\0" % len(raw) + raw))
+        raw = tree.as_raw_string()
+        _write_loose(objects_dir, tree.id.decode(), zlib.compress(b"tree %d\0" % len(raw) + raw))

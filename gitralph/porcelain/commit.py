@@ -1,10 +1,7 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
-import subprocess
-from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from gitralph import files, sessionfile
 from gitralph.errors import Busy, Failed, Refused
@@ -12,47 +9,17 @@ from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.keep import GoneError, Keep
-from gitralph.plumbing.tree import GITLINK, Entry, TreeReader
+from gitralph.plumbing.tree import GITLINK, Entry
+from gitralph.porcelain import committext, fallback, history, landing, outcome, repohooks, staging, tidy
 from gitralph.porcelain import draft as drafts
-from gitralph.porcelain import history, landing, outcome, repohooks, staging, tidy, wording
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
-from gitralph.porcelain.scene import Wishes
+from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
 from gitralph.state import lock
 
 _TRIES = 5
-
-
-@dataclass(frozen=True)
-class Request:
-    """One commit as the user asked for it. ``paths`` None means everything pending."""
-
-    session: str
-    messages: tuple[bytes, ...] = ()
-    trailers: tuple[bytes, ...] = ()
-    author: str | None = None
-    edit: bool = False
-    verify: bool = True
-    dry_run: bool = False
-    wishes: Wishes = field(default_factory=Wishes)
-    match: Callable[[Iterable[bytes]], list[bytes]] | None = None
-
-
-@dataclass
-class Result:
-    """What came of it, as the ``--json`` document tells it."""
-
-    status: str
-    session: str | None
-    ref: str | None = None
-    commit: str | None = None
-    subject: str = ""
-    changes: dict[bytes, str] = field(default_factory=dict)
-    how: dict[bytes, str] = field(default_factory=dict)
-    left: list[Left] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def refuse_operation(ctx: Context) -> None:
@@ -72,12 +39,9 @@ def open_bench(ctx: Context, quarantine: bool) -> Workbench:
 
 
 def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:
-    from gitralph.state import pending
-
     matches = None
     if request.match is not None:
-        family = pending.family(ctx.layout, request.session)
-        matches = request.match(pending.pending_paths(ctx.layout, family))
+        matches = request.match(drafts.candidates(ctx, request.session))
     return drafts.build(ctx, bench, request.session, request.wishes, matches)
 
 
@@ -105,7 +69,7 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
-    return notes + _upstream_notes(ctx, made)
+    return notes + _upstream_notes(ctx, made) + fallback.notes(ctx, made.session, bool(made.states))
 
 
 def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
@@ -141,7 +105,7 @@ def commit(ctx: Context, request: Request) -> Result:
         if request.edit or repohooks.present(ctx, repohooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
-            with lock.hold(ctx.layout, landing.LOCK):
+            with lock.hold_briefly(ctx.layout, landing.LOCK):
                 result = _commit_locked(ctx, bench, request, None)
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
@@ -161,11 +125,11 @@ class _Prepared:
 def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Result:
     """Hooks and editor run without the lock, and again when the session's paths changed meanwhile."""
     for _ in range(3):
-        with lock.hold(ctx.layout, landing.LOCK):
+        with lock.hold_briefly(ctx.layout, landing.LOCK):
             tidy.settle(ctx)
         refuse_operation(ctx)
         ready = _prepare(ctx, bench, request)
-        with lock.hold(ctx.layout, landing.LOCK):
+        with lock.hold_briefly(ctx.layout, landing.LOCK):
             try:
                 return _commit_locked(ctx, bench, request, ready or _NOTHING)
             except _ChangedError:
@@ -197,8 +161,8 @@ def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | No
             if not stage.run("pre-commit"):
                 raise repohooks.hook_failed("pre-commit")
             changed = _hook_changes(ctx, made, stage)
-        text = _message(ctx, inner, request, made)
-        return _Prepared(before, changed, _message_hooks(ctx, inner, request, made, stage, text))
+        text = committext.compose(ctx, inner, request, made)
+        return _Prepared(before, changed, committext.after_hooks(ctx, inner, request, made, stage, text))
 
 
 def _hook_changes(ctx: Context, made: Draft, stage: repohooks.Stage) -> dict[bytes, Entry | None]:
@@ -221,71 +185,12 @@ def _hook_changes(ctx: Context, made: Draft, stage: repohooks.Stage) -> dict[byt
     )
 
 
-def _message(ctx: Context, bench: Workbench, request: Request, made: Draft) -> bytes:
-    record = sessionfile.read(ctx.layout, request.session) or {}
-    if request.messages:
-        text = message.join(list(request.messages))
-    else:
-        text = wording.default_message(ctx, record, made.changes)
-    text = _with_trailers(ctx, request, made, message.clean(ctx.git, text, comments=False))
-    return _edited(ctx, bench, request, made, text) if request.edit else text
-
-
-def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> bytes:
-    record: dict[str, Any] = sessionfile.read(ctx.layout, request.session) or {}
-    if not text.strip():
-        raise Failed("the commit message is empty; nothing was committed")
-    last = wording.trailers(request.session, record, made.includes)
-    return message.add_trailers(ctx.git, text, list(request.trailers), last)
-
-
-def _edited(ctx: Context, bench: Workbench, request: Request, made: Draft, text: bytes) -> bytes:
-    path = f"{bench.folder}/COMMIT_EDITMSG"
-    listing = b"".join(b"#\t%s\t%s\n" % (letter.encode(), path) for path, letter in made.changes.items())
-    with open(path, "wb") as file:
-        file.write(text + b"\n# Lines starting with '#' are dropped; an empty message aborts.\n"
-                   b"#\n# Changes to be committed:\n" + listing)  # fmt: skip
-    editor = ctx.git.line("var", "GIT_EDITOR")
-    if subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, path], check=False).returncode:
-        raise Failed("the editor failed; nothing was committed")
-    with open(path, "rb") as file:
-        given = message.clean(ctx.git, file.read(), comments=True)
-    record = sessionfile.read(ctx.layout, request.session) or {}
-    own = set(wording.trailers(request.session, record, made.includes))
-    if not [line for line in given.split(b"\n") if line.strip() and line not in own]:
-        raise Failed("the commit message is empty; nothing was committed")
-    return _with_trailers(ctx, request, made, given)
-
-
-def _message_hooks(
-    ctx: Context,
-    bench: Workbench,
-    request: Request,
-    made: Draft,
-    stage: repohooks.Stage,
-    text: bytes,
-) -> bytes:
-    names = repohooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
-    if not request.verify:
-        names = [name for name in names if name != "commit-msg"]
-    if not names:
-        return text
-    path = f"{bench.folder}/COMMIT_EDITMSG"
-    with open(path, "wb") as file:
-        file.write(text)
-    for name in names:
-        if not stage.run(name, path, *(["message"] if name == "prepare-commit-msg" else [])):
-            raise repohooks.hook_failed(name)
-    with open(path, "rb") as file:
-        return _with_trailers(ctx, request, made, message.clean(ctx.git, file.read(), comments=False))
-
-
 def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
     """Build on the HEAD of now and land; when the race is lost build again."""
     for attempt in range(_TRIES):
         tidy.settle(ctx)
         refuse_operation(ctx)
-        inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+        inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
         made = _build(ctx, inner, request)
         drafts.check(made, request.wishes.skip_entangled)
         if not made.entries:
@@ -364,19 +269,22 @@ def _recorded(made: Draft) -> dict[bytes, frozenset[bytes]]:
 
 def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:
     copy, plan = _plan_index(ctx, bench, made)
-    text = ready.message if ready else _message(ctx, bench, request, made)
+    text = ready.message if ready else committext.compose(ctx, bench, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git = objects.with_identity(bench.git, ctx.config, author)
-    oid, ident = objects.make_commit(git, ctx.config, made.tree, made.head.oid, text)
+    with closing(bench.objects(ctx.repo.common_dir)) as made_here:
+        oid, ident = objects.make_commit(git, made_here, ctx.config, made.tree, made.head.oid, text)
+    keep = _kept(ctx, bench, made, oid, plan)
     touches = bool(plan.changes)
     if touches:
-        fresh = staging.cached_trees(ctx.repo.objects, made.base, made.tree, plan.changes, made.entries)
+        with closing(keep.store()) as store:
+            fresh = staging.cached_trees(store, made.base, made.tree, plan.changes, made.entries)
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
     found = [one for one in made.outcomes if one.taken]
     landing.land(
         landing.Landing(
             ctx.repo, ctx.layout, ctx.config, made.head, oid, ident, message.subject(text), copy,
-            touches, plan.changes, plan.old, found, _kept(ctx, bench, made, oid, plan),
+            touches, plan.changes, plan.old, found, keep,
         )
     )  # fmt: skip
     _note_void(ctx, made)
@@ -386,11 +294,11 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
 
 
 def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.IndexPlan) -> Keep:
-    """A second name for every object that the commit and the new index need."""
-    keep = Keep(f"{bench.folder}/keep", ctx.repo.common_dir)
+    """Every object that the commit and the new index need, in the repository from here on."""
+    keep = Keep(bench.git, bench.objects_dir(ctx.repo.common_dir), ctx.repo.common_dir)
     entries = [e for e in (*made.entries.values(), *plan.changes.values()) if e is not None]
-    trees = TreeReader(ctx.repo.objects, made.tree).trees_above(made.entries)
-    keep.add([oid.encode(), *trees, *(e.oid for e in entries if e.mode != GITLINK)])
+    keep.add([oid.encode(), *made.trees, *(e.oid for e in entries if e.mode != GITLINK)])
+    keep.restore()
     return keep
 
 
@@ -399,3 +307,6 @@ def _note_void(ctx: Context, made: Draft) -> None:
     if void:
         lines = landing.consumption_lines(ctx.layout, made.head.name, None, void)
         landing.write_consumption(ctx.layout, lines)
+
+
+__all__ = ["Request", "Result", "commit", "dry_run", "open_bench", "preview", "refuse_operation"]

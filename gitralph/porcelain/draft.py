@@ -9,7 +9,7 @@ from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.refs import Head
 from gitralph.plumbing.snapshot import Content, Worktree
 from gitralph.plumbing.tree import GITLINK, Entry, TreeBuilder, TreeReader, write_trees
-from gitralph.porcelain import history, outcome, resolve
+from gitralph.porcelain import history, outcome, resolve, shelloffer
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.outcome import Left, Outcome
 from gitralph.porcelain.scene import Scene, Wishes
@@ -31,6 +31,7 @@ class Draft:
     now: dict[bytes, Entry | None] = field(default_factory=dict)
     how: dict[bytes, str] = field(default_factory=dict)
     states: dict[bytes, PathState] = field(default_factory=dict)
+    trees: list[bytes] = field(default_factory=list)
 
     @property
     def changes(self) -> dict[bytes, str]:
@@ -75,6 +76,12 @@ def _read_states(
     return states
 
 
+def candidates(ctx: Context, session: str) -> list[bytes]:
+    """The paths that a commit of a session would look at."""
+    family = pending.family(ctx.layout, session)
+    return sorted({*pending.pending_paths(ctx.layout, family), *shelloffer.paths(ctx, family)})
+
+
 def _grown(scene: Scene, states: dict[bytes, PathState]) -> list[bytes]:
     """The paths that got a record since their journal was read."""
     return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
@@ -101,12 +108,13 @@ def build(
             inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
             states = _read_states(ctx, family, wanted)
             scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, base, worktree, family, wishes)
-            left = resolve.look(scene, states)
+            offered = shelloffer.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
+            left = resolve.look(scene, {**states, **offered.states})
             grown = _grown(scene, states)
             if not (grown and once_more):
                 break
         left |= {p: Left(p, outcome.STALE, "it keeps changing; try again") for p in grown if p not in left}
-        found = _decide_all(scene, states, left)
+        found = shelloffer.settle(scene, offered, _decide_all(scene, states, left), left)
         draft = Draft(head, session, base, base.root or b"", found, states=states, now=scene.entries)
         _take_entries(scene, draft)
     rebuild_tree(ctx, bench, draft)
@@ -143,7 +151,8 @@ def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
     """Build and write the tree of ``draft.entries``."""
     builder = TreeBuilder(draft.base)
     draft.tree = builder.build(draft.entries)
-    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values(), ctx.repo.objects)
+    draft.trees = list(builder.new)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values())
 
 
 def check(draft: Draft, skip: bool) -> None:

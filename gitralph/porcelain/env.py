@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from importlib import metadata
 
 from gitralph import __version__, layout
-from gitralph.errors import Fatal
+from gitralph.errors import Fatal, RalphError
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import Repository, open_repository
+from gitralph.porcelain import which
 from gitralph.porcelain.doctor import found, repository
 from gitralph.porcelain.install.table import AGENTS, MANUAL
 
@@ -48,7 +49,16 @@ def variables(environ: Mapping[str, str]) -> Facts:
     return [("set", " ".join(name for name in names if name not in _TOLD) or "none"), *told]
 
 
-def _repository(git: Git) -> tuple[Repository | None, Facts]:
+def _session(repo: Repository, environ: Mapping[str, str]) -> str:
+    """The session that a command would mean here, or why none is certain."""
+    try:
+        lay = layout.for_place(repo.place, create=False)
+        return which.for_writing(lay, environ, None) or "none"
+    except (RalphError, layout.StateError) as error:
+        return f"none ({error})"
+
+
+def _repository(git: Git, environ: Mapping[str, str]) -> tuple[Repository | None, Facts]:
     try:
         repo = open_repository(git)
     except Fatal as error:
@@ -60,6 +70,7 @@ def _repository(git: Git) -> tuple[Repository | None, Facts]:
         ("worktree", repo.root),
         ("state dir", top + ("" if os.path.isdir(top) else " (not there)")),
     ]
+    facts.append(("session", _session(repo, environ)))
     config = Config.load(repo.git)
     rows = [(key, config.get(key) or "") for key in sorted(config.values) if key.startswith("ralph.")]
     return repo, facts + rows + [("hooks.log", line) for line in repository.log_tail(top)]
@@ -79,5 +90,5 @@ def _installed(environ: Mapping[str, str], cwd: str, repo: Repository | None) ->
 def facts(environ: Mapping[str, str], cwd: str) -> Facts:
     """Everything, as name and value. Raises Fatal without a git."""
     git = Git.find(environ)
-    repo, place = _repository(git)
+    repo, place = _repository(git, environ)
     return versions(git) + place + variables(environ) + _installed(environ, cwd, repo)

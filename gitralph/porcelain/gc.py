@@ -14,7 +14,7 @@ from gitralph.layout import Layout
 from gitralph.porcelain import expire, landing, tidy
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.expire import Worktrees
-from gitralph.state import lock, manifest, pending, sweep
+from gitralph.state import lock, manifest, pending, shell, sweep
 from gitralph.state.sweep import Sweep, Swept
 
 DEFAULT_AGE = 30 * 24 * 3600
@@ -122,6 +122,8 @@ def _collect(ctx: Context, dry: bool) -> Report:
     for lay in trees.here:
         sweep.journals(run, lay)
         sweep.calls(run, lay)
+        shell.trim(run, lay)
+        sweep.leftovers(run, lay)
     for session in expire.known(trees):
         if expire.is_over(trees, session, run.cutoff):
             expire.forget(run, trees, session)

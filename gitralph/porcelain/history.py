@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def tree_of(repo: Repository, commit: str) -> bytes:
     """The tree of a commit. Raises Fatal when it is not there."""
     try:
-        found: Commit = repo.objects[commit.encode()]  # type: ignore[index, assignment]
+        found: Commit = repo.objects[commit.encode()]  # type: ignore[assignment]
     except KeyError:
         raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
     tree: bytes = found.tree

@@ -22,10 +22,11 @@ class Left:
     detail: str
     sessions: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
+    optional: bool = False  # nobody recorded it: it is only left, whatever the reason
 
     @property
     def refuses(self) -> bool:
-        return self.reason in REFUSING
+        return self.reason in REFUSING and not self.optional
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
 from gitralph.porcelain.owned import made_since
 from gitralph.porcelain.scene import Scene, manifest_upto
-from gitralph.porcelain.separate import separate
 from gitralph.quote import shown
 from gitralph.state.pending import PathState
 
@@ -199,6 +198,13 @@ def _is_revived(scene: Scene, state: PathState) -> bool:
     there = evidence.content_id(scene.contents[state.path])
     ends = [made_since(state, name) for name in scene.own & set(state.void)]
     return any(there in texts for texts in ends) and not _unchanged(scene, state)
+
+
+def separate(scene: Scene, state: PathState) -> Outcome:
+    """As ``separate.separate``, which most commits need not import."""
+    from gitralph.porcelain import separate as lines
+
+    return lines.separate(scene, state)
 
 
 def _several(scene: Scene, state: PathState) -> Outcome:

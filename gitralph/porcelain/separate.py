@@ -62,7 +62,7 @@ def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
 def read_blob(scene: Scene, entry: Entry) -> bytes:
     """The raw bytes of a blob. Raises Fatal where it is missing."""
     try:
-        found = scene.repo.objects[entry.oid]  # type: ignore[index]
+        found = scene.repo.objects[entry.oid]
     except KeyError:
         raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None
     raw: bytes = found.as_raw_string()

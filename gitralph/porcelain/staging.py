@@ -6,15 +6,12 @@ with the new HEAD. A conflict is found here, before anything moves.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.index import Staged
+from gitralph.plumbing.objects import Objects
 from gitralph.plumbing.tree import Entry, TreeReader
 from gitralph.porcelain.outcome import ENTANGLED, Left
-
-if TYPE_CHECKING:
-    from dulwich.object_store import DiskObjectStore
 
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
@@ -106,7 +103,7 @@ def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
 
 
 def cached_trees(
-    objects: "DiskObjectStore",
+    objects: Objects,
     base: TreeReader,
     tree: bytes,
     changes: Mapping[bytes, Entry | None],

@@ -1,24 +1,29 @@
 """``git ralph status``: whose is every uncommitted path."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitralph.plumbing.snapshot import LeadsOutError, Worktree
-from gitralph.porcelain import evidence, owned
+from gitralph.porcelain import evidence, owned, shelloffer
 from gitralph.porcelain.context import Context
 from gitralph.state import pending
 from gitralph.state.pending import PathState
+from gitralph.state.shell import Window
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 
 
 @dataclass(frozen=True)
 class Owned:
-    """One uncommitted path, its owner in a word, and the sessions with something pending there."""
+    """One uncommitted path, its owner in a word, and the sessions with something pending there.
+
+    ``likely`` are the shell commands that may have made what no session recorded.
+    """
 
     path: bytes
     owner: str
     sessions: tuple[str, ...]
     gap: bool = False
+    likely: tuple[Window, ...] = ()
 
 
 def dirty_paths(ctx: Context) -> list[bytes]:
@@ -63,4 +68,6 @@ def owners(ctx: Context, session: str | None) -> list[Owned]:
     states = owned.by_path(ctx, paths)
     family = set(pending.family(ctx.layout, session)) if session else set()
     with Worktree(ctx.repo.root) as worktree:
-        return [_owner(worktree, path, states.get(path), family) for path in paths]
+        rows = [_owner(worktree, path, states.get(path), family) for path in paths]
+    made = shelloffer.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
+    return [replace(row, likely=made.get(row.path, ())) for row in rows]

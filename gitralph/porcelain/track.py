@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 from gitralph import gitdir, layout, locate, record, sessionfile
-from gitralph.errors import Fatal
+from gitralph.errors import Fatal, Refused
 from gitralph.journal import NONE, Record
 from gitralph.locate import OutsideError, Target
 from gitralph.porcelain.context import Context
@@ -59,3 +59,21 @@ def track(ctx: Context, session: str, paths: Sequence[bytes]) -> int:
     except OSError as error:
         raise Fatal(f"cannot record: {error.strerror or error}") from error
     return len(targets)
+
+
+def track_transcript(ctx: Context, session: str) -> list[bytes]:
+    """Claim the uncommitted files that the session's transcript names.
+
+    Raises Refused when hooks did record edits of it: these are better evidence.
+    """
+    from gitralph.porcelain import fallback
+
+    if not fallback.is_empty(ctx, session):
+        raise Refused(
+            f"hooks recorded edits of session '{session}'; its transcript is no better",
+            "git ralph track -- <path> claims a path",
+        )
+    found = fallback.named_paths(ctx, session)[1]
+    root = os.fsencode(ctx.repo.root)
+    track(ctx, session, [root + b"/" + path for path in found])
+    return found

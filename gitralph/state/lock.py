@@ -23,31 +23,52 @@ def _holder(path: str) -> str:
     return f" (process {said})" if said.isdigit() else ""
 
 
+def _ready(layout: Layout, name: str) -> tuple[str, int]:
+    path = layout.lock(name)
+    files.make_folder(os.path.dirname(path))
+    return path, files.open_regular(path, os.O_RDWR | os.O_CREAT)
+
+
+def _sign(fd: int) -> None:
+    os.pwrite(fd, f"{os.getpid():<12}\n".encode(), 0)
+
+
+def _busy(name: str, path: str) -> Busy:
+    return Busy(f"the '{name}' lock is held by another git ralph{_holder(path)}", "try again shortly")
+
+
 @contextlib.contextmanager
 def hold(layout: Layout, name: str, wait: float = WAIT) -> Iterator[None]:
     """Hold a lock for a ``with`` block. Raises Busy after ``wait`` seconds, naming the holder."""
     from filelock import Timeout, UnixFileLock
 
-    path = layout.lock(name)
-    files.make_folder(os.path.dirname(path))
-    os.close(files.open_regular(path, os.O_RDWR | os.O_CREAT))
+    path, fd = _ready(layout, name)
     lock = UnixFileLock(path, timeout=wait, mode=0o600, poll_interval=_POLL, fallback_to_soft=False)
     try:
         lock.acquire()
-    except Timeout:
-        raise Busy(
-            f"the '{name}' lock is held by another git ralph{_holder(path)}", "try again shortly"
-        ) from None
-    try:
-        _sign(path)
+        _sign(fd)
         yield
+    except Timeout:
+        raise _busy(name, path) from None
     finally:
         lock.release()
+        os.close(fd)
 
 
-def _sign(path: str) -> None:
-    fd = files.open_regular(path, os.O_WRONLY)
+@contextlib.contextmanager
+def hold_briefly(layout: Layout, name: str, wait: float = WAIT) -> Iterator[None]:
+    """As :func:`hold`, the same kernel lock taken directly: for what every commit does.
+
+    Importing the library costs such a process more than all else it does under the lock.
+    """
+    path, fd = _ready(layout, name)
     try:
-        os.pwrite(fd, f"{os.getpid():<12}\n".encode(), 0)
+        files.lock(fd, path, wait=wait)
+        _sign(fd)
+        yield
+    except files.LockTimeoutError as error:
+        if error.filename != path:
+            raise
+        raise _busy(name, path) from None
     finally:
         os.close(fd)

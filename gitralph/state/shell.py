@@ -4,10 +4,13 @@ Their order is the order of lines. A command that has not ended, or of which no 
 counts as one that may have changed anything.
 """
 
+import os
+import time
 from dataclasses import dataclass, field
 
 from gitralph import files, jsonline, shellwatch
 from gitralph.layout import Layout
+from gitralph.state.sweep import CALL_AGE, Sweep, Swept
 
 _LIMIT = 256 << 20
 
@@ -33,7 +36,7 @@ class Row:
 class Window:
     """One command: places in the file where it begins and ends; ``rows`` None when not known.
 
-    ``picture`` is what was dirty when a command began that has not ended.
+    ``picture`` is what was dirty, and ``head`` what HEAD was, when a command began that has not ended.
     """
 
     session: str
@@ -46,6 +49,7 @@ class Window:
     late: bool = False
     rows: dict[bytes, Row] | None = None
     picture: dict[bytes, tuple[Form, str | None]] | None = None
+    head: str | None = None
 
     def overlaps(self, other: "Window") -> bool:
         """True when the two ran at the same time, as far as anybody can tell."""
@@ -148,4 +152,56 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     kept = shellwatch.load(layout.shell_call(window.session, window.call or window.tool or ""))
     picture = shellwatch.picture_of(kept) if kept is not None else None
     if picture is not None:
+        window.head = picture.head
         window.picture = {_path(n): (_form(row[1:]), row[0]) for n, row in picture.rows.items()}
+
+
+def _stamp(when: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
+
+
+def _unneeded(layout: Layout, rows: list[dict[str, object]], sweep: Sweep) -> set[str]:
+    """Commands from before the cut-off, and those whose end nobody can tell any more."""
+    opened = {name: row for row in rows if (name := _text(row, "open")) is not None}
+    closed = {_text(row, "close") for row in rows}
+    out = set()
+    for name, row in opened.items():
+        began, call = _text(row, "ts") or "", _text(row, "call") or _text(row, "tool") or ""
+        lost = name not in closed and began < _stamp(sweep.now - CALL_AGE)
+        if lost and os.path.lexists(layout.shell_call(_text(row, "session") or "", call)):
+            lost = False
+        if lost or began < _stamp(sweep.cutoff):
+            out.add(name)
+    return out
+
+
+def trim(sweep: Sweep, layout: Layout) -> None:
+    """Forget old commands, under the file's lock; those that append meanwhile start on the new file."""
+    if not os.path.isfile(layout.shells):
+        return
+    fd = files.open_locked(layout.shells)
+    try:
+        lines = files.read_bytes(layout.shells, _LIMIT).splitlines(keepends=True)
+        rows = [_fields(line) for line in lines]
+        gone = _unneeded(layout, rows, sweep)
+        kept = [
+            x for x, row in zip(lines, rows, strict=True) if not {row.get("open"), row.get("close")} & gone
+        ]
+        if len(kept) == len(lines):
+            return
+        size = sum(map(len, lines)) - sum(map(len, kept))
+        if not sweep.dry:
+            files.write_whole(layout.shells, b"".join(kept))
+        sweep.swept.append(Swept("shell", os.path.relpath(layout.shells, sweep.top), size))
+    finally:
+        os.close(fd)
+
+
+def _fields(line: bytes) -> dict[str, object]:
+    try:
+        value = jsonline.loads(line.decode("utf-8"))
+    except ValueError:
+        return {}
+    return (
+        {k: v for k, v in value.items() if not isinstance(v, (dict, list))} if isinstance(value, dict) else {}
+    )

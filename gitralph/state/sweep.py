@@ -17,6 +17,7 @@ from gitralph.layout import Layout
 from gitralph.state import consumption, manifest, pending
 
 CALL_AGE = 24 * 3600.0
+LEFT_AGE = 3600.0
 _LIMIT = 1 << 30
 _WAIT = 2.0
 _ASIDE = ".gc"
@@ -153,6 +154,20 @@ def _drop_folder(sweep: Sweep, folder: str) -> None:
             os.rmdir(folder)
         except OSError:
             pass
+
+
+# --- what a kill left ---
+
+
+def leftovers(sweep: Sweep, lay: Layout) -> None:
+    """Remove files that were being written when their process was killed, once they are an hour old."""
+    objects = f"{lay.top}/objects"
+    folders = [lay.top, lay.own, lay.edits, lay.intents, *(f"{objects}/{shard}" for shard in names(objects))]
+    for folder in dict.fromkeys(folders):
+        for name in names(folder, ".tmp"):
+            path = f"{folder}/{name}"
+            if os.lstat(path).st_mtime < sweep.now - LEFT_AGE:
+                sweep.unlink("work", path)
 
 
 # --- texts ---

@@ -364,6 +364,27 @@ def test_k59_restored_by_the_session_itself(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
+def test_k59_the_text_comes_back(repo: Repo) -> None:
+    """Restored and consumed; when the session's text is there again, it is the session's again."""
+    repo.edit("S1", "a", changed())
+    repo.git("checkout", "--", "a")
+    assert repo.commit("S1").status == "nothing"
+    repo.write("a", changed())
+    assert repo.pending("S1") == ["a"]
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M"}
+
+
+def test_k59_the_text_comes_back_in_a_commit_of_the_users(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.git("checkout", "--", "a")
+    repo.commit("S1")
+    repo.write("a", changed())
+    repo.commit_all("by hand")
+    assert repo.pending("S1") == []
+    assert repo.commit("S1").status == "nothing"
+
+
 def test_k60_identical_rewrite(repo: Repo) -> None:
     repo.edit("S1", "a", TEN)
     answer = repo.commit("S1")

@@ -78,7 +78,14 @@ def test_k97_bare_repository(make_repo: Make, tmp_path: Path) -> None:
     for command in (["commit", "--session", "S1", "-m", "x"], ["status"], ["ls-files"], ["diff"]):
         done = bare.ralph(*command, code=128)
         assert "bare repository" in done.said
-    event = {"session": "S1", "cwd": str(bare.root), "event": "edit", "path": "a", "before": None, "after": ""}
+    event = {
+        "session": "S1",
+        "cwd": str(bare.root),
+        "event": "edit",
+        "path": "a",
+        "before": None,
+        "after": "",
+    }
     bare.hook("generic", event)
     assert not (bare.root / "ralph-sessions").exists()
 
@@ -89,7 +96,14 @@ def test_k97_no_repository(make_repo: Make, tmp_path: Path) -> None:
     nowhere.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path)
     done = nowhere.ralph("commit", "--session", "S1", "-m", "x", code=128)
     assert done.said.startswith("fatal: not a git repository")
-    event = {"session": "S1", "cwd": str(nowhere.root), "event": "edit", "path": "a", "before": None, "after": ""}
+    event = {
+        "session": "S1",
+        "cwd": str(nowhere.root),
+        "event": "edit",
+        "path": "a",
+        "before": None,
+        "after": "",
+    }
     done = nowhere.hook("generic", event)
     assert done.err == b""
     assert list(nowhere.root.iterdir()) == []
@@ -271,7 +285,9 @@ def test_k103_partial_clone(repo: Repo, tmp_path: Path, kind: str) -> None:
     """Blobs missing: works. Trees missing: right, or refused by name."""
     repo.git("config", "uploadpack.allowFilter", "true")
     repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
-    repo.git("clone", "-q", f"--filter={kind}", "--no-checkout", f"file://{repo.root}", str(tmp_path / "part"))
+    repo.git(
+        "clone", "-q", f"--filter={kind}", "--no-checkout", f"file://{repo.root}", str(tmp_path / "part")
+    )
     partial = Repo(tmp_path / "part", repo.env)
     partial.git("sparse-checkout", "set", "--no-cone", "/a", "/n")
     partial.git("checkout", "-q", "main")

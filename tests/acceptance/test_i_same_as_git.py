@@ -39,7 +39,8 @@ CASES: dict[str, Case] = {
     "binary by auto": Case({"f": b"a\r\n\0b\r\n"}, {"f": LF}, {}, "* text=auto\n"),
     "UTF-16": Case({"f": "one\ntwo ü\n".encode("utf-16")}, {}, {}, "f text working-tree-encoding=UTF-16\n"),
     "UTF-16LE with a mark": Case(
-        {"f": "\ufeffü\r\n".encode("utf-16-le")}, {}, {}, "f text working-tree-encoding=UTF-16LE-BOM eol=crlf\n"
+        {"f": "\ufeffü\r\n".encode("utf-16-le")}, {}, {},
+        "f text working-tree-encoding=UTF-16LE-BOM eol=crlf\n",
     ),
     "latin-1": Case({"f": "Grüße\n".encode("latin-1")}, {}, {}, "f working-tree-encoding=ISO-8859-1\n"),
     "clean filter": Case(

@@ -98,7 +98,11 @@ def test_k115_under_ralph_session_an_agents_own_id_is_an_alias(repo: Repo) -> No
     repo.start("S1")
     env = {"RALPH_TRACKING": "1", "RALPH_SESSION": "S1"}
     repo.write("a", MINE)
-    repo.hook("claude-code", payloads.claude_write("own-id", str(repo.root), str(repo.file("a")), TEN, MINE), env=env)
+    repo.hook(
+        "claude-code",
+        payloads.claude_write("own-id", str(repo.root), str(repo.file("a")), TEN, MINE),
+        env=env,
+    )
     assert json.loads((repo.state / "S1.json").read_text())["aliases"] == ["own-id"]
     assert [row["id"] for row in repo.ralph("session", "list", "--json").json()] == ["S1"]
     # the agent's shell has both: they are the same session

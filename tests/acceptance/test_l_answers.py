@@ -8,10 +8,10 @@ from tests.support.repo import Repo
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
-REASONS = set(
-    "entangled contested unanchored stale ignored outside submodule unmerged unchanged gone filtered "
-    "too-large shell".split()
-)
+REASONS = {
+    "entangled", "contested", "unanchored", "stale", "ignored", "outside", "submodule", "unmerged",
+    "unchanged", "gone", "filtered", "too-large", "shell",
+}  # fmt: skip
 TOP = {"status", "commit", "ref", "session", "paths", "left", "notes"}
 
 

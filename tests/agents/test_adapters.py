@@ -113,6 +113,22 @@ def test_equal_calls_without_an_id_are_two_edits(stage: Stage) -> None:
     assert _exact(stage, "a.txt") == ["payload"] * 3
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "generic"])
+def test_the_same_edit_again_after_a_commit_is_recorded(stage: Stage, agent: str) -> None:
+    """Committed, reset to the old text, made once more: a consumption line is no edit."""
+    repo = stage.repo
+    sample = next(s for s in fixtures.samples() if s.name == "06-PostToolUse-Edit")
+    for _ in range(2):
+        repo.write("a.txt", "one\ntwo\nthree\n")
+        if agent == "generic":
+            repo.edit(S, "a.txt", "one\ndeux\nthree\n")
+        else:
+            stage.after(sample.edits)
+            _send(stage, agent, sample.payload)
+        assert repo.commit(S).paths == {"a.txt": "M"}
+        repo.git("reset", "-q", "--hard", "HEAD^")
+
+
 def test_a_patch_that_matches_loosely_is_a_window(stage: Stage) -> None:
     _call(stage, "*** Update File: a.txt\n@@\n-two  \n+deux\n", "a.txt", "one\ndeux!\nthree\n")
     assert _exact(stage, "a.txt") == ["window"]

@@ -132,10 +132,11 @@ def test_nothing_is_recorded(stage: Stage, sample: Sample) -> None:
 @pytest.mark.parametrize("agent", fixtures.AGENTS)
 def test_a_payload_without_an_id_is_logged(stage: Stage, agent: str) -> None:
     sample = next(sample for sample in EDITS if sample.agent == agent)
-    payload = _without_ids(sample.payload)
+    stage.repo.start("S1")
     stage.after(sample.edits)
-    _send(stage, agent, payload)
+    _send(stage, agent, _without_ids(sample.payload))
     assert fixtures.journals(stage.repo) == []
+    assert f"{agent}: no session id" in (stage.repo.state / "hooks.log").read_text()
 
 
 def _without_ids(value: Any) -> Any:

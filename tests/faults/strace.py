@@ -85,7 +85,8 @@ def points(
     args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes, log: str
 ) -> tuple[Ended, list[Point]]:
     """Run ``git ralph <args>`` unharmed; how it ended and every call that may change something."""
-    ended = _run(["strace", "-qq", "-s", "80", "-o", log, "-e", f"trace={_SET}", *COMMAND, *args], cwd, env, stdin)
+    words = ["strace", "-qq", "-s", "80", "-o", log, "-e", f"trace={_SET}"]
+    ended = _run([*words, *COMMAND, *args], cwd, env, stdin)
     counts: dict[str, int] = {}
     found = []
     with open(log, encoding="utf-8", errors="replace") as file:

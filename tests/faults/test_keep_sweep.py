@@ -61,6 +61,9 @@ def wrong_after_gc(place: Place) -> list[str]:
     wrong = []
     if (pending(place, "S1"), pending(place, "S2")) != ([], ["b", "c"]):
         wrong.append("what is pending changed by a cut")
+    for path in (place.root / ".git/ralph-sessions").rglob("*"):
+        if path.name.endswith(".tmp") or path.name.startswith("S1."):
+            os.utime(path, (0, 0))  # such files go when nobody can still be writing them
     done = place.ralph("gc")
     if done.code or "Traceback" in done.said:
         wrong.append(f"the rerun ended with {done.code}: {done.said}")
@@ -99,10 +102,15 @@ def fresh_home(tmp_path: Path, env: dict[str, str]) -> Home:
     """A home with settings of Claude Code and nothing of pi."""
     root = tmp_path / "home"
     shutil.rmtree(root, ignore_errors=True)
-    root.mkdir()
+    (root / "state").mkdir(parents=True)
     home = Home(root, {**env, "HOME": str(root), "XDG_STATE_HOME": str(root / "state")}, tmp_path)
     home.write(".claude/settings.json", SETTINGS)
     return home
+
+
+def visible(tree: dict[str, bytes | None]) -> dict[str, bytes | None]:
+    """A home's tree; what receipts say of folders may differ."""
+    return {name: None if name.startswith("state/") else data for name, data in tree.items()}
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
@@ -131,7 +139,7 @@ def test_install_and_uninstall_killed_anywhere(command: str, tmp_path: Path, env
         if home.read(".claude/settings.json") not in allowed:
             bad.append(f"killed at {point}: the settings are torn")
         home.ralph(*args)
-        if home.tree() != wanted:
+        if visible(home.tree()) != visible(wanted):
             bad.append(f"killed at {point}: {sorted(set(home.tree()) ^ set(wanted))}")
         home.ralph("uninstall")
         if home.tree() != without:

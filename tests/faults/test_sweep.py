@@ -109,7 +109,7 @@ def test_commit_killed_before_every_call_is_finished_by_the_next(
     """K87, K88, K89: one commit, records consumed once, nothing for a human to delete."""
     run = sweep(maker)
     main = maker is scenes.branch
-    for point in run.chosen(4 if main else 17, _GIT_FILES if main else ()):
+    for point in run.chosen(8 if main else 29, _GIT_FILES if main else ()):
         run.hurt(point, "signal=KILL")
 
 
@@ -118,7 +118,7 @@ def test_recording_killed_before_every_call_is_finished_by_the_next(
     maker: Maker, sweep: Callable[[Maker], Sweep]
 ) -> None:
     run = sweep(maker)
-    for point in run.chosen(4):
+    for point in run.chosen(6):
         run.hurt(point, "signal=KILL")
 
 
@@ -126,7 +126,7 @@ def test_recording_killed_before_every_call_is_finished_by_the_next(
 def test_an_error_of_every_call_loses_nothing(maker: Maker, sweep: Callable[[Maker], Sweep]) -> None:
     """Exit codes as documented, no traceback, and a rerun that finishes the job."""
     run = sweep(maker)
-    chosen = run.chosen(11 if maker is scenes.branch else 29)
+    chosen = run.chosen(17 if maker is scenes.branch else 47)
     for number, point in enumerate(chosen):
         for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
             run.hurt(point, f"error={error}")

@@ -64,7 +64,11 @@ class Generator:
         return indent + b" ".join(self._word(author) for _ in range(self.random.randint(2, 6)))
 
     def _block(self, author: str) -> Text:
-        return [self._line(author) for _ in range(self.random.randint(1, 20))]
+        """New lines; at least one tells its author, or nobody could judge what became of it."""
+        while True:
+            block = [self._line(author) for _ in range(self.random.randint(1, 20))]
+            if words_of(block):
+                return block
 
     def _place(self, length: int) -> int:
         if not self.hot:

@@ -31,9 +31,14 @@ def plain(cell: Cell) -> Cell:
 
 @dataclass
 class Tally:
-    """What became of the commits of some runs."""
+    """What became of the commits of some runs.
+
+    A commit refused at a random moment is tried again after the others; `refused` never went
+    through without force, `late` went through only after others had committed.
+    """
 
     committed: int = 0
+    late: int = 0
     refused: int = 0
     forced: int = 0
     wrong: list[tuple[int, str, list[str]]] = field(default_factory=list)
@@ -44,6 +49,7 @@ class Tally:
         leaks = sum(any(f.startswith("leak") for f in faults) for _, _, faults in self.wrong)
         return (
             f"{name:34} asked {asked:6}  committed {100 * self.committed / max(asked, 1):5.1f} %"
+            f" (refused before {self.late:4})"
             f"  refused {100 * self.refused / max(asked, 1):5.1f} %  forced {self.forced:5}"
             f"  wrong {len(self.wrong):3} of {done} ({100 * len(self.wrong) / max(done, 1):.2f} %,"
             f" {leaks} leaks)"
@@ -89,7 +95,7 @@ class Run:
         result = self.try_commit(who)
         if result is not None:
             self.tally.committed += result
-            self.tally.refused += not result
+            self.tally.late += not result
 
     def finish(self) -> None:
         """Commit all; who is refused tries again after the others, then by force."""
@@ -99,6 +105,7 @@ class Run:
         while waiting and progress:
             results = {who: self.try_commit(who) for who in waiting}
             progress = any(results.values())
+            self.tally.late += sum(result is False for result in results.values()) if progress else 0
             self.tally.committed += sum(bool(result) for result in results.values())
             waiting = [who for who in waiting if results[who] is False]
         self.tally.refused += len(waiting)
@@ -124,9 +131,9 @@ class Run:
         text = (answer.text or b"").split(b"\n")[:-1]
         also = {HUMAN if name == UNRECORDED else name for name in answer.includes}
         faults = self.truth.judge(who, also, self.head, text)
-        if any(note.kind in ("reanchored", "rewound") for note in answer.notes):
-            if not self.taken_tail:
-                faults.append("reanchored")
+        moved = any(note.kind in ("reanchored", "rewound") for note in answer.notes)
+        if moved and not self.taken_tail:
+            faults.append("reanchored")
         if faults:
             self.tally.wrong.append((self.seed, who, faults))
         if text == self.head:

@@ -141,6 +141,19 @@ def test_k24_three_layers() -> None:
     assert world.ask("s2").text == world.head
 
 
+def test_k24_an_absorbed_version_stays_its_owners() -> None:
+    """S1 replaced S2's version, committed, and brings S2's words back: they are not S1's."""
+    world = World(TEN)
+    world.swap("s2", line(5), b"wording of another\n")
+    world.swap("s1", b"wording of another\n", b"mine only\n")
+    assert world.commit("s1").taken == ("k0.0~", "k1.0")
+    world.swap("s1", b"mine only\n", b"wording of another\n")
+    assert world.refuse("s1").left[0].sessions == ("s2",)
+    answer = world.commit("s1", include=True)
+    assert answer.includes == ("s2",)
+    assert answer.text == world.disk
+
+
 def test_k25_undone_by_another() -> None:
     world = World(TEN)
     world.swap("s1", line(5), line(5) + b"block x\nmore of x\n")

@@ -50,7 +50,7 @@ class Truth:
     perhaps: set[int] = field(default_factory=set)
     """Steps of which a forced commit of another took some part."""
 
-    _gap: Text = field(default_factory=list)
+    _gap: tuple[set[bytes], set[bytes]] = field(default_factory=lambda: (set(), set()))
 
     def begin(self) -> None:
         for word in words_of(self.text):
@@ -74,23 +74,29 @@ class Truth:
             self.events.setdefault(word, []).append((at, actor, True))
         for word in before - now:
             self.events.setdefault(word, []).append((at, actor, False))
-        pairs = list(replaced)
+        for old, new in replaced:
+            self._stands(set(words_of(old)) - set(words_of(new)), set(words_of(new)) - before)
         if actor == HUMAN:  # hooks see all a human did between two of them as one change
-            pairs.append((self._gap, after))
-            self._gap = [*self._gap, *(line for old, _ in pairs for line in old)]
+            self._gap = (self._gap[0] | before - now, self._gap[1] | now - before)
+            self._stands(*self._gap)
         else:
-            self._gap = []
-        for old, new in pairs:
-            gone = set(words_of(old)) - set(words_of(new))
-            for word in list(gone):
-                gone |= self.stands_for.get(word, set())
-            for word in set(words_of(new)) - before:
-                self.stands_for.setdefault(word, set()).update(gone)
+            self._gap = (set(), set())
         self._inherit(before, words_of(after))
         for word in moved:
             self.moves.setdefault(word, set()).add(at)
         self.text = after
         self._snapshot(actor)
+
+    def _stands(self, gone: set[bytes], made: set[bytes]) -> None:
+        for word in list(gone):
+            gone = gone | self.stands_for.get(word, set())
+        for word in made:
+            self.stands_for.setdefault(word, set()).update(gone - {word})
+
+    def _seen(self) -> list[int]:
+        """Texts that a hook saw, and the present one; of others nobody can know the order."""
+        last = len(self.actors) - 1
+        return [at for at in range(last + 1) if at == last or {*self.actors[at : at + 2]} != {HUMAN}]
 
     def _inherit(self, before: set[bytes], order: list[bytes]) -> None:
         """A word written inside a moved block stands and falls with the block."""
@@ -149,9 +155,7 @@ class Truth:
     def _may_drop(self, names: set[str], word: bytes) -> bool:
         removed = {word} | {v for v, stood in self.stands_for.items() if word in stood}
         return any(
-            actor in names and not put
-            for gone in removed
-            for _, actor, put in self.events.get(gone, [])
+            actor in names and not put for gone in removed for _, actor, put in self.events.get(gone, [])
         )
 
     def _missing(self, who: str, after: set[bytes]) -> list[str]:
@@ -173,16 +177,14 @@ class Truth:
         rims = [word for word in rims if not self._adrift(who, also, word)]
         place = {word: at for at, word in enumerate(rims)}
         suspects: set[tuple[bytes, bytes]] = set()
-        for snapshot in self.orders:
+        for snapshot in (self.orders[at] for at in self._seen()):
             common = [word for word in rims if word in snapshot]
             for at in _outside_rising([snapshot[word] for word in common]):
                 suspects.update((common[at], other) for other in common if other != common[at])
         faults = [pair for pair in suspects if not self._order_is_right(who, place, *pair)]
         return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
 
-    def _order_is_right(
-        self, who: str, place: dict[bytes, int], one: bytes, other: bytes
-    ) -> bool:
+    def _order_is_right(self, who: str, place: dict[bytes, int], one: bytes, other: bytes) -> bool:
         """Compare with the orders that follow from moves committed or made by the committer.
 
         A move taken back may be committed or not.
@@ -193,7 +195,8 @@ class Truth:
                 return True
         current: bool | None = None
         moved = False
-        for at, snapshot in enumerate(self.orders):
+        for at in self._seen():
+            snapshot = self.orders[at]
             if one not in snapshot or other not in snapshot:
                 continue
             order = snapshot[one] < snapshot[other]

@@ -15,7 +15,7 @@ class World:
         self.steps: list[Step] = []
         self.committed: list[str] = []
 
-    def edit(self, who: str, after: bytes | None, before: bytes | None | str = "disk") -> None:
+    def edit(self, who: str, after: bytes | None, before: bytes | str | None = "disk") -> None:
         """A recorded edit; `before` differs from the disk only for a write from an old read."""
         seen = self.disk if isinstance(before, str) else before
         self.steps.append(Step(f"k{len(self.steps)}", who, seen, after))

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,40 @@ def finished(run: Run) -> dict[str, Any]:
     return report
 
 
-def need_driver() -> None:
-    """Skip, loudly, where there is no driver beside the checkout or no npm."""
+# two test processes must not install into one folder at once
+_INSTALL = """
+import fcntl, pathlib, sys
+sys.path.insert(0, sys.argv[1])
+import real_client as driver
+cache = pathlib.Path(sys.argv[2])
+cache.mkdir(parents=True, exist_ok=True)
+with open(cache / ".lock", "w") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        for name in sys.argv[3:]:
+            recipe = driver.CLIENTS[name]
+            driver.node_dir(cache, recipe.node)
+            driver.install(cache / name, recipe.package, recipe.version)
+    except (driver.InstallError, driver.subprocess.SubprocessError, OSError) as error:
+        sys.exit(str(error))
+"""
+
+
+@cache
+def why_not(*names: str) -> str | None:
+    """Install the clients unless they are there; why they cannot be had, None when they can."""
     if not DRIVER.exists():
-        pytest.skip(f"NOT TESTED WITH REAL AGENTS: no driver at '{DRIVER}'")
+        return f"no driver at '{DRIVER}'"
+    done = subprocess.run(
+        [sys.executable, "-c", _INSTALL, str(TOOLS), str(CACHE), *names],
+        env=_OUTER, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = done.stderr.strip().splitlines()
+    return None if done.returncode == 0 else (said[-1] if said else "the installation failed")
+
+
+def need(*names: str) -> None:
+    """Skip, loudly, where the driver or the clients cannot be had."""
+    reason = why_not(*names)
+    if reason is not None:
+        pytest.skip(f"NOT TESTED WITH REAL AGENTS ({', '.join(names)}): {reason}")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_agents.clients import Stage, need_driver
+from tests.real_agents.clients import Stage, need
 from tests.support.repo import Repo
 
 FILES = {
@@ -23,7 +23,7 @@ FILES = {
 @pytest.fixture
 def stage(tmp_path: Path, empty_repo: Repo) -> Stage:
     """A committed repository with an identity of its own, and a HOME without any settings."""
-    need_driver()
+    need("claude-code", "pi")
     for path, text in FILES.items():
         empty_repo.write(path, text)
     empty_repo.git("config", "user.name", "U Ser")

@@ -235,6 +235,7 @@ def no_lock_is_left(repo: "Repo") -> None:
     locks = [path for path in _files(common, ".lock") if "ralph-sessions/" not in path]
     assert locks == [], f"C6: {locks}"
     assert not list(state.glob("intents/*")), "C6: an intent is left"
+    assert not list(state.glob("tmp/*")), "C6: work in progress is left"
     for name in _files(state, ".lock", ".files", ".jsonl", ".commits"):
         with open(state / name, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,5 +1,6 @@
 """A user's home with agents' settings in it, and ``git ralph`` run there, outside any repository."""
 
+import json
 import os
 import sysconfig
 from dataclasses import dataclass
@@ -7,6 +8,18 @@ from pathlib import Path
 
 from tests.support import runner
 from tests.support.runner import Done
+
+
+def ours(data: bytes) -> list[tuple[str, str | None]]:
+    """Event and matcher of each of our handlers."""
+    hooks = json.loads(data.decode("utf-8-sig"))["hooks"]
+    return [
+        (event, group.get("matcher"))
+        for event, groups in hooks.items()
+        for group in groups
+        for handler in group["hooks"]
+        if handler["command"] == "git ralph hook claude-code"
+    ]
 
 
 def with_tool_on_path(environ: dict[str, str]) -> dict[str, str]:

@@ -82,7 +82,8 @@ def _set_environment(env: Mapping[str, str]) -> None:
 
 
 def _stream(fd: int, mode: str, errors: str) -> TextIO:
-    return open(fd, mode, encoding="utf-8", errors=errors, closefd=False)
+    stream: Any = open(fd, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115  closed by _streams
+    return stream  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager

@@ -61,11 +61,16 @@ def _look(agent: Agent, scope: str, file: str, is_read: bool) -> Installation | 
         return Installation(scope, file, is_read, None, str(error))
 
 
+def _reads(agent: Agent, folder: str, cwd: str) -> bool:
+    """True when an agent started in ``cwd`` reads the project file of ``folder``."""
+    return folder == cwd or (agent.seen_below and f"{cwd}/".startswith(f"{folder}/"))
+
+
 def installations(agent: Agent, here: Where, environ: Mapping[str, str]) -> list[Installation]:
     """Every file of an agent that exists, whether it names us or not."""
     candidates = [(USER, agent.file(USER, environ, None), True)]
     for folder in here.folders:
-        is_read = folder == os.path.realpath(here.cwd)
+        is_read = _reads(agent, folder, os.path.realpath(here.cwd))
         candidates.append((PROJECT, agent.file(PROJECT, environ, folder), is_read))
         if agent.local_file:
             candidates.append((LOCAL, agent.file(LOCAL, environ, folder), is_read))

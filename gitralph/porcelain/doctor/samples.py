@@ -1,15 +1,16 @@
 """What each agent sends when it writes a file: the events before and after it; data.
 
-Shaped like the payloads of the live clients.
+Shaped like the payloads of the live clients; those of Cursor and Droid like their documentation.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 Payload = dict[str, Any]
+_Events = tuple[list[Payload], list[Payload]]
 
 
-def _claude_code(session: str, root: str, path: str, text: str) -> tuple[list[Payload], list[Payload]]:
+def _claude_code(session: str, root: str, path: str, text: str) -> _Events:
     common = {"session_id": session, "transcript_path": f"{root}/.git/none.jsonl", "cwd": root}
     tool = {
         **common, "prompt_id": session, "permission_mode": "acceptEdits", "tool_name": "Write",
@@ -28,7 +29,7 @@ def _claude_code(session: str, root: str, path: str, text: str) -> tuple[list[Pa
     )
 
 
-def _pi(session: str, root: str, path: str, text: str) -> tuple[list[Payload], list[Payload]]:
+def _pi(session: str, root: str, path: str, text: str) -> _Events:
     def line(name: str, **event: Any) -> Payload:
         return {
             "hook_event_name": name, "session_id": session, "transcript_path": None, "cwd": root,
@@ -44,14 +45,111 @@ def _pi(session: str, root: str, path: str, text: str) -> tuple[list[Payload], l
     )
 
 
-def _generic(session: str, root: str, path: str, text: str) -> tuple[list[Payload], list[Payload]]:
+def _generic(session: str, root: str, path: str, text: str) -> _Events:
     common = {"session": session, "cwd": root}
     edit = {**common, "event": "edit", "path": path, "before": None, "after": text}
     return [{**common, "event": "start"}], [edit]
 
 
-SAMPLES: dict[str, Callable[[str, str, str, str], tuple[list[Payload], list[Payload]]]] = {
+def _hooks(common: Payload, names: tuple[str, str, str], call: Payload, answer: Payload) -> _Events:
+    """Three events of the common shape: ``names`` of start, before and after."""
+    start, before, after = names
+    return (
+        [
+            {**common, "hook_event_name": start, "source": "startup"},
+            {**common, "hook_event_name": before, **call},
+        ],
+        [{**common, "hook_event_name": after, **call, **answer}],
+    )
+
+
+_PASCAL = ("SessionStart", "PreToolUse", "PostToolUse")
+
+
+def _codex(session: str, root: str, path: str, text: str) -> _Events:
+    common = {"session_id": session, "transcript_path": None, "cwd": root, "model": "gpt-5.5"}
+    added = "".join(f"+{line}\n" for line in text.splitlines())
+    patch = f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n"
+    call = {"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_use_id": "call_doctor"}
+    return _hooks(common, _PASCAL, call, {"tool_response": "Exit code: 0"})
+
+
+def _shown(path: str, text: str) -> Payload:
+    return {"filePath": path, "originalContent": "", "newContent": text, "isNewFile": True}
+
+
+def _gemini(session: str, root: str, path: str, text: str) -> _Events:
+    common = {"session_id": session, "transcript_path": f"{root}/.git/none.jsonl", "cwd": root}
+    call = {"tool_name": "write_file", "tool_input": {"file_path": path, "content": text}}
+    answer = {"tool_response": {"llmContent": "ok", "returnDisplay": _shown(path, text)}}
+    return _hooks(common, ("SessionStart", "BeforeTool", "AfterTool"), call, answer)
+
+
+def _qwen(session: str, root: str, path: str, text: str) -> _Events:
+    common = {"session_id": session, "transcript_path": f"{root}/.git/none.jsonl", "cwd": root}
+    call = {
+        "tool_name": "write_file", "tool_input": {"file_path": path, "content": text},
+        "tool_use_id": "toolu_doctor", "tool_call_id": "call_doctor",
+    }  # fmt: skip
+    answer = {"tool_response": {"llmContent": "ok", "returnDisplay": _shown(path, text)}}
+    return _hooks(common, _PASCAL, call, answer)
+
+
+def _copilot(session: str, root: str, path: str, text: str) -> _Events:
+    common = {"sessionId": session, "timestamp": 1, "cwd": root}
+    call = {**common, "toolName": "create", "toolArgs": {"path": path, "file_text": text}}
+    answer = {"resultType": "success", "textResultForLlm": "ok"}
+    start = {**common, "source": "new", "initialPrompt": "x"}
+    return [start, call], [{**call, "toolResult": answer}]
+
+
+def _opencode(session: str, root: str, path: str, text: str) -> _Events:
+    def line(name: str, event: Payload) -> Payload:
+        return {
+            "hook_event_name": name, "session_id": session, "parent_session_id": None, "cwd": root,
+            "worktree": root, "event": event,
+        }  # fmt: skip
+
+    call = {"tool": "write", "sessionID": session, "callID": "call_doctor"}
+    args = {"filePath": path, "content": text}
+    created = {"type": "session.created", "properties": {"sessionID": session, "info": {"id": session}}}
+    told = {"metadata": {"filepath": path, "exists": False}, "output": "ok"}
+    return (
+        [
+            line("session.created", created),
+            line("tool.execute.before", {"input": call, "output": {"args": args}}),
+        ],
+        [line("tool.execute.after", {"input": {**call, "args": args}, "output": told})],
+    )
+
+
+def _cursor(session: str, root: str, path: str, text: str) -> _Events:
+    common = {
+        "conversation_id": session, "session_id": session, "cursor_version": "2.5.0", "cwd": root,
+        "workspace_roots": [root], "transcript_path": None,
+    }  # fmt: skip
+    call = {
+        "tool_name": "Write", "tool_input": {"file_path": path, "content": text}, "tool_use_id": "doctor"
+    }  # fmt: skip
+    names = ("sessionStart", "preToolUse", "postToolUse")
+    return _hooks(common, names, call, {"tool_output": '{"success":true}'})
+
+
+def _droid(session: str, root: str, path: str, text: str) -> _Events:
+    common = {"session_id": session, "transcript_path": None, "cwd": root, "permission_mode": "off"}
+    call = {"tool_name": "Create", "tool_input": {"file_path": path, "content": text}}
+    return _hooks(common, _PASCAL, call, {"tool_response": {"filePath": path, "success": True}})
+
+
+SAMPLES: dict[str, Callable[[str, str, str, str], _Events]] = {
     "claude-code": _claude_code,
-    "pi": _pi,
+    "codex": _codex,
+    "copilot": _copilot,
+    "cursor": _cursor,
+    "droid": _droid,
+    "gemini": _gemini,
     "generic": _generic,
+    "opencode": _opencode,
+    "pi": _pi,
+    "qwen": _qwen,
 }

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitralph.porcelain.doctor import probe
+from gitralph.porcelain.doctor import probe, trust
 from gitralph.porcelain.doctor.found import MANAGED, Installation, Where, installations
 from gitralph.porcelain.doctor.probe import Shot
+from gitralph.porcelain.install import receipt
 from gitralph.porcelain.install.settings import DISABLE_ALL
-from gitralph.porcelain.install.table import MANUAL, USER, Agent
+from gitralph.porcelain.install.table import MANUAL, PROJECT, USER, Agent
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,9 @@ def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
     found = installations(agent, here, environ)
     verdict.installed = [one for one in found if one.is_ours]
     _files(verdict, found)
+    _taken_out(verdict, agent, here, environ)
     if verdict.installed:
-        _trust(verdict, agent)
+        _trust(verdict, agent, here, environ)
         _coverage(verdict, here)
         _shots(verdict, environ)
     elif verdict.present and not verdict.problems:
@@ -90,9 +92,25 @@ def _files(verdict: Verdict, found: list[Installation]) -> None:
                 verdict.add("hooks-disabled", text, f"take '{key}' out of '{one.file}'")
 
 
-def _trust(verdict: Verdict, agent: Agent) -> None:
-    user = any(one.scope == USER for one in verdict.installed)
-    verdict.trusted = True if user or not agent.asks_trust else None
+def _taken_out(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, str]) -> None:
+    """Files that we registered in and that do not name us any more."""
+    there = {os.path.realpath(one.file) for one in verdict.installed}
+    files = [(USER, agent.file(USER, environ, None))]
+    files += [(PROJECT, agent.file(PROJECT, environ, folder)) for folder in here.folders]
+    for scope, file in files:
+        target = os.path.realpath(file)
+        if target not in there and receipt.read(environ, target) is not None:
+            text = f"our hooks were taken out of '{file}' since they were installed"
+            words = f"--agent {agent.name} --{scope}"
+            fix = f"git ralph install {words}, or to forget them: git ralph uninstall {words}"
+            verdict.add("taken-out", text, fix)
+
+
+def _trust(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, str]) -> None:
+    verdict.trusted = trust.trusted(agent, verdict.installed, here.cwd, environ)
+    if verdict.trusted is False:
+        text = f"'{agent.name}' skips our hooks here: it was not told to trust them"
+        verdict.add("not-trusted", text, agent.trust_note)
 
 
 def _coverage(verdict: Verdict, here: Where) -> None:

@@ -27,6 +27,7 @@ class Done:
     file: str | None
     status: str
     note: str = ""
+    trust: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,13 @@ def _plan_uninstall(agent: Agent, path: str, environ: Mapping[str, str]) -> _Pla
     form, found = FORMS[agent.form], place.look(path)
     kept = receipt.read(environ, found.target)
     if found.data is None:
-        return _Plan(agent, found, None, ABSENT)
+        return _Plan(agent, found, None, ABSENT, kept)
     if kept is not None and kept.wrote == receipt.checksum(found.data):
         return _Plan(agent, found, kept.original, RESTORED, kept)
     _check_edited(form, agent, found, kept)
     data = form.removed(agent, found.data)
     if data == found.data:
-        return _Plan(agent, found, data, ABSENT)
+        return _Plan(agent, found, data, ABSENT, kept)
     return _Plan(agent, found, _left(agent, data, kept), REMOVED, kept)
 
 
@@ -137,7 +138,11 @@ def _check_still(plans: Sequence[_Plan]) -> bool:
 def _write(plan: _Plan, environ: Mapping[str, str]) -> None:
     """Carry one plan out; a receipt is on disk before the file it tells of."""
     found, kept = plan.found, plan.keep
-    if plan.status in (UNCHANGED, ABSENT):
+    if plan.status == UNCHANGED:
+        return
+    if plan.status == ABSENT:  # maybe an uninstall was cut off after its first step
+        place.prune(kept.folders if kept else [])
+        receipt.forget(environ, found.target)
         return
     if plan.status in (INSTALLED, UPDATED):
         assert kept is not None
@@ -179,11 +184,14 @@ def _carry_out(
 def install(agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]) -> list[Done]:
     """Register the hooks of ``agents``. Raises Refused, with nothing written, for an unusable file."""
     plans = _carry_out(_plan_install, agents, scope, root, environ)
-    out = [
-        Done(p.agent.name, scope, p.found.path, p.status, p.agent.project_note if scope == PROJECT else "")
-        for p in plans
-    ]
+    out = [Done(p.agent.name, scope, p.found.path, p.status, *_notes(p.agent, scope)) for p in plans]
     return out + _by_hand(agents, scope)
+
+
+def _notes(agent: Agent, scope: str) -> tuple[str, str]:
+    """What to know, and what the user has to do himself: trust is never given on his behalf."""
+    asks = scope == PROJECT or agent.trusts_one_by_one
+    return agent.project_note if scope == PROJECT else "", agent.trust_note if asks else ""
 
 
 def uninstall(
@@ -191,6 +199,7 @@ def uninstall(
 ) -> list[Done]:
     """Take the hooks of ``agents`` out again. Raises Refused, with nothing written."""
     plans = _carry_out(_plan_uninstall, agents, scope, root, environ)
+    receipt.drop_folders(environ)
     out = [Done(p.agent.name, scope, p.found.path, p.status) for p in plans]
     return out + _by_hand(agents, scope)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _BLANK = " \t\r\n"
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}"]+')
 
 
@@ -36,8 +37,18 @@ def _constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def parse(text: str) -> Node:
-    """The document with its spans. Raises ValueError saying where it is not JSON."""
+def _blank(found: "re.Match[str]") -> str:
+    return found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0])
+
+
+def plain(text: str) -> str:
+    """``text`` with blanks for its comments: every span stays where it is."""
+    return _COMMENT.sub(_blank, text) if "/" in text else text
+
+
+def parse(text: str, comments: bool = True) -> Node:
+    """The document with its spans. Raises ValueError saying where it is not JSON, or not with comments."""
+    text = plain(text) if comments else text
     try:
         json.loads(text, parse_constant=_constant)
     except json.JSONDecodeError as error:
@@ -55,7 +66,7 @@ def _skip(text: str, at: int) -> int:
 
 def value_of(text: str, node: Node) -> Any:
     """The value that a node's span holds."""
-    return json.loads(text[node.start : node.end])
+    return json.loads(plain(text[node.start : node.end]))
 
 
 def _node(text: str, at: int) -> Node:
@@ -144,7 +155,8 @@ def insert(text: str, into: Node, value: object, key: str | None = None) -> str:
 
 def _insert_first(text: str, into: Node, name: str, value: object, style: Style) -> str:
     head, tail = text[: into.start + 1], text[into.end - 1 :]
-    if style.flat:
+    head += text[into.start + 1 : into.end - 1].rstrip()  # comments
+    if style.flat and text[into.start + 1 : into.end - 1].isspace() | (into.end - into.start == 2):
         return head + name + _render(value, style, "") + tail
     outer = _line_indent(text, into.start)
     inner = outer + style.unit

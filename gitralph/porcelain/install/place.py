@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gitralph import files
@@ -101,15 +102,20 @@ def replace(found: Found, data: bytes) -> None:
         raise
 
 
-def delete(found: Found, folders: list[str]) -> None:
-    """Remove the file, then those of ``folders`` that are empty, innermost first."""
+def delete(found: Found, folders: Sequence[str]) -> None:
+    """Remove the file, then those of ``folders`` that are empty."""
     os.unlink(found.target)
     clean(found.target)
-    for folder in sorted(folders, key=len, reverse=True):
+    prune(folders)
+
+
+def prune(folders: Sequence[str]) -> None:
+    """Remove folders that are empty, innermost first."""
+    for folder in sorted(set(folders), key=len, reverse=True):
         try:
             os.rmdir(folder)
         except OSError:
-            return
+            continue
 
 
 def moved(found: Found) -> bool:

@@ -7,7 +7,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from gitralph import files
@@ -88,22 +88,29 @@ def _put(path: str, receipt: Receipt) -> None:
 
 def forget(environ: Mapping[str, str], target: str) -> None:
     """Drop a receipt; the last one takes the folders along that were made for receipts."""
-    kept, folder = read(environ, target), _folder(environ)
+    kept, path = read(environ, target), _path(environ, target)
+    place.clean(path)
+    others = [name for name in _names(environ) if name != os.path.basename(path)]
+    if kept is not None and others:
+        _hand_over(f"{_folder(environ)}/{others[0]}", kept.own_folders)
     try:
-        place.clean(_path(environ, target))
-        os.unlink(_path(environ, target))
-        others = [name for name in os.listdir(folder) if name.endswith(".json")]
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    drop_folders(environ, kept.own_folders if kept else [])
+
+
+def _names(environ: Mapping[str, str]) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(_folder(environ)) if name.endswith(".json"))
     except OSError:
-        return
-    own = kept.own_folders if kept else []
-    if others:
-        _hand_over(f"{folder}/{others[0]}", own)
-        return
-    for name in sorted({folder, *own}, key=len, reverse=True):
-        try:
-            os.rmdir(name)
-        except OSError:
-            return
+        return []
+
+
+def drop_folders(environ: Mapping[str, str], more: Sequence[str] = ()) -> None:
+    """Remove the folder of receipts, and ``more``, where they are empty."""
+    folder = _folder(environ)
+    place.prune([folder, os.path.dirname(folder), *more])
 
 
 def _hand_over(path: str, folders: list[str]) -> None:

@@ -12,15 +12,26 @@ from dataclasses import dataclass
 SETTINGS, EXTENSION, MANUAL = "settings", "extension", "manual"
 USER, PROJECT, LOCAL = "user", "project", "local"
 
-_WRITERS = "Write|Edit|MultiEdit|NotebookEdit"
+_CLAUDE = "Write|Edit|MultiEdit|NotebookEdit|Bash"
+_CODEX = "apply_patch|Bash"
+_GEMINI = "write_file|replace|run_shell_command"
+_QWEN = "write_file|edit|notebook_edit|run_shell_command"
+_CURSOR = "Write|StrReplace|Shell"
+_DROID = "Create|Write|Edit|MultiEdit|NotebookEdit|ApplyPatch|Execute"
+
+_NOT_BELOW = "read only by an agent started in that very folder, not below it"
+_TRUSTED = "and only where you answered its question for trust in that folder"
 
 
 @dataclass(frozen=True)
 class Agent:
     """One agent. ``user_file`` lies below ``folder``, which ``override`` may name; ``folder`` below home.
 
-    ``events`` are (event, matcher) pairs for a settings file, ``timeout`` in the agent's own unit;
-    ``data`` is the package file that is an extension's text.
+    ``events`` are (event, matcher) pairs for a settings file, ``timeout`` in the agent's own unit of
+    ``unit`` seconds; ``flat`` where an event lists handlers, not groups of them, which ``keys`` names
+    command and timeout; ``version`` heads a file that has to have one; ``comments`` where the file may
+    hold them. ``data`` is the package file that is an extension's text. ``fails_open`` is False for an
+    agent that takes a failing hook for a no.
     """
 
     name: str
@@ -34,14 +45,24 @@ class Agent:
     managed_file: str = ""
     events: tuple[tuple[str, str | None], ...] = ()
     timeout: int = 0
+    unit: float = 1.0
+    flat: bool = False
+    keys: tuple[str, str] = ("command", "timeout")
+    version: int | None = None
+    comments: bool = False
+    fails_open: bool = True
     data: str = ""
     asks_trust: bool = False
+    trusts_one_by_one: bool = False
+    seen_below: bool = False
+    is_experimental: bool = False
     project_note: str = ""
+    trust_note: str = ""
 
     @property
     def command(self) -> str:
         """What an event is piped into. Never changes: some agents tie their trust to it."""
-        return f"git ralph hook {self.name}"
+        return f"git ralph hook {self.name}" + ("" if self.fails_open else " || true")
 
     def config_folder(self, environ: Mapping[str, str]) -> str:
         """The folder of the user's own configuration."""
@@ -84,14 +105,14 @@ AGENTS = {
             # the event before a write is what makes the bytes of a file known exactly
             events=(
                 ("SessionStart", None),
-                ("PreToolUse", _WRITERS),
-                ("PostToolUse", _WRITERS),
+                ("PreToolUse", _CLAUDE),
+                ("PostToolUse", _CLAUDE),
+                ("PostToolUseFailure", "Bash"),
                 ("Stop", None),
                 ("SessionEnd", None),
             ),
             timeout=30,
-            project_note="read only by an agent started in that very folder, not below it "
-            "and not in a linked worktree",
+            project_note=f"{_NOT_BELOW} and not in a linked worktree",
         ),
         Agent(
             "pi",
@@ -105,6 +126,148 @@ AGENTS = {
             asks_trust=True,
             project_note="loaded only by a pi started in that very folder and trusted there "
             "(headless: --approve)",
+        ),
+        Agent(
+            "codex",
+            SETTINGS,
+            programs=("codex",),
+            folder=".codex",
+            override="CODEX_HOME",
+            user_file="hooks.json",
+            project_file=".codex/hooks.json",
+            events=(
+                ("SessionStart", None),
+                ("PreToolUse", _CODEX),
+                ("PostToolUse", _CODEX),
+                ("Stop", None),
+                ("SessionEnd", None),
+            ),
+            timeout=30,
+            asks_trust=True,
+            trusts_one_by_one=True,
+            seen_below=True,
+            project_note="read only where you trust the project, and not in a linked worktree",
+            trust_note="codex skips hooks without a word until you trust them: start codex, open "
+            "/hooks and trust each 'git ralph hook codex'",
+        ),
+        Agent(
+            "gemini",
+            SETTINGS,
+            programs=("gemini",),
+            folder=".gemini",
+            user_file="settings.json",
+            project_file=".gemini/settings.json",
+            events=(
+                ("SessionStart", None),
+                ("BeforeTool", _GEMINI),
+                ("AfterTool", _GEMINI),
+                ("AfterAgent", None),
+                ("SessionEnd", None),
+            ),
+            timeout=30_000,
+            unit=0.001,
+            comments=True,
+            asks_trust=True,
+            project_note=f"{_NOT_BELOW}, {_TRUSTED}",
+            trust_note="start gemini in that folder and choose 'trust folder'",
+        ),
+        Agent(
+            "qwen",
+            SETTINGS,
+            programs=("qwen",),
+            folder=".qwen",
+            user_file="settings.json",
+            project_file=".qwen/settings.json",
+            events=(
+                ("SessionStart", None),
+                ("PreToolUse", _QWEN),
+                ("PostToolUse", _QWEN),
+                ("PostToolUseFailure", _QWEN),
+                ("Stop", None),
+                ("SessionEnd", None),
+            ),
+            timeout=30,
+            comments=True,
+            asks_trust=True,
+            project_note=f"{_NOT_BELOW}, {_TRUSTED} where folder trust is on",
+            trust_note="start qwen in that folder and choose 'trust folder'",
+        ),
+        Agent(
+            "copilot",
+            SETTINGS,
+            programs=("copilot",),
+            folder=".copilot",
+            override="COPILOT_HOME",
+            user_file="hooks/gitralph.json",
+            project_file=".github/hooks/gitralph.json",
+            events=(
+                ("sessionStart", None),
+                ("preToolUse", None),
+                ("postToolUse", None),
+                ("postToolUseFailure", None),
+                ("agentStop", None),
+                ("subagentStart", None),
+                ("subagentStop", None),
+                ("sessionEnd", None),
+            ),
+            timeout=30,
+            flat=True,
+            keys=("bash", "timeoutSec"),
+            version=1,
+            fails_open=False,
+            asks_trust=True,
+            project_note=f"{_NOT_BELOW}, {_TRUSTED}",
+            trust_note="start copilot in that folder and choose to trust it",
+        ),
+        Agent(
+            "opencode",
+            EXTENSION,
+            programs=("opencode",),
+            folder=".config/opencode",
+            override="OPENCODE_CONFIG_DIR",
+            user_file="plugin/gitralph.js",
+            project_file=".opencode/plugin/gitralph.js",
+            data="gitralph.js",
+            seen_below=True,
+        ),
+        Agent(
+            "cursor",
+            SETTINGS,
+            programs=("cursor-agent", "cursor"),
+            folder=".cursor",
+            user_file="hooks.json",
+            project_file=".cursor/hooks.json",
+            events=(
+                ("sessionStart", None),
+                ("preToolUse", _CURSOR),
+                ("postToolUse", _CURSOR),
+                ("postToolUseFailure", _CURSOR),
+                ("stop", None),
+                ("sessionEnd", None),
+            ),
+            timeout=30,
+            flat=True,
+            version=1,
+            is_experimental=True,
+        ),
+        Agent(
+            "droid",
+            SETTINGS,
+            programs=("droid",),
+            folder=".factory",
+            # a new hooks.json would switch off the hooks that settings.json holds
+            user_file="settings.json",
+            project_file=".factory/settings.json",
+            events=(
+                ("SessionStart", None),
+                ("PreToolUse", _DROID),
+                ("PostToolUse", _DROID),
+                ("Stop", None),
+                ("SessionEnd", None),
+            ),
+            timeout=30,
+            comments=True,
+            is_experimental=True,
         ),
         Agent("generic", MANUAL),
     )

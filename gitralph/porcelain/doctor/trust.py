@@ -1,0 +1,148 @@
+"""Whether an agent runs hooks at all here: its own trust, which only its user may give; reads only."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from gitralph import files
+from gitralph.porcelain.doctor.found import Installation
+from gitralph.porcelain.install import jsontext
+from gitralph.porcelain.install.table import PROJECT, Agent
+
+_LIMIT = 4 << 20
+_CODEX_WAIT = 8.0
+_DISTRUSTED = "DO_NOT_TRUST"
+
+
+def _document(path: str) -> dict[str, Any]:
+    """A JSON object, with comments maybe; empty where there is none."""
+    try:
+        text = files.read_bytes(path, _LIMIT).decode("utf-8-sig")
+        found = jsontext.value_of(text, jsontext.parse(text))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_on(agent: Agent, environ: Mapping[str, str], default: bool) -> bool:
+    """True when folder trust is switched on in the user's settings."""
+    at: Any = _document(os.path.join(agent.config_folder(environ), "settings.json"))
+    for key in ("security", "folderTrust", "enabled"):
+        at = at.get(key) if isinstance(at, dict) else None
+    return at if isinstance(at, bool) else default
+
+
+def _within(folder: str, above: str) -> bool:
+    return f"{os.path.realpath(folder)}/".startswith(os.path.realpath(above).rstrip("/") + "/")
+
+
+def _by_rules(rules: dict[str, Any], folder: str) -> bool | None:
+    """What the rules of Gemini and Qwen say of a folder; None when nothing does. The nearest wins."""
+    best: tuple[int, bool] | None = None
+    for path, rule in rules.items():
+        at = os.path.dirname(path.rstrip("/")) if rule == "TRUST_PARENT" else path
+        if isinstance(rule, str) and at and _within(folder, at):
+            nearer = best is None or len(at) > best[0]
+            best = (len(at), rule != _DISTRUSTED) if nearer else best
+    return None if best is None else best[1]
+
+
+def _of_folder_rules(agent: Agent, folder: str, environ: Mapping[str, str], default: bool) -> bool | None:
+    if not _is_on(agent, environ, default):
+        return True
+    if agent.name == "gemini" and environ.get("GEMINI_CLI_TRUST_WORKSPACE") == "true":
+        return True
+    named = environ.get(f"{agent.name.upper()}_CLI_TRUSTED_FOLDERS_PATH") or environ.get(
+        f"{agent.name.upper()}_CODE_TRUSTED_FOLDERS_PATH"
+    )
+    path = named or os.path.join(agent.config_folder(environ), "trustedFolders.json")
+    return bool(_by_rules(_document(path), folder))
+
+
+def _of_copilot(agent: Agent, folder: str, environ: Mapping[str, str]) -> bool:
+    config = _document(os.path.join(agent.config_folder(environ), "config.json"))
+    named = [config.get(key) for key in ("trusted_folders", "trustedFolders")]
+    paths = [path for value in named if isinstance(value, list) for path in value]
+    return any(isinstance(path, str) and _within(folder, path) for path in paths)
+
+
+def _answer(child: "subprocess.Popen[bytes]", number: int, until: float) -> dict[str, Any]:
+    """The line that answers a request; TimeoutError when it does not come."""
+    assert child.stdout is not None
+    data, fd = b"", child.stdout.fileno()
+    while time.monotonic() < until:
+        if not select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
+            break
+        got = os.read(fd, 1 << 16)
+        if not got:
+            break
+        *lines, data = (data + got).split(b"\n")
+        for line in lines:
+            said = json.loads(line) if line.strip() else {}
+            if isinstance(said, dict) and said.get("id") == number:
+                return said
+    raise TimeoutError
+
+
+def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Its hooks as its app server lists them. Raises OSError or ValueError when it does not answer."""
+    pipe, until = subprocess.PIPE, time.monotonic() + _CODEX_WAIT
+    child = subprocess.Popen(
+        [program, "app-server"], cwd=folder, env=dict(environ), stdin=pipe, stdout=pipe,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert child.stdin is not None
+        info = {"clientInfo": {"name": "git-ralph", "version": "1"}}
+        for row in (
+            {"id": 1, "method": "initialize", "params": info},
+            {"method": "initialized"},
+            {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}},
+        ):
+            child.stdin.write(json.dumps(row).encode() + b"\n")
+        child.stdin.flush()
+        rows = _answer(child, 2, until)["result"]["data"]
+        return [hook for row in rows for hook in row["hooks"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError("not the answer that was expected") from error
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def _of_codex(folder: str, environ: Mapping[str, str], ours: list[Installation]) -> bool | None:
+    program = shutil.which("codex", path=environ.get("PATH", os.defpath))
+    if program is None:
+        return None
+    try:
+        hooks = _ask_codex(program, folder, environ)
+    except (OSError, ValueError):
+        return None
+    names = {os.path.realpath(one.file) for one in ours}
+    found = [one for one in hooks if os.path.realpath(str(one.get("sourcePath"))) in names]
+    if not found:
+        return False
+    return all(one.get("enabled") and one.get("trustStatus") != "untrusted" for one in found) and all(
+        one.get("trustStatus") != "modified" for one in found
+    )
+
+
+def trusted(
+    agent: Agent, ours: list[Installation], folder: str, environ: Mapping[str, str]
+) -> bool | None:
+    """True when the hooks run in ``folder``, None where only the agent can tell."""
+    if not agent.asks_trust:
+        return True
+    read = [one for one in ours if one.is_read]
+    if agent.name == "codex":
+        return _of_codex(folder, environ, read)
+    if any(one.scope != PROJECT for one in read):
+        return True
+    if agent.name in ("gemini", "qwen"):
+        return _of_folder_rules(agent, folder, environ, default=agent.name == "gemini")
+    return _of_copilot(agent, folder, environ) if agent.name == "copilot" else None

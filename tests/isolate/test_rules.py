@@ -1,0 +1,168 @@
+"""One test per rule that the hand cases do not reach: moves, placement, order, partial fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitralph.isolate import Step, chain
+from gitralph.isolate.diff import hunks
+from tests.isolate.world import World, line, numbered
+
+TEN = numbered(10)
+SIXTY = numbered(60)
+
+
+def test_pasting_anothers_removed_text_elsewhere_is_refused() -> None:
+    world = World(SIXTY)
+    world.swap("b", line(10), line(10) + b"wording of b\n")
+    world.swap("a", b"wording of b\n", b"")
+    world.swap("a", line(50), line(50) + b"wording of b\n")
+    assert b"wording" not in (world.ask("a").text or b"")
+    assert world.ask("a").refused
+
+
+def test_half_replaced_is_not_absorbed() -> None:
+    world = World(TEN)
+    world.swap("b", line(5), b"first of b\nsecond of b\n")
+    world.swap("a", b"second of b\n", b"mine alone\n")
+    assert world.refuse("a").left[0].sessions == ("b",)
+
+
+def test_a_line_beside_an_ambiguous_move_is_refused() -> None:
+    """Nobody can tell which of two neighbouring blocks moved, nor which the new line follows."""
+    world = World(TEN)
+    world.edit("b", TEN.replace(line(4) + line(5) + line(6), line(6) + line(4) + line(5)))
+    world.swap("a", line(6) + line(4), line(6) + b"by a\n" + line(4))
+    assert world.refuse("a").left[0].sessions == ("b",)
+    world.commit("b")
+    assert world.commit("a").text == world.disk
+
+
+def test_a_line_before_a_move_stays_where_it_was() -> None:
+    world = World(TEN)
+    world.swap("a", line(5), line(5) + b"by a\n")
+    world.edit("b", (world.disk or b"").replace(line(4), b"").replace(line(7), line(7) + line(4)))
+    assert world.commit("a").text == TEN.replace(line(5), line(5) + b"by a\n")
+    assert world.commit("b").text == world.disk
+
+
+def test_moving_a_pending_block_does_not_make_it_void() -> None:
+    world = World(SIXTY)
+    world.swap("a", line(10), line(10) + b"block of a\nmore of a\n")
+    block = b"block of a\nmore of a\n"
+    world.edit("b", (world.disk or b"").replace(block, b"").replace(line(50), line(50) + block))
+    world.refuse("b")
+    assert world.commit("a").text == SIXTY.replace(line(10), line(10) + block)
+    assert world.commit("b").text == world.disk
+
+
+def test_rewritten_by_another_is_not_void() -> None:
+    world = World(TEN)
+    world.swap("a", line(5), line(5) + b"added by a\n")
+    world.swap("b", b"added by a\n", b"something else\n")
+    assert world.commit("a").text == TEN.replace(line(5), line(5) + b"added by a\n")
+
+
+@pytest.mark.parametrize("piece", [b"\n", b"}\n"])
+def test_a_stashed_brace_comes_back_to_its_owner(piece: bytes) -> None:
+    world = World(TEN)
+    world.swap("a", line(5), line(5) + piece)
+    edited = world.disk
+    world.user(TEN)
+    world.swap("b", line(9), b"nine by b\n")
+    world.user((edited or b"").replace(line(9), b"nine by b\n"))
+    assert world.commit("a").text == edited
+
+
+def test_part_of_a_gap_in_head() -> None:
+    world = World(SIXTY)
+    world.swap(None, line(3) + line(4), b"three by the user\nfour by the user\n")
+    world.swap("s1", line(50), b"fifty by s1\n")
+    world.head = SIXTY.replace(line(3), b"three by the user\n")
+    answer = world.ask("s1")
+    assert not answer.refused
+    assert answer.text == world.head.replace(line(50), b"fifty by s1\n")
+
+
+def test_part_of_an_added_gap_in_head_is_built_on() -> None:
+    world = World(SIXTY)
+    world.swap(None, line(3), line(3) + b"one by the user\ntwo by the user\n")
+    world.swap("s1", b"one by the user\n", b"one by the user and s1\n")
+    world.head = SIXTY.replace(line(3), line(3) + b"one by the user\n")
+    answer = world.ask("s1")
+    assert answer.refused or answer.text == SIXTY.replace(line(3), line(3) + b"one by the user and s1\n")
+
+
+def test_late_hooks_are_put_in_order() -> None:
+    texts = [TEN.replace(line(5), b"version %d\n" % n) for n in range(4)]
+    one, two, three = (Step(f"k{n}", f"s{n}", texts[n], texts[n + 1]) for n in range(3))
+    assert chain([two, three, one], texts[0]) == [one, two, three]
+    assert chain([one, three, two], texts[0]) == [one, two, three]
+
+
+def test_an_unknown_state_is_a_gap() -> None:
+    step = Step("k0", "a", b"seen\n", b"made\n")
+    gap, same = chain([step], b"start\n")
+    assert (gap.key, gap.owner, gap.before, gap.after) == ("g:k0", None, b"start\n", b"seen\n")
+    assert same == step
+
+
+def test_a_line_above_a_replacement_stays_above_what_was_replaced() -> None:
+    world = World(TEN)
+    world.swap("b", line(5), b"five by b\n")
+    world.swap("a", b"five by b\n", b"above by a\nfive by b\n")
+    assert world.commit("a").text == TEN.replace(line(5), b"above by a\n" + line(5))
+
+
+def test_a_line_below_a_replacement_stays_below_what_was_replaced() -> None:
+    world = World(TEN)
+    world.swap("b", line(5), b"five by b\n")
+    world.swap("a", b"five by b\n", b"five by b\nbelow by a\n")
+    assert world.commit("a").text == TEN.replace(line(5), line(5) + b"below by a\n")
+
+
+def test_a_replacement_stays_behind_what_it_replaced() -> None:
+    """Two owners replace neighbours; either commit keeps the order of both."""
+    world = World(TEN)
+    world.swap("a", line(5) + line(6), b"new five\nnew six\n")
+    world.swap("b", line(7), b"new seven\n")
+    world.swap("b", line(4), b"new four\n")
+    assert world.commit("b").text == TEN.replace(line(7), b"new seven\n").replace(line(4), b"new four\n")
+    assert world.commit("a").text == world.disk
+
+
+def test_an_insertion_slides_out_of_anothers_block() -> None:
+    """Both blocks end in a brace: the diff may not cut b's block to find a's."""
+    world = World(TEN)
+    world.swap("b", line(5), line(5) + b"def b():\n}\n")
+    world.swap("a", b"def b():\n}\n", b"def a():\n}\ndef b():\n}\n")
+    assert world.commit("a").text == TEN.replace(line(5), line(5) + b"def a():\n}\n")
+
+
+def test_an_insertion_above_the_end_of_a_block_slides_up() -> None:
+    world = World(b"start\n}\nend\n")
+    world.edit("b", b"start\n}\nof b\nalso of b\n}\nend\n")
+    world.edit("a", b"start\n}\nof a\n}\nof b\nalso of b\n}\nend\n")
+    assert world.commit("a").text == b"start\n}\nof a\n}\nend\n"
+
+
+def test_long_runs_are_anchors_where_no_line_is_unique() -> None:
+    old = [1, 2, 3, 4, 5, 1, 2, 3, 9, 9]
+    new = [8, *old[:8], 7, 7]
+    assert len(hunks(old, new, lambda _line: False)) >= 1
+    doubled = [8, *[1, 2, 3, 4, 5, 6], 7]
+    assert hunks([0, 1, 2, 3, 4, 5, 6, 9], doubled, lambda _line: False) == [
+        (0, 1, 0, 1),
+        (7, 8, 7, 8),
+    ]
+
+
+def test_skipping_drops_what_builds_on_the_skipped() -> None:
+    world = World(SIXTY)
+    world.swap("b", line(10), b"alpha beta gamma\n")
+    world.swap("a", b"beta", b"delta")
+    world.swap("a", b"alpha delta gamma\n", b"alpha delta epsilon\n")
+    world.swap("a", line(50), b"fifty by a\n")
+    answer = world.commit("a", skip=True)
+    assert answer.text == SIXTY.replace(line(50), b"fifty by a\n")
+    assert answer.taken == ("k3.0",)
