@@ -146,7 +146,7 @@ def why_not(*names: str) -> str | None:
     if not DRIVER.exists():
         return f"no driver at '{DRIVER}'"
     done = subprocess.run(
-        [sys.executable, "-c", _INSTALL, str(TOOLS), str(CACHE), *names],
+        [sys.executable, "-c", _INSTALL, str(DRIVER.parent), str(CACHE), *names],
         env=_OUTER, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = done.stderr.strip().splitlines()
