@@ -268,17 +268,18 @@ def _complain(message: str) -> None:
     streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
 
 
-def _log_anywhere(agent: str, message: str) -> None:
-    """Log in the state folder of the cwd's repository where there is one, else to stderr."""
+def _log_anywhere(agent: str, message: str) -> bool:
+    """Log in the state folder of the cwd's repository and say True; where there is none, to stderr."""
     try:
         place = gitdir.discover(os.getcwd())
         top = layout.state_folder(place) if place else ""
         if top and os.path.isdir(top):
             log(Layout(top, layout.MAIN), f"{agent}: {message}")
-            return
+            return True
     except OSError:
         pass
     _complain(message)
+    return False
 
 
 def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) -> int:
@@ -305,9 +306,9 @@ def _skip(agent: str, error: SkipError) -> int:
     if policyevent.requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
-    _log_anywhere(agent, str(error))
-    if error.unread:
-        _complain(str(error))
+    logged = _log_anywhere(agent, str(error))
+    if logged and error.unread and agent != "generic":
+        _complain(str(error))  # it may have been a launch, which somebody waits for
     return 0
 
 
