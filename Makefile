@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 WORKERS ?= auto
 
-SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks -type f -name '*.sh' 2>/dev/null)
+SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
 PAGES := $(wildcard man/*.[1-8])
 
 .PHONY: demo test lint ruff types shell man bench real-agents full venv clean
@@ -56,7 +56,7 @@ bench: $(READY)
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
 real-agents: $(READY)
-	@$(BIN)/python -m pytest -m agents -rs $(ARGS)
+	@RALPH_FULL=1 $(BIN)/python -m pytest -m agents -rs $(ARGS)
 
 full: lint test real-agents
 	@$(BIN)/python -m benchmarks.bench --full

@@ -1,4 +1,4 @@
-"""Entry point: sends ``hook`` to the fast lane before anything heavy is imported."""
+"""Entry point: sends ``hook`` and ``emit`` to their fast lanes before anything heavy is imported."""
 
 import sys
 
@@ -30,6 +30,12 @@ def main() -> int:
         from gitralph import hook
 
         return hook.main(args[1], decide)
+    if args[:1] == ["emit"]:
+        from gitralph import emit
+
+        code = emit.main(args[1:])
+        if code is not None:
+            return code
     from gitralph.cli.main import run
 
     return run(args)

@@ -158,3 +158,25 @@ def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = Fa
         if exclusive:
             os.unlink(temporary)
     return True
+
+
+def unlocked(fd: int) -> int:
+    """A second descriptor of a locked file, its lock let go, which closing the first alone would not do."""
+    second = os.dup(fd)
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return second
+
+
+def sync_all(fds: list[int]) -> None:
+    """Make files durable and close them: first start writing all, then wait for each.
+
+    One wait then does for most of them; waiting one by one costs a journal commit each.
+    """
+    try:
+        for fd in fds:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        for fd in fds:
+            os.fsync(fd)
+    finally:
+        for fd in fds:
+            os.close(fd)

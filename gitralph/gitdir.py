@@ -49,7 +49,8 @@ def _common_dir(git_dir: str) -> str:
     return os.path.realpath(os.path.join(git_dir, said))
 
 
-def _is_git_dir(path: str) -> bool:
+def is_git_dir(path: str) -> bool:
+    """True for a folder that holds what a repository has to: HEAD, objects, refs."""
     if not os.path.lexists(path + "/HEAD"):
         return False
     common = _common_dir(path)
@@ -59,7 +60,7 @@ def _is_git_dir(path: str) -> bool:
 def _git_dir_of(dot_git: str) -> str | None:
     """The git dir that a ``.git`` entry stands for, or None when it is none."""
     if os.path.isdir(dot_git):
-        return os.path.realpath(dot_git) if _is_git_dir(dot_git) else None
+        return os.path.realpath(dot_git) if is_git_dir(dot_git) else None
     try:
         said = _read_line(dot_git)
     except OSError:
@@ -67,7 +68,7 @@ def _git_dir_of(dot_git: str) -> str | None:
     if not said.startswith(_GITDIR):
         return None
     target = os.path.join(os.path.dirname(dot_git), said[len(_GITDIR) :])
-    return os.path.realpath(target) if _is_git_dir(target) else None
+    return os.path.realpath(target) if is_git_dir(target) else None
 
 
 def discover(start: str) -> Place | None:
@@ -82,7 +83,7 @@ def discover(start: str) -> Place | None:
             git_dir = _git_dir_of(dot_git)
             if git_dir is not None:
                 return Place(git_dir, _common_dir(git_dir), folder)
-        if _is_git_dir(folder):
+        if is_git_dir(folder):
             return None
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -93,7 +94,7 @@ def discover(start: str) -> Place | None:
 def from_environment(git_dir: str, work_tree: str | None, cwd: str) -> Place | None:
     """The place that ``GIT_DIR`` and ``GIT_WORK_TREE`` name, as a git hook inherits them."""
     target = os.path.realpath(os.path.join(cwd, git_dir))
-    if not _is_git_dir(target):
+    if not is_git_dir(target):
         return None
     root = os.path.realpath(os.path.join(cwd, work_tree or "."))
     return Place(target, _common_dir(target), root)

@@ -29,6 +29,11 @@ objects/            full texts the journals need (zlib)
 calls/              what a file held, or what was dirty, before a tool call
 shells.jsonl        shell commands of agents: when they began and ended, what changed meanwhile
 intents/            commits about to land; normally empty
+events-*.jsonl      what happened in one run, one JSON line each; events.jsonl when there is no run
+current-events      the events file of the current run
+current-plan        the plan that git ralph run takes without an argument
+runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
+cursors/            how far a named reader has read
 beads/<bead>.json   a work item: worktree, branch, base, owner, loop
 merges/             merges of a bead about to land; normally empty
 spawns/             what the next launch of a subagent shall get
@@ -127,6 +132,30 @@ class Layout:
     @property
     def active(self) -> str:
         return self.own + "/active-session"
+
+    def events(self, name: str) -> str:
+        return f"{self.top}/{name}"
+
+    @property
+    def current_events(self) -> str:
+        return self.own + "/current-events"
+
+    @property
+    def current_plan(self) -> str:
+        return self.own + "/current-plan"
+
+    def run(self, run: str) -> str:
+        return f"{self.top}/runs/{run}.json"
+
+    def run_summary(self, run: str) -> str:
+        return f"{self.top}/runs/{run}.md"
+
+    def cursor(self, name: str) -> str:
+        return f"{self.top}/cursors/{self.stem(name)}.json"
+
+    def main(self) -> "Layout":
+        """The same state as the main worktree sees it."""
+        return Layout(self.top, MAIN)
 
 
 def bead_record(top: str, bead: str) -> str:

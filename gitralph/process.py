@@ -18,7 +18,9 @@ def _stat(pid: int) -> tuple[str, int, str] | None:
         return None
     name, _, rest = said.partition("(")[2].rpartition(")")
     fields = rest.split()
-    return (name, int(fields[1]), fields[19]) if len(fields) > 19 else None
+    if len(fields) <= 19 or fields[0] in "ZX":
+        return None  # a dead process that nobody has waited for
+    return name, int(fields[1]), fields[19]
 
 
 def boot_id() -> str | None:

@@ -14,7 +14,7 @@ from tests.support import source, tree
 BASH = source.ROOT / "contrib/completion/git-ralph.bash"
 ZSH = source.ROOT / "contrib/completion/_git-ralph"
 GIT_COMPLETION = Path("/usr/share/bash-completion/completions/git")
-SUBCOMMANDS = {"start", "list", "show", "end"}
+SUBCOMMANDS = {"start", "list", "show", "end", "resume", "use"}
 
 _ASK = """
 . "$1"; shift

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from gitralph.porcelain.doctor.samples import SAMPLES
 from gitralph.porcelain.install import extension, settings
-from gitralph.porcelain.install.table import AGENTS
+from gitralph.porcelain.install.table import AGENTS, EXTENSION, SETTINGS, Agent
 from tests.support import payloads
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 
 HOOKS = Path(__file__).parents[1] / "contrib/hooks"
 SCRIPTS = sorted(HOOKS.glob("*/*.sh"))
+GUARD = HOOKS / "git/pre-commit"
 POLICIES = sorted(HOOKS.glob("*.sh"))
 
 
@@ -23,25 +25,37 @@ def call(script: Path, repo: Repo, env: dict[str, str], stdin: bytes) -> "subpro
 
 
 def test_every_agent_has_a_folder() -> None:
-    assert {
-        path.name for path in HOOKS.iterdir() if path.is_dir() and not path.name.endswith("-plugin")
-    } == set(AGENTS)
+    folders = {path.name for path in HOOKS.iterdir() if path.is_dir() and not path.name.endswith("-plugin")}
+    assert folders == {*AGENTS, "git"}
 
 
-def test_the_pi_extension_is_the_one_that_install_writes() -> None:
-    assert (HOOKS / "pi/gitralph.ts").read_bytes() == extension.text_of(AGENTS["pi"])
+@pytest.mark.parametrize("agent", [a for a in AGENTS.values() if a.form == EXTENSION], ids=lambda a: a.name)
+def test_the_plugin_is_the_one_that_install_writes(agent: Agent) -> None:
+    file = HOOKS / agent.name / agent.data
+    assert file.is_symlink(), "it exists once"
+    assert file.read_bytes() == extension.text_of(agent)
 
 
-def test_the_settings_register_every_event() -> None:
-    data = (HOOKS / "claude-code/settings.json").read_bytes()
-    found = settings.registered(AGENTS["claude-code"], data)
-    assert found.commands == ["gitralph-claude-code.sh"]
+@pytest.mark.parametrize("agent", [a for a in AGENTS.values() if a.form == SETTINGS], ids=lambda a: a.name)
+def test_the_settings_register_every_event(agent: Agent) -> None:
+    data = next((HOOKS / agent.name).glob("*.json")).read_bytes()
+    found = settings.registered(agent, data)
+    assert found.commands == [f"gitralph-{agent.name}.sh"]
     assert (found.missing, found.old, found.disabled) == ([], [], [])
-    ours = json.loads(settings.added(AGENTS["claude-code"], b"{}"))["hooks"]
+    ours = json.loads(settings.added(agent, None))["hooks"]
     assert list(json.loads(data)["hooks"]) == list(ours)
+    assert b'"matcher": ""' not in data
 
 
-def test_the_extension_guards_every_handler() -> None:
+def test_the_opencode_plugin_guards_every_handler() -> None:
+    """As many tries as functions that opencode calls or that may fail; none awaits outside of one."""
+    text = (HOOKS / "opencode/gitralph.js").read_text()
+    for chunk in text.split("async ")[2:]:
+        head, _, body = chunk.partition("=> {")
+        assert body.lstrip().startswith("try {"), head
+
+
+def test_the_pi_extension_guards_every_handler() -> None:
     """A throw blocks the tool, so what a handler does stands inside its try."""
     text = (HOOKS / "pi/gitralph.ts").read_text()
     assert text.count("pi.on(") == 1
@@ -51,19 +65,20 @@ def test_the_extension_guards_every_handler() -> None:
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 def test_shellcheck() -> None:
-    subprocess.run(["shellcheck", "-o", "all", "-e", "SC2250,SC2310,SC2312", *SCRIPTS, *POLICIES], check=True)
+    checked = [*SCRIPTS, *POLICIES, GUARD]
+    subprocess.run(["shellcheck", "-o", "all", "-e", "SC2250,SC2310,SC2312", *checked], check=True)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.parent.name)
 def test_a_script_records(script: Path, repo: Repo, environ: dict[str, str]) -> None:
-    repo.write("a", "new\n")
-    if script.parent.name == "generic":
-        event = payloads.edit("S1", str(repo.root), "a", None, "new\n")
-    else:
-        event = payloads.claude_write("S1", str(repo.root), str(repo.root / "a"), None, "new\n")
-    done = call(script, repo, with_tool_on_path(environ), payloads.encode(event))
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert repo.pending("S1") == ["a"]
+    before, after = SAMPLES[script.parent.name]("S1", str(repo.root), str(repo.root / "n"), "new\n")
+    for event in [*before, None, *after]:
+        if event is None:
+            repo.write("n", "new\n")
+            continue
+        done = call(script, repo, with_tool_on_path(environ), payloads.encode(event))
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert repo.pending("S1") == ["n"]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.parent.name)

@@ -14,6 +14,16 @@ session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
 session-list:--json
 session-show:--json
 session-end:
+run:--prompt= --bead= --agent= --jobs= --worktree --max-iterations= --max-tasks= --verify= --promise= --include-entangled --resume --dry-run --json -p -j
+run-start:
+run-resume:--run= --json
+run-list:--json
+run-end:--run=
+plan:use show
+plan-use:
+plan-show:--json
+events:--run= --file= --topic= --last= --follow --cursor= --json --jsonl --strict -f
+report:--run= --output= -o
 worktree:add list path lock unlock merge remove restore spawn
 worktree-add:--base= --session= --take-over --json
 worktree-list:--json --porcelain -z
@@ -24,16 +34,18 @@ worktree-merge:--into= --no-ff --json
 worktree-remove:--force -f --session= --json
 worktree-restore:--json
 worktree-spawn:--policy= --agent-type= --max-iterations= --promise= --restart --session=
-install:--agent= --user --project
-uninstall:--agent= --user --project
+install:--agent= --user --project --guard
+uninstall:--agent= --user --project --guard
 doctor:--json
 demo:--keep
 gc:--dry-run -n
 env:
 help:
+emit:--run= --file= --json
 track:--session= --stdin --from-transcript -z
 ls-files:--session= -z
 hook:
+guard:
 '
 __git_ralph_agents='claude-code pi codex gemini opencode qwen copilot cursor droid generic'
 
@@ -53,6 +65,16 @@ __git_ralph_sessions() {
 		file=${file##*/}
 		file=${file%.json}
 		printf '%s\n' "${file%%\~*}"
+	done
+}
+
+__git_ralph_runs() {
+	local folder file
+	folder=$(git rev-parse --git-common-dir 2>/dev/null)/ralph-sessions
+	for file in "$folder"/events-*.jsonl; do
+		[ -e "$file" ] || continue
+		file=${file##*/events-}
+		printf '%s\n' "${file%.jsonl}"
 	done
 }
 
@@ -86,8 +108,12 @@ _git_ralph() {
 			[ "$word" = ralph ] || [ "${word##*/}" = git-ralph ] && found=1
 		elif [ -z "$command" ]; then
 			case $word in -C) at=$((at + 1)) ;; -*) ;; *) command=$word ;; esac
-		elif [ -z "$sub" ] && { [ "$command" = session ] || [ "$command" = worktree ]; }; then
-			case $word in -*) ;; *) sub=$word ;; esac
+		elif [ -z "$sub" ]; then
+			case $command:$word in
+			*:-*) ;;
+			session:* | plan:* | worktree:*) sub=$word ;;
+			run:start | run:resume | run:list | run:end) sub=$word ;;
+			esac
 		fi
 	done
 	if [ -z "$command" ]; then
@@ -109,26 +135,21 @@ _git_ralph() {
 	esac
 	case $option in
 	--session | --parent) __git_ralph_reply "$(__git_ralph_sessions)" "$value" && return ;;
+	--run) __git_ralph_reply "$(__git_ralph_runs)" "$value" && return ;;
 	--agent) __git_ralph_reply "$__git_ralph_agents" "$value" && return ;;
 	--policy) __git_ralph_reply 'required optional none' "$value" && return ;;
 	--env) __git_ralph_reply 'sh json' "$value" && return ;;
 	esac
-	case $command in
-	session | worktree)
-		case $sub in
-		'') __git_ralph_reply "$(__git_ralph_words "$command")" ;;
-		*)
-			case $cur in
-			-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" ;;
-			*)
-				case $command-$sub in
-				session-show | session-end) __git_ralph_reply "$(__git_ralph_sessions)" ;;
-				worktree-*) __git_ralph_reply "$(__git_ralph_beads)" ;;
-				esac
-				;;
-			esac
-			;;
-		esac
+	case $command:$sub:$cur in
+	session:*:-* | plan:*:-* | worktree:?*:-* | run:?*:-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" && return ;;
+	session::* | plan::* | worktree::*) __git_ralph_reply "$(__git_ralph_words "$command")" && return ;;
+	session:show:* | session:end:*) __git_ralph_reply "$(__git_ralph_sessions)" && return ;;
+	session:*) return ;;
+	worktree:*) __git_ralph_reply "$(__git_ralph_beads)" && return ;;
+	run::-*) ;;
+	run::*)
+		__git_ralph_reply 'start resume list end'
+		compopt -o default 2>/dev/null || :
 		return
 		;;
 	esac

@@ -11,7 +11,7 @@ from gitralph.quote import printable
 
 _NAMES = {
     "journal": "journal", "call": "call file", "text": "text", "work": "leftover",
-    "session": "session file", "shell": "shell log",
+    "session": "session file", "shell": "shell log", "run": "run file",
 }  # fmt: skip
 
 

@@ -8,8 +8,8 @@ import click
 
 from gitralph.cli import environ, options, output
 from gitralph.errors import Refused, UsageError
-from gitralph.porcelain.context import root_of
-from gitralph.porcelain.install import Done, apply
+from gitralph.porcelain.context import Context, open_context, root_of
+from gitralph.porcelain.install import Done, apply, githook
 from gitralph.porcelain.install.table import AGENTS, PROJECT, USER, Agent
 
 _WORDS = {
@@ -65,10 +65,28 @@ def _chosen(names: tuple[str, ...], env: Mapping[str, str]) -> list[Agent]:
     return found
 
 
+def _guarded(act: Callable[[Context], tuple[str, str]]) -> None:
+    ctx = open_context(environ.snapshot(), create=False)
+    try:
+        path, status = act(ctx)
+    finally:
+        ctx.repo.close()
+    output.say(f"guard: {_WORDS[status]} '{path}'")
+    if status == githook.INSTALLED:
+        if f"{path}/".startswith(f"{ctx.repo.root}/") and not path.startswith(f"{ctx.repo.common_dir}/"):
+            output.note("'core.hooksPath' names a folder of this worktree, so the hook shows in 'git status'")
+        output.hint("it warns; to have it refuse such a commit: git config ralph.guard refuse")
+
+
 @options.command("install")
 @_options
-def install(names: tuple[str, ...], user: bool, project: bool) -> None:
+@click.option("--guard", is_flag=True, help="Put the guard into git's pre-commit hook instead.")
+def install(names: tuple[str, ...], user: bool, project: bool, guard: bool) -> None:
     """Register the recording hook with your agents. What else their settings hold is kept."""
+    if guard:
+        _guarded(githook.install)
+        if not names:
+            return
     env = environ.snapshot()
     scope = _scope(user, project)
     done = apply.install(_chosen(names, env), scope, _root(scope, env), env)
@@ -82,8 +100,13 @@ def install(names: tuple[str, ...], user: bool, project: bool) -> None:
 
 @options.command("uninstall")
 @_options
-def uninstall(names: tuple[str, ...], user: bool, project: bool) -> None:
+@click.option("--guard", is_flag=True, help="Take the guard out of git's pre-commit hook instead.")
+def uninstall(names: tuple[str, ...], user: bool, project: bool, guard: bool) -> None:
     """Take the recording hook out again. Untouched files become what they were, byte for byte."""
+    if guard:
+        _guarded(githook.uninstall)
+        if not names:
+            return
     env = environ.snapshot()
     scope = _scope(user, project)
     agents = apply.named(names) if names else list(AGENTS.values())

@@ -19,6 +19,10 @@ COMMANDS = {
     "diff": ("diff", "porcelain", "Show exactly what commit would record"),
     "why": ("why", "porcelain", "Show who wrote a path or a line"),
     "session": ("session", "porcelain", "Start, list, show and end sessions"),
+    "run": ("run", "porcelain", "Work through a plan, one true commit a task"),
+    "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),
+    "events": ("events", "porcelain", "Show what happened in a run"),
+    "report": ("report", "porcelain", "Make a page of sessions, edits and commits"),
     "worktree": ("worktree", "porcelain", "A checkout for each bead: add, list, merge, remove"),
     "install": ("install", "porcelain", "Register the hooks of an agent"),
     "uninstall": ("install", "porcelain", "Take the hooks of an agent out again"),
@@ -27,9 +31,11 @@ COMMANDS = {
     "gc": ("gc", "porcelain", "Remove state that nothing needs any more"),
     "env": ("env", "porcelain", "Print what a bug report needs"),
     "help": ("help", "porcelain", "Show the manual of a command"),
+    "emit": ("emit", "plumbing", "Add one event to a run"),
     "track": ("track", "plumbing", "Record that a session changed paths"),
     "ls-files": ("ls_files", "plumbing", "List the pending paths of a session"),
     "hook": ("hook", "plumbing", "Record one event of an agent"),
+    "guard": ("guard", "plumbing", "Judge the commit that git is about to make"),
 }
 
 
@@ -126,7 +132,7 @@ def run(args: list[str]) -> int:
         return FATAL
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click makes the one the other, with 1
         _flush()
         return 141
     except LockTimeoutError as error:

@@ -49,6 +49,8 @@ def _gone(weave: Weave, unit: Unit, flags: Flags) -> bool:
             return False
         if not _brought(made) and not moved.issuperset(_lines(made.dels)):
             return False
+        if _brought(made) and len(_lines(made.dels)) > len(_brought(made)):
+            return False  # it also took lines away for which nothing of its own ever stood
     return True
 
 

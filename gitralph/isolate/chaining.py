@@ -16,7 +16,7 @@ from gitralph.isolate.fold import GAP
 from gitralph.isolate.lines import split_lines
 from gitralph.isolate.model import Step
 
-_REACH = 64
+_REACH = 32
 """How many records further on a late one is looked for."""
 
 
@@ -73,4 +73,7 @@ def _path(waiting: Sequence[Step], text: bytes | None) -> list[int]:
             if step.before == found and step.after not in arrived:
                 arrived[step.after] = [*arrived[found], at]
                 frontier.append(step.after)
-    return arrived.get(waiting[0].before, [])
+    path = arrived.get(waiting[0].before, [])
+    if path and waiting[path[0] - 1].after == waiting[path[0]].before:
+        return []  # it is where it belongs: that it also fits here is an undo, not a late hook
+    return path

@@ -61,7 +61,7 @@ def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
     if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
         return False
     if other != weave.birth[atom]:
-        return True
+        return not weave.hunks[other].dels  # else HEAD still shows what the restoring replaced
     return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
 
 

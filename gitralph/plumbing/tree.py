@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitralph import files
 from gitralph.errors import Fatal
 from gitralph.plumbing.objects import Objects
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 GITLINK = 0o160000
 SYMLINK = 0o120000
 FOLDER = 0o40000
+_AT_ONCE = 200
 
 
 class Entry(NamedTuple):
@@ -171,11 +173,12 @@ class TreeBuilder:
             del tree[name]
 
 
-def _write_loose(folder: str, oid: str, body: bytes) -> None:
+def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str] | None:
+    """An open temporary file with the object, its name and the name to come; None when it is there."""
     home = f"{folder}/{oid[:2]}"
     target = f"{home}/{oid[2:]}"
     if os.path.lexists(target):
-        return
+        return None
     os.makedirs(home, exist_ok=True)
     temporary = f"{home}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
@@ -183,11 +186,10 @@ def _write_loose(folder: str, oid: str, body: bytes) -> None:
         view = memoryview(body)
         while view:
             view = view[os.write(fd, view) :]
-        os.fsync(fd)
-    finally:
+    except BaseException:
         os.close(fd)
-    os.rename(temporary, target)
-    sync_folder(home)
+        raise
+    return fd, temporary, target
 
 
 def sync_folder(path: str) -> None:
@@ -201,6 +203,21 @@ def sync_folder(path: str) -> None:
 
 def write_trees(objects_dir: str, trees: Iterable["Tree"]) -> None:
     """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
+    waiting: list[tuple[int, str, str]] = []
     for tree in trees:
         raw = tree.as_raw_string()
-        _write_loose(objects_dir, tree.id.decode(), zlib.compress(b"tree %d\0" % len(raw) + raw))
+        body = zlib.compress(b"tree %d\0" % len(raw) + raw, 1)
+        made = _write_temporary(objects_dir, tree.id.decode(), body)
+        if made is not None:
+            waiting.append(made)
+        if len(waiting) == _AT_ONCE:
+            _settle(waiting)
+    _settle(waiting)
+
+
+def _settle(waiting: list[tuple[int, str, str]]) -> None:
+    """Make objects durable, then give them their names."""
+    files.sync_all([fd for fd, _, _ in waiting])
+    for _, temporary, target in waiting:
+        os.rename(temporary, target)
+    waiting.clear()

@@ -10,7 +10,7 @@ from gitralph.porcelain import demo_script
 from gitralph.porcelain.demo_script import SHARED, Edit, Lines
 
 # Each agent's commit must hold its own lines of the shared file. False while a refusal is right.
-SHARED_MUST_SEPARATE = False
+SHARED_MUST_SEPARATE = True
 
 
 def content(git: Git, oid: str) -> Lines:

@@ -8,7 +8,7 @@ import glob
 import os
 
 from gitralph import files, locate, sessionfile
-from gitralph.porcelain import transcript
+from gitralph.porcelain import silence, transcript
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
 from gitralph.state import manifest, pending
@@ -80,11 +80,11 @@ def _uncommitted(ctx: Context, paths: set[bytes]) -> list[bytes]:
 
 def notes(ctx: Context, session: str, pending_here: bool) -> list[str]:
     """What to say when a commit finds nothing because no hook ever recorded an edit."""
-    if pending_here or not is_empty(ctx, session):
+    if pending_here:
         return []
-    agent, found = named_paths(ctx, session)
+    agent, found = named_paths(ctx, session) if is_empty(ctx, session) else ("", [])
     if not found:
-        return []
+        return silence.notes(ctx, session)
     listed = ", ".join(f"'{shown(path)}'" for path in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return [

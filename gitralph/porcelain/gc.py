@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from gitralph import files, layout
 from gitralph.errors import Fatal
 from gitralph.layout import Layout
-from gitralph.porcelain import expire, landing, tidy
+from gitralph.porcelain import expire, landing, runs, tidy
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.expire import Worktrees
-from gitralph.state import lock, manifest, pending, shell, sweep
+from gitralph.state import lock, manifest, pending, shelltrim, sweep
 from gitralph.state.sweep import Sweep, Swept
 
 DEFAULT_AGE = 30 * 24 * 3600
@@ -122,10 +122,12 @@ def _collect(ctx: Context, dry: bool) -> Report:
     for lay in trees.here:
         sweep.journals(run, lay)
         sweep.calls(run, lay)
-        shell.trim(run, lay)
+        shelltrim.trim(run, lay)
         sweep.leftovers(run, lay)
     for session in expire.known(trees):
         if expire.is_over(trees, session, run.cutoff):
             expire.forget(run, trees, session)
     sweep.texts(run, trees.every)
+    for path in runs.expired(ctx):
+        run.unlink("run", path)
     return Report(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy)

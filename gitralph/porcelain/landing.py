@@ -26,6 +26,7 @@ from gitralph.state.intent import Intent
 
 WAIT = 10.0
 LOCK = "commit"
+_AT_ONCE = 200
 
 
 class IndexMovedError(Exception):
@@ -113,7 +114,9 @@ def _member(key: str, value: object) -> bytes:
     return jsonline.dumps({key: value}).encode("ascii")[1:-1]
 
 
-def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, object]) -> None:
+def _append_journal(
+    lay: Layout, session: str, path: bytes, fields: dict[str, object], written: list[int]
+) -> None:
     name = lay.journal(path)
     if not os.path.lexists(name):
         return
@@ -126,30 +129,41 @@ def _append_journal(lay: Layout, session: str, path: bytes, fields: dict[str, ob
                 "exact": keys.get("exact") or journal.NONE,
             }  # fmt: skip
             files.append(fd, _encode({**fields, **chain}))
-            os.fsync(fd)
+            written.append(files.unlocked(fd))
     finally:
         os.close(fd)
 
 
-def _append_commits(lay: Layout, session: str, fields: dict[str, object]) -> None:
+def _append_commits(lay: Layout, session: str, fields: dict[str, object], written: list[int]) -> None:
     fd = files.open_locked(lay.commits(session), WAIT)
     try:
         if not _has(fd, fields, session):
             files.append(fd, _encode(fields))
-            os.fsync(fd)
+            written.append(files.unlocked(fd))
     finally:
         os.close(fd)
 
 
 def write_consumption(lay: Layout, lines: list[list[object]]) -> None:
-    """Append consumption lines, each at most once a commit."""
+    """Append consumption lines, each at most once a commit, durable when this returns."""
+    written: list[int] = []
+    try:
+        _append_all(lay, lines, written)
+    finally:
+        files.sync_all(written)
+
+
+def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> None:
     for kind, session, path, fields in lines:
+        if len(written) >= _AT_ONCE:
+            files.sync_all(written)
+            written.clear()
         if not (isinstance(session, str) and isinstance(path, str) and isinstance(fields, dict)):
             continue
         if kind == "journal":
-            _append_journal(lay, session, path.encode("utf-8", "surrogateescape"), fields)
+            _append_journal(lay, session, path.encode("utf-8", "surrogateescape"), fields, written)
         else:
-            _append_commits(lay, session, fields)
+            _append_commits(lay, session, fields, written)
 
 
 def _row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:

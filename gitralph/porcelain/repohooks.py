@@ -27,7 +27,15 @@ def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
     """Those hooks that exist and may be executed; none with ``ralph.commitHooks=off``."""
     if ctx.config.choice("ralph.commithooks", *MODES) == "off":
         return []
-    return [name for name in names if os.access(f"{ctx.repo.hooks_dir}/{name}", os.X_OK)]
+    found = [name for name in names if os.access(f"{ctx.repo.hooks_dir}/{name}", os.X_OK)]
+    return [name for name in found if name != "pre-commit" or not _is_guard(ctx.repo.hooks_dir)]
+
+
+def _is_guard(folder: str) -> bool:
+    """True when the hook is nothing but our guard for plain git."""
+    from gitralph.porcelain.install import githook
+
+    return githook.is_bare(folder)
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,8 @@ def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alon
 
 
 def _hook_env(ctx: Context) -> dict[str, str]:
-    return {"GIT_EDITOR": ctx.environ.get("GIT_EDITOR", ":"), "GIT_PREFIX": ""}
+    # the guard is for plain git: what we commit is separated already
+    return {"GIT_EDITOR": ctx.environ.get("GIT_EDITOR", ":"), "GIT_PREFIX": "", "RALPH_GUARD": "0"}
 
 
 def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from gitralph import gitdir, process, sessionfile
+from gitralph import eventfile, gitdir, process, sessionfile
 from gitralph.errors import Fatal, UsageError
 from gitralph.layout import Layout
 from gitralph.porcelain.context import Context
@@ -137,9 +137,20 @@ def contract(ctx: Context, session: str) -> dict[str, str]:
     for name, key in (("RALPH_PLAN", "plan"), ("RALPH_TASK_NUM", "task"), ("RALPH_BEAD", "bead")):
         if record.get(key) is not None:
             env[name] = str(record[key])
-    if ctx.environ.get("RALPH_EVENTS_FILE"):
-        env["RALPH_EVENTS_FILE"] = ctx.environ["RALPH_EVENTS_FILE"]
+    events = _events_file(ctx)
+    if events is not None:
+        env["RALPH_EVENTS_FILE"] = events
     return env
+
+
+def _events_file(ctx: Context) -> str | None:
+    """The events file of the run that is current here, None when there is none."""
+    try:
+        found = eventfile.chosen(ctx.environ, lambda: ctx.layout)
+    except Fatal as error:
+        ctx.warn(error.message)
+        return None
+    return found.path if found.name != eventfile.FALLBACK else None
 
 
 def end(ctx: Context, session: str) -> None:

@@ -16,7 +16,7 @@ from gitralph.journal import Record, split_lines
 from gitralph.plumbing import refs
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.tree import TreeReader
-from gitralph.porcelain import evidence, outcome, separate
+from gitralph.porcelain import evidence, outcome
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.outcome import Left, Outcome
 from gitralph.porcelain.scene import Scene
@@ -264,6 +264,8 @@ def _overlaps(scene: Scene, was: Outcome) -> bool:
     now, made = scene.contents[was.path].data, was.content.data if was.content else None
     if now is None or made is None or scene.wishes.include_entangled:
         return False
+    from gitralph.porcelain import separate
+
     head = separate.head_text(scene, was.path) or b""
     edited = [(low, high) for _, _, low, high in _hunks(head, made)]
     changed = [(low, high) for low, high, _, _ in _hunks(made, now)]

@@ -1,29 +1,20 @@
 """What a commit says of itself: the subject nobody typed, and the trailers that name the session."""
 
 import os
-import re
 from typing import Any
 
+from gitralph.porcelain import plan
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
-
-_TASK = re.compile(r"^\s*[-*] \[[ xX]\] (.*?)\s*$")
 
 
 def plan_tasks(text: str) -> list[str]:
     """The task texts of a plan: its check boxes, outside code fences, in order."""
-    tasks, fence = [], None
-    for line in text.splitlines():
-        mark = line.lstrip()[:3]
-        if mark in ("```", "~~~"):
-            fence = None if fence == mark else fence or mark
-        elif fence is None and (found := _TASK.match(line)):
-            tasks.append(found[1])
-    return tasks
+    return [task.text for task in plan.parse(text.encode("utf-8", "surrogateescape"))]
 
 
-def _task_subject(ctx: Context, plan: str, task: str) -> str | None:
-    path = os.path.join(ctx.repo.root, plan)
+def _task_subject(ctx: Context, name: str, task: str) -> str | None:
+    path = os.path.join(ctx.repo.root, name)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             tasks = plan_tasks(file.read(1 << 20))

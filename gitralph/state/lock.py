@@ -37,6 +37,11 @@ def _busy(name: str, path: str) -> Busy:
     return Busy(f"the '{name}' lock is held by another git ralph{_holder(path)}", "try again shortly")
 
 
+def holder(layout: Layout, name: str) -> str:
+    """Who holds a lock, as `` (process 123)``; empty when the file does not tell. For messages only."""
+    return _holder(layout.lock(name))
+
+
 @contextlib.contextmanager
 def hold(layout: Layout, name: str, wait: float = WAIT) -> Iterator[None]:
     """Hold a lock for a ``with`` block. Raises Busy after ``wait`` seconds, naming the holder."""

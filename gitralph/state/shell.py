@@ -4,13 +4,10 @@ Their order is the order of lines. A command that has not ended, or of which no 
 counts as one that may have changed anything.
 """
 
-import os
-import time
 from dataclasses import dataclass, field
 
 from gitralph import files, jsonline, shellwatch
 from gitralph.layout import Layout
-from gitralph.state.sweep import CALL_AGE, Sweep, Swept
 
 _LIMIT = 256 << 20
 
@@ -138,10 +135,10 @@ def read(layout: Layout) -> list[Window]:
     for at, line in enumerate(data.split(b"\n")[:-1]):
         try:
             fields = jsonline.loads(line.decode("utf-8"))
+            if isinstance(fields, dict):
+                _take_line(found, fields, at)
         except ValueError:
             continue  # damage costs only its own line
-        if isinstance(fields, dict):
-            _take_line(found, fields, at)
     for window in found.windows:
         if window.closed is None:
             _look_at_running(layout, window)
@@ -151,57 +148,10 @@ def read(layout: Layout) -> list[Window]:
 def _look_at_running(layout: Layout, window: Window) -> None:
     kept = shellwatch.load(layout.shell_call(window.session, window.call or window.tool or ""))
     picture = shellwatch.picture_of(kept) if kept is not None else None
-    if picture is not None:
-        window.head = picture.head
-        window.picture = {_path(n): (_form(row[1:]), row[0]) for n, row in picture.rows.items()}
-
-
-def _stamp(when: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
-
-
-def _unneeded(layout: Layout, rows: list[dict[str, object]], sweep: Sweep) -> set[str]:
-    """Commands from before the cut-off, and those whose end nobody can tell any more."""
-    opened = {name: row for row in rows if (name := _text(row, "open")) is not None}
-    closed = {_text(row, "close") for row in rows}
-    out = set()
-    for name, row in opened.items():
-        began, call = _text(row, "ts") or "", _text(row, "call") or _text(row, "tool") or ""
-        lost = name not in closed and began < _stamp(sweep.now - CALL_AGE)
-        if lost and os.path.lexists(layout.shell_call(_text(row, "session") or "", call)):
-            lost = False
-        if lost or began < _stamp(sweep.cutoff):
-            out.add(name)
-    return out
-
-
-def trim(sweep: Sweep, layout: Layout) -> None:
-    """Forget old commands, under the file's lock; those that append meanwhile start on the new file."""
-    if not os.path.isfile(layout.shells):
+    if picture is None:
         return
-    fd = files.open_locked(layout.shells)
     try:
-        lines = files.read_bytes(layout.shells, _LIMIT).splitlines(keepends=True)
-        rows = [_fields(line) for line in lines]
-        gone = _unneeded(layout, rows, sweep)
-        kept = [
-            x for x, row in zip(lines, rows, strict=True) if not {row.get("open"), row.get("close")} & gone
-        ]
-        if len(kept) == len(lines):
-            return
-        size = sum(map(len, lines)) - sum(map(len, kept))
-        if not sweep.dry:
-            files.write_whole(layout.shells, b"".join(kept))
-        sweep.swept.append(Swept("shell", os.path.relpath(layout.shells, sweep.top), size))
-    finally:
-        os.close(fd)
-
-
-def _fields(line: bytes) -> dict[str, object]:
-    try:
-        value = jsonline.loads(line.decode("utf-8"))
+        found = {_path(n): (_form(row[1:]), row[0]) for n, row in picture.rows.items()}
     except ValueError:
-        return {}
-    return (
-        {k: v for k, v in value.items() if not isinstance(v, (dict, list))} if isinstance(value, dict) else {}
-    )
+        return  # not one of ours: the command counts as one that may have changed anything
+    window.head, window.picture = picture.head, found

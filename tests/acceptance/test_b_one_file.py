@@ -532,3 +532,11 @@ def test_mode_change_beside_content(shared: Repo, make_repo: Callable[[str], Rep
     assert shared.mode("a") == "100644"
     shared.commit("S2")
     assert shared.mode("a") == "100755"
+
+
+def test_a_removal_larger_than_what_stood_for_it_is_not_absorbed(shared: Repo) -> None:
+    shared.write("a", "the user's only line\n")
+    shared.edit("S1", "a", "something else by S1\n")
+    assert shared.commit("S1", code=4).left == {"a": "entangled"}
+    shared.write("a", "the user again\n")
+    assert "a" in shared.commit("S1", code=4).left

@@ -56,6 +56,36 @@ def test_moving_a_pending_block_does_not_make_it_void() -> None:
     assert world.commit("b").text == world.disk
 
 
+def test_a_block_moved_away_back_and_away_again_is_not_void() -> None:
+    world = World(SIXTY)
+    block = b"block of a\nmore of a\n"
+    world.swap("a", line(10), line(10) + block)
+    here = world.disk
+    there = SIXTY.replace(line(50), line(50) + block)
+    for text in (there, here, there):
+        world.edit("b", text)
+    assert world.ask("a").void == ()
+    assert world.commit("a").text == here
+
+
+def test_a_move_taken_back_is_void() -> None:
+    world = World(SIXTY)
+    world.edit("a", SIXTY.replace(line(10), b"").replace(line(50), line(50) + line(10)))
+    world.user(SIXTY)
+    assert world.commit("a").void == ("k0.0",)
+    assert world.head == SIXTY
+
+
+def test_removing_what_another_restored_removes_what_head_shows() -> None:
+    world = World(TEN)
+    world.swap("b", line(5), b"line 5 tweaked text5\n")
+    world.commit("b")
+    world.swap("c", b"line 5 tweaked text5\n", line(5))
+    world.swap("a", line(5), b"")
+    answer = world.ask("a")
+    assert answer.refused or b"text5" not in (answer.text or b"")
+
+
 def test_rewritten_by_another_is_not_void() -> None:
     world = World(TEN)
     world.swap("a", line(5), line(5) + b"added by a\n")
@@ -98,6 +128,15 @@ def test_late_hooks_are_put_in_order() -> None:
     one, two, three = (Step(f"k{n}", f"s{n}", texts[n], texts[n + 1]) for n in range(3))
     assert chain([two, three, one], texts[0]) == [one, two, three]
     assert chain([one, three, two], texts[0]) == [one, two, three]
+
+
+def test_an_undo_is_no_late_hook() -> None:
+    """The user adds a line; one session removes it and later restores it."""
+    with_line = TEN + b"by the user\n"
+    first = Step("k0", "a", with_line, with_line + b"more\n")
+    undo = Step("k1", "a", with_line + b"more\n", TEN)
+    redo = Step("k2", "b", TEN, with_line)
+    assert [step.key for step in chain([first, undo, redo], TEN)] == ["g:k0", "k0", "k1", "k2"]
 
 
 def test_an_unknown_state_is_a_gap() -> None:

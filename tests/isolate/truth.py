@@ -140,7 +140,7 @@ class Truth:
         faults += [f"line {line!r}" for line in fresh if line not in known]
         if len(words_of(new)) != len(after):
             faults.append("twice")
-        return faults + self._misordered(who, also, new)
+        return faults + self._misordered(who, also, old, new)
 
     def _may_add(self, names: set[str], word: bytes) -> bool:
         if self.author[word] in names:
@@ -172,7 +172,7 @@ class Truth:
                 faults.append(f"undeleted {word!r}")
         return faults
 
-    def _misordered(self, who: str, also: set[str], new: Text) -> list[str]:
+    def _misordered(self, who: str, also: set[str], old: Text, new: Text) -> list[str]:
         rims = [word for line in new for word in words_of([line])[:1]]
         rims = [word for word in rims if not self._adrift(who, also, word)]
         place = {word: at for at, word in enumerate(rims)}
@@ -181,8 +181,23 @@ class Truth:
             common = [word for word in rims if word in snapshot]
             for at in _outside_rising([snapshot[word] for word in common]):
                 suspects.update((common[at], other) for other in common if other != common[at])
-        faults = [pair for pair in suspects if not self._order_is_right(who, place, *pair)]
+        before = {word: at for at, word in enumerate(words_of(old))}
+        faults = [
+            pair
+            for pair in suspects
+            if not self._inherited(who, before, place, *pair) and not self._order_is_right(who, place, *pair)
+        ]
         return [f"order {one!r} {other!r}" for one, other in sorted(faults)[:3]]
+
+    def _inherited(
+        self, who: str, before: dict[bytes, int], place: dict[bytes, int], one: bytes, other: bytes
+    ) -> bool:
+        """Tell whether an order was in HEAD already and the committer moved neither line."""
+        if one not in before or other not in before:
+            return False
+        moves = self.moves.get(one, set()) | self.moves.get(other, set())
+        same = (before[one] < before[other]) == (place[one] < place[other])
+        return same and all(self.actors[at] != who for at in moves)
 
     def _order_is_right(self, who: str, place: dict[bytes, int], one: bytes, other: bytes) -> bool:
         """Compare with the orders that follow from moves committed or made by the committer.

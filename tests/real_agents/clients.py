@@ -19,10 +19,11 @@ from typing import Any
 import pytest
 
 # npm finds its registry and its cache through the environment of whoever runs the tests
-_OUTER = dict(os.environ)
-SHARED = _OUTER.get("GITRALPH_SHARED") or Path(__file__).resolve().parents[3] / "shared"
-DRIVER = Path(SHARED) / "tools/real_client.py"
-CACHE = Path(_OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
+OUTER = dict(os.environ)
+SHARED = OUTER.get("GITRALPH_SHARED") or Path(__file__).resolve().parents[3] / "shared"
+TOOLS = Path(SHARED) / "tools"
+DRIVER = TOOLS / "real_client.py"
+CACHE = Path(OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
 _UNREACHABLE = 3
 _SLOWEST = 60.0
 
@@ -106,7 +107,7 @@ class Stage:
         if tool:
             words += ["--env", f"PATH={sysconfig.get_path('scripts')}"]
         pipe = subprocess.PIPE
-        return Run(client, subprocess.Popen(words, env=_OUTER, stdout=pipe, stderr=pipe))
+        return Run(client, subprocess.Popen(words, env=OUTER, stdout=pipe, stderr=pipe))
 
     def run(self, client: str, turns: Sequence[Turn], *extra: str, **how: Any) -> dict[str, Any]:
         """Run a client to its good end."""
@@ -147,7 +148,7 @@ def why_not(*names: str) -> str | None:
         return f"no driver at '{DRIVER}'"
     done = subprocess.run(
         [sys.executable, "-c", _INSTALL, str(DRIVER.parent), str(CACHE), *names],
-        env=_OUTER, capture_output=True, text=True, check=False,
+        env=OUTER, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = done.stderr.strip().splitlines()
     return None if done.returncode == 0 else (said[-1] if said else "the installation failed")

@@ -19,12 +19,30 @@ FILES = {
     "u.txt": "the user's\n",
 }
 
+WORK = {
+    "w/edit.txt": "one\ntwo\nthree\n",
+    "w/move.txt": "stay\nhere\n",
+    "w/gone.txt": "to be deleted\n",
+    "shared.txt": "".join(f"line {number}\n" for number in range(1, 61)),
+    "u.txt": "the user's\n",
+}
+
 
 @pytest.fixture
 def stage(tmp_path: Path, empty_repo: Repo) -> Stage:
     """A committed repository with an identity of its own, and a HOME without any settings."""
     need("claude-code", "pi")
-    for path, text in FILES.items():
+    return _stage(tmp_path, empty_repo, FILES)
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, empty_repo: Repo) -> Stage:
+    """The same with one folder for whichever agents the test needs."""
+    return _stage(tmp_path, empty_repo, WORK)
+
+
+def _stage(tmp_path: Path, empty_repo: Repo, files: dict[str, str]) -> Stage:
+    for path, text in files.items():
         empty_repo.write(path, text)
     empty_repo.git("config", "user.name", "U Ser")
     empty_repo.git("config", "user.email", "u@example.com")

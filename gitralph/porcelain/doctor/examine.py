@@ -12,7 +12,7 @@ from gitralph.layout import Layout
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import Repository, open_repository
 from gitralph.porcelain import sessions
-from gitralph.porcelain.doctor import repository
+from gitralph.porcelain.doctor import quiet, repository
 from gitralph.porcelain.doctor.found import Where, where
 from gitralph.porcelain.doctor.repository import Check
 from gitralph.porcelain.doctor.verdict import Verdict, judge
@@ -93,6 +93,7 @@ def examine(environ: Mapping[str, str], cwd: str) -> Report:
     seen = _seen(Layout(top, layout.MAIN)) if os.path.isdir(top) else {}
     for verdict in verdicts:
         verdict.seen = seen.get(verdict.agent)
+    quiet.check(repo, verdicts)
     return _finish(report)
 
 

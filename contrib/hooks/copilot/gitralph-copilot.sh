@@ -1,0 +1,17 @@
+#!/bin/sh
+# Hands one Copilot CLI hook event (JSON on standard input) to git ralph.
+#
+# For settings that are wired by hand; `git ralph install --agent copilot` does the same with no
+# script. Register it for the events that gitralph.json beside this file names.
+#
+# Copilot takes a failing hook for a no, so the exit status matters more here than elsewhere.
+#
+# Never blocks the agent: prints nothing on standard output and exits 0 whatever happens.
+
+if command -v git-ralph >/dev/null 2>&1; then
+	git-ralph hook copilot >/dev/null || :
+else
+	cat >/dev/null
+	echo "gitralph: 'git-ralph' is not on PATH, so this event was not recorded; see 'git ralph doctor'" >&2
+fi
+exit 0

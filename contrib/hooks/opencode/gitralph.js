@@ -1,0 +1,1 @@
+../../../gitralph/porcelain/install/data/gitralph.js

@@ -1,0 +1,103 @@
+"""``git ralph events``."""
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from gitralph.cli import environ, options, output
+from gitralph.errors import NO, OK, UsageError
+from gitralph.porcelain import events as porcelain
+from gitralph.porcelain.events import Reader, Wanted
+from gitralph.quote import printable
+
+
+@options.command("events")
+@click.option("--run", metavar="<id>", help="The events of this run.")
+@click.option("--file", metavar="<name>", help="The events file where no run is current.")
+@click.option("--topic", metavar="<t>", help="Only this topic; * stands for anything.")
+@click.option("--last", metavar="<n>", type=click.IntRange(min=0), help="Only the last <n> of them.")
+@click.option("--follow", "-f", is_flag=True, help="Go on as events arrive.")
+@click.option("--cursor", metavar="<name>", help="Only what this reader has not seen yet.")
+@options.as_json
+@click.option("--jsonl", "as_lines", is_flag=True, help="Print the lines as they were stored.")
+@click.option("--strict", is_flag=True, help="Exit 1 where a line is no event.")
+def events(
+    run: str | None,
+    file: str | None,
+    topic: str | None,
+    last: int | None,
+    follow: bool,
+    cursor: str | None,
+    as_json: bool,
+    as_lines: bool,
+    strict: bool,
+) -> int:
+    """Show what happened in a run."""
+    if as_json and (as_lines or follow):
+        raise UsageError("--json prints one document; use --jsonl for lines, also with --follow")
+    source = porcelain.target(environ.snapshot(), output.warn, create=False, run=run, file=file)
+    with porcelain.reading(source, Wanted(topic, last), cursor) as reader:
+        show = _Show(reader, as_json, as_lines)
+        show.rows(reader.rows(from_end=cursor is None))
+        show.close()
+        if follow:
+            _follow(show, cursor)
+    return NO if strict and show.bad else OK
+
+
+def _follow(show: "_Show", cursor: str | None) -> None:
+    while True:
+        if cursor is not None:
+            porcelain.keep(show.reader, cursor)
+        show.rows(porcelain.arriving(show.reader))
+        sys.stdout.flush()
+
+
+class _Show:
+    """The three forms of an event; lines that are none go to stderr by number."""
+
+    def __init__(self, reader: Reader, as_json: bool, as_lines: bool) -> None:
+        self.reader = reader
+        self.as_json = as_json
+        self.as_lines = as_lines
+        self.bad = 0
+        self._count = 0
+
+    def rows(self, rows: Iterable[porcelain.Row]) -> None:
+        for row in rows:
+            if isinstance(row, porcelain.Bad):
+                self._complain(row)
+            else:
+                self._one(row)
+
+    def _one(self, row: porcelain.Event) -> None:
+        line = row.raw.decode("utf-8")
+        if self.as_json:
+            sys.stdout.write(("[\n " if not self._count else ",\n ") + line)
+        elif self.as_lines:
+            sys.stdout.write(line + "\n")
+        else:
+            sys.stdout.write(_sentence(row) + "\n")
+        self._count += 1
+
+    def close(self) -> None:
+        if self.as_json:
+            sys.stdout.write("\n]\n" if self._count else "[]\n")
+        sys.stdout.flush()
+
+    def _complain(self, row: porcelain.Bad) -> None:
+        self.bad += 1
+        text = printable(row.raw.decode("utf-8", "backslashreplace"))[:100]
+        number = self.reader.line_number(row)
+        output.warn(f"'{self.reader.source.name}' line {number}: {row.reason}: '{text}'")
+
+
+def _sentence(row: porcelain.Event) -> str:
+    """Time, topic and payload for people, on one line."""
+    import json
+
+    payload = row.value.get("payload")
+    shown = payload if isinstance(payload, str) else "" if payload is None else json.dumps(payload)
+    when = str(row.value.get("ts", ""))[:19].replace("T", " ")
+    return printable(f"{when}  {row.topic}  {shown}").rstrip()

@@ -1,0 +1,39 @@
+"""``git ralph plan``: use, show."""
+
+import click
+
+from gitralph.cli import options, output
+from gitralph.errors import Fatal
+from gitralph.porcelain import plan as porcelain
+
+
+@click.group("plan", context_settings=options.CONTEXT)
+def plan() -> None:
+    """Choose and show the plan that run takes without an argument."""
+
+
+@plan.command("use", context_settings=options.CONTEXT)
+@click.argument("path", metavar="<plan.md>")
+def use(path: str) -> None:
+    """Make a plan the one of this worktree; a task at work keeps its own."""
+    ctx = options.context()
+    output.note(f"'{porcelain.use(ctx, path)}' is the plan of this worktree now")
+
+
+@plan.command("show", context_settings=options.CONTEXT)
+@options.as_json
+def show(as_json: bool) -> None:
+    """Show the plan in use and its tasks."""
+    ctx = options.context(create=False)
+    path = porcelain.current(ctx)
+    if path is None:
+        raise Fatal("no plan is in use", "git ralph plan use <plan.md>")
+    tasks = porcelain.tasks_of(path)
+    name = porcelain.relative(ctx, path)
+    if as_json:
+        rows = [{"n": task.number, "text": task.text, "done": task.done} for task in tasks]
+        output.as_json({"plan": name, "tasks": rows})
+        return
+    output.say(f"{name}: {sum(task.done for task in tasks)} of {len(tasks)} done")
+    for task in tasks:
+        output.say(f"  {task.number} [{'x' if task.done else ' '}] {task.text}")

@@ -1,0 +1,1 @@
+"""``git ralph report``: ``gather`` collects facts from state and git, ``page`` makes one HTML page."""

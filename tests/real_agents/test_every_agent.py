@@ -1,0 +1,91 @@
+"""Every agent that can be had from npm, with the hooks that ``git ralph install`` registered."""
+
+import json
+import os
+
+import pytest
+
+from gitralph import gitdir, layout
+from gitralph.state import pending
+from tests.real_agents.clients import Stage, finished, need
+from tests.real_agents.scripts import WORKS, Work, change_lines
+from tests.support.repo import Repo
+
+pytestmark = pytest.mark.agents
+
+FULL = os.environ.get("RALPH_FULL") == "1"
+ALWAYS = {"codex", "gemini"}
+PAIRS = [("codex", "gemini"), ("claude-code", "codex"), ("pi", "qwen"), ("copilot", "opencode")]
+
+
+def only_full(name: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(not FULL, reason=f"'{name}' is driven by make real-agents only")
+
+
+EVERY = [
+    pytest.param(work, id=name, marks=[] if name in ALWAYS else [only_full(name)])
+    for name, work in WORKS.items()
+]
+BOTH = [
+    pytest.param(*pair, id="+".join(pair), marks=[] if set(pair) == ALWAYS else [only_full("+".join(pair))])
+    for pair in PAIRS
+]
+
+
+def session_of(stage: Stage, agent: str) -> str:
+    rows = json.loads(stage.ralph("session", "list", "--json"))
+    found = [row["id"] for row in rows if row["agent"] == agent]
+    assert len(found) == 1, rows
+    return str(found[0])
+
+
+def exactness(repo: Repo, session: str, path: str) -> list[str]:
+    place = gitdir.discover(str(repo.root))
+    assert place is not None
+    lay = layout.for_place(place, create=False)
+    found = pending.read_journal(lay, path.encode()).records
+    return [record.exact for record in found if record.session == session]
+
+
+@pytest.mark.parametrize("work", EVERY)
+def test_its_commit_holds_what_it_edited_and_its_shell_s_file_is_offered(
+    work: Work, workshop: Stage, empty_repo: Repo
+) -> None:
+    need(work.agent)
+    workshop.ralph("install", "--agent", work.agent)
+    empty_repo.write("u.txt", "the user's, meanwhile\n")
+    workshop.run(work.agent, work.turns, *work.extra)
+
+    session = session_of(workshop, work.agent)
+    told = {path: exactness(empty_repo, session, path) for path in work.changes}
+    assert all(found == ["payload"] for found in told.values()), told
+    said = json.loads(workshop.ralph("commit", "--session", session, "-m", "x", "--json"))
+    assert empty_repo.changes("HEAD") == {path: letter for path, (letter, _) in work.changes.items()}
+    for path, (_, text) in work.changes.items():
+        if text is not None:
+            assert empty_repo.blob(path) == text
+    assert f"Ralph-Agent: {work.agent}" in empty_repo.trailers("HEAD")
+    left = set(empty_repo.git("status", "--porcelain").splitlines())
+    assert left == {" M u.txt", "?? w/shell.txt"}, said
+
+    workshop.ralph("commit", "--session", session, "--with-shell", "-m", "what its shell made")
+    assert empty_repo.changes("HEAD") == {"w/shell.txt": "A"}
+    assert not (empty_repo.state / "hooks.log").exists()
+
+
+@pytest.mark.parametrize(("first", "second"), BOTH)
+def test_two_agents_at_once_in_one_file(first: str, second: str, workshop: Stage, empty_repo: Repo) -> None:
+    need(first, second)
+    workshop.ralph("install", "--agent", first, "--agent", second)
+    lines = {first: range(5, 25, 6), second: range(35, 55, 6)}
+    runs = [workshop.start(agent, change_lines(agent, lines[agent], agent)) for agent in (first, second)]
+    for run in runs:
+        finished(run)
+
+    text = [f"line {number}" for number in range(1, 61)]
+    for agent in (first, second):
+        workshop.ralph("commit", "--session", session_of(workshop, agent), "-m", f"by {agent}")
+        for number in lines[agent]:
+            text[number - 1] = f"{agent} {number}"
+        assert empty_repo.blob("shared.txt").decode().splitlines() == text
+    assert empty_repo.git("status", "--porcelain") == ""

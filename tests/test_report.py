@@ -1,0 +1,186 @@
+"""``git ralph report``: one page with nothing from elsewhere, names as text, readable when it is much."""
+
+import html.parser
+import re
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import pytest
+
+from gitralph.porcelain.report import page, timeline
+from gitralph.porcelain.report.facts import Edit, Facts, Landed, Lane, Refusal, TaskRow
+from tests.support.looping import Loop
+from tests.support.repo import Repo
+from tests.support.texts import changed
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '" onmouseover="x',
+    "</title><img src=x onerror=alert(1)>",
+    "a\x1b[31m\u202eb",
+    "&lt;",
+]
+
+
+class _Page(html.parser.HTMLParser):
+    """Collects tags and attributes; complains of any end without a beginning."""
+
+    VOID = frozenset(["meta", "link", "line", "input", "br"])
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.data = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.data += data
+
+
+def checked(text: str) -> _Page:
+    """A page that is sound HTML, fetches nothing and runs nothing."""
+    found = _Page(text)
+    assert found.open == []
+    assert not {"script", "img", "iframe", "object", "form", "a"} & set(found.tags)
+    assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("src", "action")]
+    assert [value for name, value in found.attributes if name == "href"] == ["data:,"]
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "url(" not in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", text)
+    return found
+
+
+def much(count: int) -> Facts:
+    """Three sessions with ``count`` edits and names that mean harm."""
+    facts = Facts(HOSTILE[0], "now")
+    for n in range(3):
+        facts.lanes.append(Lane(f"s{n}", HOSTILE[n], "live", 1000.0 + n, None))
+    for n in range(count):
+        name = HOSTILE[n % 5] if n % 100 == 0 else f"src/file{n % 97}.py"
+        facts.edits.append(Edit(1000.0 + n * 3.6, f"s{n % 3}", name, "edit", "Edit", "payload"))
+    facts.commits.append(Landed(1500.0, "s1", "a" * 40, HOSTILE[2]))
+    facts.refusals.append(Refusal(1600.0, "s2", HOSTILE[1]))
+    facts.contested.append((HOSTILE[3], "s1, s2"))
+    facts.tasks.append(TaskRow("r", HOSTILE[4], HOSTILE[1], "s1", "", 1, 2.5, HOSTILE[0]))
+    return facts
+
+
+def test_report_of_a_run(repo: Repo, tmp_path: Path) -> None:
+    loop = Loop.make(repo, tmp_path / "aside")
+    loop.plan("one", "two <b>", "three")
+    loop.script({"one": [["write", "one.txt", "1\n"]], "two <b>": [["write", "a", "2\n"], ["exit", 3]]})
+    loop.run(code=1)
+    repo.edit("foreign", "b", changed())
+    before = sorted(repo.root.rglob("*"))
+    out = tmp_path / "out.html"
+    run = loop.last_run()["run"]
+    assert repo.ralph("report", "--run", run, "-o", str(out)).out == b""
+    found = checked(out.read_text())
+    for text in (f"run {run}", "1/3 one", "committed", "2/3 two <b>", "failed", "one.txt", "Task 1/3: one"):
+        assert text in found.data
+    assert "foreign" not in found.data
+    assert "foreign" in checked(repo.ralph("report").text).data
+    assert sorted(repo.root.rglob("*")) == before
+    repo.ralph("report", "--run", "none", code=128)
+    repo.ralph("report", "-o", str(tmp_path / "no/such/folder.html"), code=128)
+
+
+def test_report_of_nothing(repo: Repo) -> None:
+    assert "no session has been recorded" in checked(repo.ralph("report").text).data
+    assert not repo.state.exists()
+
+
+def test_report_with_damaged_state(repo: Repo) -> None:
+    repo.edit("s1", "a", changed())
+    repo.ralph("run", "start")
+    for path in [*repo.state.glob("edits/*"), *repo.state.glob("events-*"), *repo.state.glob("runs/*")]:
+        path.write_bytes(
+            path.read_bytes() + b'{"op":1}\n[\xff]\n{"op":"x","ts":"never"}\n' + b"[" * 9999 + b"\n"
+        )
+    checked(repo.ralph("report").text)
+
+
+def test_names_are_text() -> None:
+    found = checked(page.render(much(1000)))
+    assert HOSTILE[0] in found.data
+    assert HOSTILE[2] in found.data
+
+
+def test_a_thousand_edits_are_gathered() -> None:
+    facts = much(1000)
+    drawn = timeline.draw(facts, page.text)
+    assert drawn.count('class="edit"') < 700
+    heights = [int(h) for h in re.findall(r'class="edit"[^>]*height="(\d+)"', drawn)]
+    assert max(heights) <= timeline.ROW
+    assert len(page.render(much(20000))) < 3 << 20
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default::pytest.PytestWarning")
+def test_looked_at_in_a_browser(tmp_path: Path, environ: dict[str, str]) -> None:
+    browser = next(
+        (p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None
+    )
+    if browser is None:
+        warnings.warn("SKIPPED: no chromium, the page was not looked at", pytest.PytestWarning, stacklevel=1)
+        pytest.skip("NOT LOOKED AT: no chromium")
+    target, shot, dom = tmp_path / "report.html", tmp_path / "shot.png", tmp_path / "dom"
+    target.write_text(page.render(much(1000)))
+    flags = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
+        "--v=0", f"--user-data-dir={tmp_path}/profile", "--window-size=1240,2000", "--hide-scrollbars",
+    ]  # fmt: skip
+    url = target.as_uri()
+    shown = subprocess.run(
+        [browser, *flags, f"--screenshot={shot}", url],
+        env=environ,
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    assert b"CONSOLE" not in shown.stderr, shown.stderr
+    said = subprocess.run(
+        [browser, *flags, "--dump-dom", url], env=environ, capture_output=True, timeout=120, check=True
+    )
+    dom.write_bytes(said.stdout)
+    assert said.stdout.count(b'class="edit"') > 100
+    assert b"<script" not in said.stdout
+    assert b"<img" not in said.stdout
+    assert _colours(shot) > 20, "the page is blank"
+
+
+def _colours(png: Path) -> int:
+    """How many different rows of pixels a screenshot has: a blank page has one."""
+    import zlib
+
+    data, at, body = png.read_bytes(), 8, b""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    while at < len(data):
+        size, kind = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
+        if kind == b"IHDR":
+            width = int.from_bytes(data[at + 8 : at + 12])
+            depth = {2: 3, 6: 4}[data[at + 17]]
+        if kind == b"IDAT":
+            body += data[at + 8 : at + 8 + size]
+        at += size + 12
+    raw, stride = zlib.decompress(body), width * depth + 1
+    return len({raw[n : n + stride] for n in range(0, len(raw), stride)})

@@ -1,0 +1,119 @@
+"""What is read back of shell commands: order, overlap, who may have made a change; hostile lines."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitralph import shellwatch
+from gitralph.layout import MAIN, Layout
+from gitralph.shellwatch import Picture
+from gitralph.state import shell
+from gitralph.state.shell import Row, Window
+
+A, B = ("a" * 40, "100644"), ("b" * 40, "100644")
+
+
+@pytest.fixture
+def lay(tmp_path: Path) -> Layout:
+    return Layout(str(tmp_path), MAIN)
+
+
+def _write(lay: Layout, *rows: object) -> None:
+    Path(lay.shells).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _open(name: str, session: str) -> dict[str, object]:
+    return {
+        "v": 1,
+        "open": name,
+        "session": session,
+        "tool": "Bash",
+        "call": name,
+        "ts": "2026-01-01T00:00:00Z",
+    }
+
+
+def test_order_is_the_order_of_lines(lay: Layout) -> None:
+    rows = [["p", "=", list(A), None], ["q", list(A), [None, None], "c" * 40]]
+    _write(
+        lay, _open("1", "S1"), _open("2", "S2"), {"close": "1", "rows": rows}, {"close": "1", "rows": []},
+        _open("3", "S1"), {"close": "2", "rows": None, "late": True}, {"close": "nobody", "rows": []},
+    )  # fmt: skip
+    first, second, third = shell.read(lay)
+    assert first.rows == {b"p": Row(None, A, None), b"q": Row(A, (None, None), "c" * 40)}
+    assert (second.rows, second.late) == (None, True)
+    assert third.closed is None
+    assert first.overlaps(second)
+    assert second.overlaps(third)
+    assert not first.overlaps(third)
+    assert not third.overlaps(first)
+
+
+def test_who_may_have_made_a_change() -> None:
+    change = Row(None, A, None)
+    assert Window("S", 0, closed=1, rows={b"p": change}).may_have_made(b"p", change)
+    assert not Window("S", 0, closed=1, rows={}).may_have_made(b"p", change)
+    assert Window("S", 0, closed=1).may_have_made(b"p", change)  # blind
+    assert Window("S", 0).may_have_made(b"p", change)  # running, and nobody knows since when
+    assert Window("S", 0, picture={}).may_have_made(b"p", change)
+    assert not Window("S", 0, picture={b"p": (A, None)}).may_have_made(b"p", change)
+
+
+def test_differences_between_two_pictures() -> None:
+    before = Picture(
+        "h", {"same": ["x", *A], "undone": ["x", *A], "moved": ["x", *A], "big": ["x", "?", None]}
+    )
+    after = Picture("h", {"same": ["x", *A], "new": [None, *B], "moved": ["x", *B], "big": ["x", "?", None]})
+    found = {row[0]: row[1:] for row in shellwatch.differences(before, after, {"moved"})}
+    assert found == {
+        "undone": [list(A), "=", "x"],
+        "new": ["=", list(B), None],
+        "big": [["?", None], ["?", None], "x"],  # too large to tell: never offered, may contest
+    }
+    assert not Row(("?", None), ("?", None), "x").is_known
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.just("\ud800"),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+lines = st.dictionaries(
+    st.sampled_from(["open", "close", "session", "rows", "call", "tool", "ts", "late", "agent_id"]), values
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(rows=st.lists(lines | values, max_size=6), torn=st.binary(max_size=20))
+def test_hostile_lines(lay: Layout, rows: list[object], torn: bytes) -> None:
+    _write(lay, _open("1", "S1"), *rows, {"close": "1", "rows": [["p", "=", list(A), None]]})
+    with open(lay.shells, "ab") as file:
+        file.write(torn)
+    first = shell.read(lay)[0]
+    assert first.session == "S1"
+    for window in shell.read(lay):
+        window.row(b"p", A)
+        window.overlaps(first)
+
+
+@pytest.mark.parametrize(
+    ("said", "rows"),
+    [
+        (b"? new\0", {"new": [None, "?", None]}),
+        (b"? folder/\0", {}),
+        (b"1 .M N... 100644 100644 100644 " + b"a" * 40 + b" " + b"b" * 40 + b" odd name\0",
+         {"odd name": ["a" * 40, "?", None]}),
+        (b"1 A. N... 000000 100644 100644 " + b"0" * 40 + b" " + b"b" * 40 + b" n\0",
+         {"n": [None, "?", None]}),
+        (b"1 D. N... 100644 000000 000000 " + b"a" * 40 + b" " + b"0" * 40 + b" n\0? n\0",
+         {"n": ["a" * 40, "?", None]}),
+        (b"u UU N... 1 1 1 1 " + b"a " * 3 + b"both\0", {"both": [None, "?", None]}),
+    ],
+)  # fmt: skip
+def test_what_git_says(said: bytes, rows: dict[str, list[str | None]]) -> None:
+    picture = shellwatch._parse_status(b"# branch.oid " + b"c" * 40 + b"\0# branch.head main\0" + said)
+    assert (picture.head, picture.rows) == ("c" * 40, rows)
+    assert shellwatch._parse_status(b"# branch.oid (initial)\0").head is None
