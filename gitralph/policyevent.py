@@ -1,12 +1,14 @@
-"""Tells by a cheap look at a payload whether a policy has a say in it; pure but for one ``stat``.
+"""Tells by a cheap look at a payload whether a policy has a say in it.
 
-Lane 0: every recorded edit comes by here, so it starts nothing, imports nothing and opens no file.
+Lane 0: every recorded edit comes by here, so it starts nothing and imports nothing. Only for a stop
+does it open files, the records of beads, to pass by those of other sessions.
 """
 
 import os
 
-from gitralph import gitdir, layout
+from gitralph import files, gitdir, layout
 from gitralph.event import object_of, text_of
+from gitralph.sessionid import safe_form
 
 BEFORE = frozenset(["PreToolUse", "preToolUse", "BeforeTool", "tool_call", "tool.execute.before"])
 _LAUNCHERS = frozenset(["Task", "Agent", "task", "agent", "spawn_agent", "invoke_agent", "Subagent"])
@@ -19,6 +21,7 @@ _OTHERS = {
 }  # fmt: skip
 _BARE = ("worktree_policy", "bead_id", "worktree_path", "subagent_type")
 _DOC_TYPES = ("scribe",)
+_RECORD_LIMIT = 4 << 20
 
 
 def _is_on(text: str) -> bool:
@@ -35,17 +38,30 @@ def _tool(payload: dict[str, object]) -> str:
     )
 
 
+def _names(path: str, sessions: list[bytes]) -> bool:
+    """True when a bead's record names one of the sessions, or cannot be read: that is told to people."""
+    try:
+        data = files.read_bytes(path, _RECORD_LIMIT)
+    except OSError:
+        return True
+    return not data.rstrip().endswith(b"}") or any(one in data for one in sessions)
+
+
 def _has_beads(payload: dict[str, object], environ: dict[str, str]) -> bool:
-    named = (
-        text_of(payload, "cwd"),
-        environ.get("RALPH_ROOT"),
-        environ.get("CLAUDE_PROJECT_DIR"),
-        os.getcwd(),
-    )
+    """True when a bead here may belong to the session of the event."""
+    own = text_of(payload, "session_id", "sessionId", "session", "conversation_id")
+    ids = (own, environ.get("RALPH_SESSION"))
+    sessions = [safe_form(one).encode() for one in ids if one]
+    named = [text_of(payload, "cwd"), os.getcwd()]
+    named += [environ.get(name) for name in ("RALPH_ROOT", "CLAUDE_PROJECT_DIR")]
     for folder in named:
-        if folder and folder[0] == "/" and "\0" not in folder:
-            place = gitdir.discover(os.path.realpath(folder))
-            if place is not None and os.path.isdir(layout.state_folder(place) + "/beads"):
+        if not folder or folder[0] != "/" or "\0" in folder:
+            continue
+        place = gitdir.discover(os.path.realpath(folder))
+        beads = f"{layout.state_folder(place)}/beads" if place is not None else ""
+        if os.path.isdir(beads):
+            names = [name for name in os.listdir(beads) if name.endswith(".json")]
+            if any(_names(f"{beads}/{name}", sessions) for name in names):
                 return True
     return False
 

@@ -7,6 +7,7 @@ from gitralph.errors import RalphError
 from gitralph.layout import Layout
 from gitralph.porcelain import landing
 from gitralph.porcelain.context import Context
+from gitralph.porcelain.worktree import settle as merges
 from gitralph.state import lock
 
 
@@ -24,6 +25,7 @@ def settle(ctx: Context) -> list[str]:
 
     Runs under the commit lock. Returns the commits that were finished.
     """
+    merges.recover(ctx)  # before the work folders go: they tell whose a lock file is
     finished = landing.recover(ctx.repo, ctx.layout)
     for path in dead_work(ctx.layout):
         _remove(path)

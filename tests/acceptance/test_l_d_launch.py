@@ -154,6 +154,12 @@ def test_l74_broken_input(repo: Repo, data: bytes, code: int) -> None:
     assert made(repo) == []
 
 
+def test_l74_broken_input_where_there_is_a_log(repo: Repo) -> None:
+    repo.start("S1")
+    assert "warning" in send(repo, b"not json").said
+    assert "not JSON" in (repo.state / "hooks.log").read_text()
+
+
 def test_l74_a_very_long_prompt(repo: Repo) -> None:
     assert "updatedInput" in send(repo, required(repo, bead_id="bd-1", prompt="x" * (5 << 20))).text
 

@@ -70,6 +70,7 @@ def _bead_of(layout: Layout, payload: dict[str, object], session: str | None, re
 
 
 def _answer(agent: str, ctx: Context, record: Bead, payload: dict[str, object], reply: Reply) -> Reply:
+    record.path = where.open_trees(ctx).path(record.bead)  # what the record says may be of yesterday
     promised = message.promises(message.last_message(payload), record.completion_promise)
     try:
         missing = gates.missing(ctx, record) if promised else []
@@ -82,6 +83,7 @@ def _answer(agent: str, ctx: Context, record: Bead, payload: dict[str, object], 
         if promised and not missing:
             _end(ctx, now, beads.COMPLETED, "bead.completed")
         elif _decide(ctx, now, payload, reply):
+            now.path = record.path
             why = "not accepted yet: " + "\n".join(missing) if missing else "the promise is not there yet"
             reply.out = again(agent, wording.go_on(now, why))
     if promised and not missing:

@@ -104,11 +104,19 @@ def _go(trees: Trees, record: Bead, row: Registered, verdict: Verdict) -> Remove
     try:
         worktree.remove(trees.git, row.path, force=1 if done.saved or verdict.ignored else 0)
     except BaseException:
-        if os.path.lexists(row.path + "/.git"):
+        if not _has_begun(git, row.path):
             record.status = beads.IN_PROGRESS
             beads.write(trees.layout, record)
         raise
     return _finish(trees, record, done, tip)
+
+
+def _has_begun(git: Git, path: str) -> bool:
+    """True when git had deleted some of a worktree before it failed: the removal is to be resumed then."""
+    if not os.path.lexists(path + "/.git"):
+        return True
+    changed = worktree.dirt(git).changed
+    return bool(changed) and not any(os.path.lexists(os.path.join(os.fsencode(path), p)) for p in changed)
 
 
 def _finish(trees: Trees, record: Bead, done: Removed, tip: str | None) -> Removed:
