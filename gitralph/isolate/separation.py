@@ -85,8 +85,7 @@ def indices(weave: Weave, committed: Collection[str]) -> set[int]:
     return {
         at
         for at, unit in enumerate(weave.units)
-        if (unit.key in names or unit.key.rpartition(".")[0] in names)
-        and not unit.key.startswith(TAIL + ".")
+        if (unit.key in names or unit.key.rpartition(".")[0] in names) and not unit.key.startswith(TAIL + ".")
     }
 
 

@@ -65,9 +65,7 @@ def base_of(ctx: Context, head: Head) -> TreeReader:
     return TreeReader(ctx.repo.objects, root)
 
 
-def _read_states(
-    ctx: Context, family: list[str], matches: Container[bytes] | None
-) -> dict[bytes, PathState]:
+def _read_states(ctx: Context, family: list[str], matches: Container[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
     states = pending.pending_paths(ctx.layout, family)
     if matches is not None:
@@ -121,9 +119,7 @@ def build(
     return draft
 
 
-def _decide_all(
-    scene: Scene, states: dict[bytes, PathState], left: dict[bytes, Left]
-) -> list[Outcome]:
+def _decide_all(scene: Scene, states: dict[bytes, PathState], left: dict[bytes, Left]) -> list[Outcome]:
     out = [Outcome(path, left=[reason]) for path, reason in left.items()]
     out += [resolve.decide(scene, state) for path, state in states.items() if path not in left]
     return sorted(out, key=lambda one: one.path)

@@ -140,7 +140,8 @@ def test_l73_a_path(repo: Repo, path: str) -> None:
 BROKEN: list[tuple[bytes, int]] = [
     (b"", 0), (b"not json", 0), (b"[]", 0), (b'[{"worktree_policy":"required"}]', 0), (b'"required"', 0),
     (b'{"worktree_policy":"required","bead_id":', 2), (b'{"tool_input":{"worktree_policy":"required"', 2),
-    (b'{"worktree_policy":"required","bead_id":5}', 2), (b'{"worktree_policy":"required","bead_id":["x"]}', 2),
+    (b'{"worktree_policy":"required","bead_id":5}', 2),
+    (b'{"worktree_policy":"required","bead_id":["x"]}', 2),
     (b'{"worktree_policy":"required","tool_input":[]}', 2),
     (b'{"hook_event_name":"PreToolUse","tool_name":"Agent","tool_input":"text"}', 0),
     (b'{"hook_event_name":"PreToolUse","tool_name":"Agent","tool_input":[1]}', 0),
@@ -259,8 +260,10 @@ def test_l81_worktree_events(repo: Repo, tmp_path: Path) -> None:
 LINES = [
     ('{"worktree_policy":"required","bead_id":"test"}', 0, ["ralph-test"]),
     ('{"worktree_policy":"none"}', 0, []),
-    ('{"subagent_type":"ralph-worker","worktree_policy":"required","bead_id":"beads-test","prompt":"test"}', 0,
-     ["ralph-beads-test"]),
+    (
+        '{"subagent_type":"ralph-worker","worktree_policy":"required","bead_id":"beads-test","prompt":"test"}',
+        0, ["ralph-beads-test"],
+    ),
     ('{"subagent_type":"bead-farmer","worktree_policy":"none","prompt":"test"}', 0, []),
     ('{"subagent_type":"ralph-worker","worktree_policy":"required","prompt":"test"}', 2, []),
 ]  # fmt: skip

@@ -178,9 +178,7 @@ def test_a_full_disk(place: Place) -> None:
         assert done.returncode in (0, 128), done.stderr
         if done.returncode == 0:
             acknowledged.append(f"t{n}")
-    done = subprocess.run(
-        [*words, *place.args], cwd=place.root, env=env, capture_output=True, check=False
-    )
+    done = subprocess.run([*words, *place.args], cwd=place.root, env=env, capture_output=True, check=False)
     assert done.returncode in (0, 1, 128), done.stderr
     assert b"Traceback" not in done.stderr
     place.again()
