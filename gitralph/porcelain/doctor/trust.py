@@ -4,6 +4,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Mapping
@@ -112,7 +113,7 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
     except (KeyError, TypeError) as error:
         raise ValueError("not the answer that was expected") from error
     finally:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)  # its launcher is not the program itself
         child.communicate()
 
 
