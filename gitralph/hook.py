@@ -269,7 +269,7 @@ def _complain(message: str) -> None:
 
 
 def _log_anywhere(agent: str, message: str) -> bool:
-    """Log in the state folder of the cwd's repository and say True; where there is none, to stderr."""
+    """Log in the state folder of the cwd's repository where there is one, else to stderr (False)."""
     try:
         place = gitdir.discover(os.getcwd())
         top = layout.state_folder(place) if place else ""
@@ -306,9 +306,8 @@ def _skip(agent: str, error: SkipError) -> int:
     if policyevent.requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
-    logged = _log_anywhere(agent, str(error))
-    if logged and error.unread and agent != "generic":
-        _complain(str(error))  # it may have been a launch, which somebody waits for
+    if _log_anywhere(agent, str(error)) and error.unread:
+        _complain(str(error))
     return 0
 
 

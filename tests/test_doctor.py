@@ -199,7 +199,9 @@ def test_an_old_command(home: Home) -> None:
 def test_events_that_are_missing(home: Home) -> None:
     home.write(SETTINGS, settings(COMMAND, "PostToolUse"))
     row = verdict(home, code=0)
-    assert "does not register SessionStart, PreToolUse, PostToolUseFailure, Stop, SessionEnd" in row["problem"]
+    assert (
+        "does not register SessionStart, PreToolUse, PostToolUseFailure, Stop, SessionEnd" in row["problem"]
+    )
 
 
 def test_a_command_that_records_nothing(home: Home) -> None:

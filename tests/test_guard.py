@@ -10,7 +10,7 @@ from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 
 LINES = [f"line {number}\n" for number in range(1, 21)]
-HUSKY = "#!/usr/bin/env sh\n. \"$(dirname \"$0\")/h\"\n"
+HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
 FORMS: dict[str, tuple[bytes, int]] = {
     "sh": (b"#!/bin/sh\nset -e\necho theirs >>ran\n", 0o755),
     "bash": (b"#!/usr/bin/env bash\necho theirs >>ran\n", 0o775),
@@ -38,9 +38,11 @@ def guarded(empty_repo: Repo, environ: dict[str, str]) -> Repo:
     return repo
 
 
-def commit(repo: Repo, environ: dict[str, str], *args: str, code: int = 0, **env: str) -> str:
+def commit(
+    repo: Repo, environ: dict[str, str], *args: str, code: int = 0, env: dict[str, str] | None = None
+) -> str:
     """Plain ``git commit`` as a user with git-ralph on PATH runs it; returns what was said."""
-    full = {**repo._environment(None), "PATH": with_tool_on_path(environ)["PATH"], **env}
+    full = {**repo._environment(None), "PATH": with_tool_on_path(environ)["PATH"], **(env or {})}
     done = subprocess.run(
         ["git", "commit", "-q", "-m", "x", *args], cwd=repo.root, env=full, capture_output=True, check=False
     )
@@ -69,7 +71,7 @@ def test_it_refuses_where_it_is_told_to_and_there_is_a_way_round(
     assert TAKES.replace("warning", "error") in said
     assert "git commit --no-verify" in said
     assert (guarded.head(), guarded.staged()) == (head, staged)
-    assert commit(guarded, environ, "-a", RALPH_GUARD="0") == ""
+    assert commit(guarded, environ, "-a", env={"RALPH_GUARD": "0"}) == ""
     guarded.git("reset", "-q", "--soft", "HEAD~")
     assert commit(guarded, environ, "--no-verify") == ""
 
@@ -106,7 +108,7 @@ def test_it_is_silent(guarded: Repo, environ: dict[str, str], how: str, tmp_path
         guarded.git("config", "ralph.guard", "off")
     else:
         env["PATH"] = "/usr/bin:/bin"
-    assert commit(guarded, environ, "-a", **env) == ""
+    assert commit(guarded, environ, "-a", env=env) == ""
 
 
 def test_without_any_state_it_is_silent(empty_repo: Repo, environ: dict[str, str]) -> None:
@@ -201,6 +203,17 @@ def test_husky_s_hook_still_finds_its_script(guarded: Repo, environ: dict[str, s
     assert guarded.read("ran") == b"theirs\n"
     guarded.ralph("uninstall", "--guard")
     assert guarded.read(".husky/_/pre-commit") == HUSKY.encode()
+
+
+def test_doctor_says_when_git_does_not_run_it_any_more(guarded: Repo) -> None:
+    def row() -> dict[str, object]:
+        checks = guarded.ralph("doctor", "--json", code=1).json()["checks"]
+        found: dict[str, object] = next(one for one in checks if one["check"] == "guard")
+        return found
+
+    assert row()["ok"]
+    guarded.git("config", "core.hooksPath", ".hooks")
+    assert (row()["ok"], row()["fix"]) == (False, "git ralph install --guard")
 
 
 def test_what_was_changed_meanwhile_is_kept(guarded: Repo) -> None:

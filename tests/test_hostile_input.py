@@ -81,7 +81,7 @@ def test_input_that_is_no_event(repo: Repo, name: str) -> None:
 def test_what_was_not_recorded_is_logged_where_there_is_a_log(repo: Repo) -> None:
     repo.start("S1")
     said = [send(repo, "generic", RAW[name]).said for name in ("no-json", "nan", "empty")]
-    assert said == ["", "", ""]
+    assert all(one.count("warning: git ralph hook: ") == 1 for one in said)
     log = (repo.state / "hooks.log").read_text().splitlines()
     assert len(log) == 3
     assert all(" generic: " in line for line in log)

@@ -45,7 +45,7 @@ class Played:
         while done < self.cell.edits:
             done += self.edit()
             if self.made.random.random() < self.cell.commits:
-                self.count(self.ask(f"s{self.made.random.randrange(self.cell.sessions)}"))
+                self.done += self.ask(f"s{self.made.random.randrange(self.cell.sessions)}") is True
         waiting = [f"s{n}" for n in range(self.cell.sessions)]
         self.made.random.shuffle(waiting)
         progress = True
@@ -54,13 +54,9 @@ class Played:
             progress = any(results.values())
             self.done += sum(bool(result) for result in results.values())
             waiting = [who for who in waiting if results[who] is False]
-        self.refused += len(waiting)
+        self.refused = len(waiting)
         for who in waiting:
             self.ask(who, "--include-entangled")
-
-    def count(self, result: bool | None) -> None:
-        self.done += result is True
-        self.refused += result is False
 
     def edit(self) -> bool:
         actor = self.made.actor()

@@ -108,6 +108,9 @@ def _flush_if_possible() -> None:
 
 
 def _usage(error: click.UsageError) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):  # nothing asked: no error, just the way
+        streams.complain(error.format_message().replace("Usage:", "usage:", 1) + "\n")
+        return
     output.chatter("error", error.format_message())
     if error.ctx is not None:
         streams.complain(error.ctx.get_usage().replace("Usage:", "usage:") + "\n")

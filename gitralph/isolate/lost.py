@@ -28,13 +28,18 @@ def lost_writes(
         if not own:
             continue
         lost = set(_lost(weave, step)) - ground.own - ground.committed
-        lost = {unit for unit in lost if weave.units[unit].key not in settled}
+        lost = {unit for unit in lost if not _is_settled(weave.units[unit].key, settled)}
         if lost:
             sessions = sessions_of(weave, lost)
             detail = f"was written from an old read and lost lines of {who(sessions)}"
             keys = keys_of(weave, own)
             found.append(Left("stale", places.of_units(own), sessions, detail, keys))
     return found
+
+
+def _is_settled(key: str, settled: set[str]) -> bool:
+    """True for a unit that is named itself, or whose step is named whole."""
+    return key in settled or key.rpartition(".")[0] in settled
 
 
 def _step_of(weave: Weave, unit: int) -> str:

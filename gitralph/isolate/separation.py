@@ -77,10 +77,16 @@ def separate(
 
 
 def indices(weave: Weave, committed: Collection[str]) -> set[int]:
-    """Return the units of some names; those of the gap at the end have no lasting name."""
+    """Return the units of some names; those of the gap at the end have no lasting name.
+
+    A step's own key names all its units: it was committed whole.
+    """
     names = {name.removesuffix(ABSORBED) for name in committed}
     return {
-        at for at, unit in enumerate(weave.units) if unit.key in names and not unit.key.startswith(TAIL + ".")
+        at
+        for at, unit in enumerate(weave.units)
+        if (unit.key in names or unit.key.rpartition(".")[0] in names)
+        and not unit.key.startswith(TAIL + ".")
     }
 
 

@@ -99,9 +99,7 @@ def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | No
     return sum(max((_common(hunk, other) for other in two), default=0) for hunk in one)
 
 
-def _taken(
-    git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str
-) -> list[Taken]:
+def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[Taken]:
     out = []
     for path, entry in made.entries.items():
         if path in staged:

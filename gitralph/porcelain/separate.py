@@ -268,7 +268,8 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
         if session in scene.own:
             left = [unit for unit in kept if _owner_of(state, unit) == session]
         else:
-            left = _still_pending(state, known, session, set(taken))
+            # an absorbed unit's name ends with a mark
+            left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
         manifest = manifest_upto(scene, state, session)
         out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left)))
     return out

@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import datetime
 
 from gitralph import sessionfile
 from gitralph.porcelain.context import Context
@@ -22,9 +23,11 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
             times.append(os.stat(ctx.layout.manifest(name)).st_mtime)
     if times:
         return max(times), True
-    record = sessionfile.read(ctx.layout, session)
-    started = sessionfile.seconds(record.get("started")) if record else None
-    return None if started is None else (started, False)
+    record = sessionfile.read(ctx.layout, session) or {}
+    try:
+        return datetime.fromisoformat(str(record.get("started"))).timestamp(), False
+    except ValueError:
+        return None
 
 
 def _changed_since(ctx: Context, when: float) -> list[bytes]:

@@ -26,6 +26,7 @@ DRIVER = TOOLS / "real_client.py"
 CACHE = Path(OUTER.get("GITRALPH_CLIENTS") or Path.home() / ".cache/gitralph-clients")
 _UNREACHABLE = 3
 _SLOWEST = 60.0
+_INSTALLING = 240.0
 
 Turn = dict[str, Any]
 
@@ -146,10 +147,14 @@ def why_not(*names: str) -> str | None:
     """Install the clients unless they are there; why they cannot be had, None when they can."""
     if not DRIVER.exists():
         return f"no driver at '{DRIVER}'"
-    done = subprocess.run(
-        [sys.executable, "-c", _INSTALL, str(DRIVER.parent), str(CACHE), *names],
-        env=OUTER, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    impatient = {"npm_config_fetch_retries": "1", "npm_config_fetch_timeout": "30000"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _INSTALL, str(TOOLS), str(CACHE), *names],
+            env={**impatient, **OUTER}, capture_output=True, text=True, check=False, timeout=_INSTALLING,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"npm took longer than {_INSTALLING:.0f} s"
     said = done.stderr.strip().splitlines()
     return None if done.returncode == 0 else (said[-1] if said else "the installation failed")
 

@@ -8,7 +8,7 @@ import pytest
 from gitralph import gitdir, layout
 from gitralph.state import pending
 from tests.real_agents.clients import Stage, finished, need
-from tests.real_agents.scripts import WORKS, Work, change_lines
+from tests.real_agents.scripts import SHELL, WORKS, Work, change_lines
 from tests.support.repo import Repo
 
 pytestmark = pytest.mark.agents
@@ -89,3 +89,17 @@ def test_two_agents_at_once_in_one_file(first: str, second: str, workshop: Stage
             text[number - 1] = f"{agent} {number}"
         assert empty_repo.blob("shared.txt").decode().splitlines() == text
     assert empty_repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=only_full(n)) for n in ("codex", "qwen", "copilot", "opencode")]
+)
+def test_its_own_shell_knows_its_session(name: str, workshop: Stage, empty_repo: Repo) -> None:
+    """By the id that the agent publishes there; for opencode our plugin does."""
+    need(name)
+    workshop.ralph("install", "--agent", name)
+    shell = json.loads(json.dumps(WORKS[name].turns[-1]).replace(SHELL, "git ralph commit -m own"))
+    workshop.run(name, [*WORKS[name].turns[:-1], shell])
+    assert empty_repo.git("log", "-1", "--format=%s") == "own"
+    changes = {path: letter for path, (letter, _) in WORKS[name].changes.items()}
+    assert empty_repo.changes("HEAD") == changes

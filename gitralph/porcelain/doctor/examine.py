@@ -15,7 +15,7 @@ from gitralph.porcelain import sessions
 from gitralph.porcelain.doctor import quiet, repository
 from gitralph.porcelain.doctor.found import Where, where
 from gitralph.porcelain.doctor.repository import Check
-from gitralph.porcelain.doctor.verdict import Verdict, judge
+from gitralph.porcelain.doctor.verdict import Verdict, believe_records, judge
 from gitralph.porcelain.install.table import AGENTS
 
 
@@ -88,11 +88,12 @@ def examine(environ: Mapping[str, str], cwd: str) -> Report:
     if repo is None:
         return _finish(Report(verdicts, [version, *found]))
     top = layout.state_folder(repo.place)
-    checks = [version, *repository.checks(repo.place)]
+    checks = [version, *repository.checks(repo.place), *repository.guard(repo)]
     report = Report(verdicts, checks, repo.root, top, repository.log_tail(top))
     seen = _seen(Layout(top, layout.MAIN)) if os.path.isdir(top) else {}
     for verdict in verdicts:
         verdict.seen = seen.get(verdict.agent)
+        believe_records(verdict)
     quiet.check(repo, verdicts)
     return _finish(report)
 

@@ -5,11 +5,12 @@ import stat
 from dataclasses import dataclass
 
 from gitralph import files, layout
-from gitralph.errors import Fatal
+from gitralph.errors import Fatal, Refused
 from gitralph.gitdir import Place
 from gitralph.layout import Layout
 from gitralph.plumbing.git import Git
-from gitralph.plumbing.repository import OLDEST_GIT
+from gitralph.plumbing.repository import OLDEST_GIT, Repository
+from gitralph.porcelain.install import githook
 
 _LOG_TAIL = 5
 
@@ -36,6 +37,21 @@ def git_version(git: Git) -> Check:
     oldest = ".".join(str(part) for part in OLDEST_GIT)
     ok = tuple(digits) >= OLDEST_GIT
     return Check("git", ok, said, None if ok else f"git ralph needs {oldest} or newer")
+
+
+def guard(repo: Repository) -> list[Check]:
+    """Whether git still runs the guard that is there: ``core.hooksPath`` may have come later."""
+    usual = f"{repo.common_dir}/hooks"
+    try:
+        here, there = githook.is_in(repo.hooks_dir), githook.is_in(usual)
+    except Refused:
+        return []
+    if here:
+        return [Check("guard", True, f"'{repo.hooks_dir}/{githook.NAME}'", fatal=False)]
+    if not there:
+        return []
+    detail = f"git runs the hooks of '{repo.hooks_dir}' now, not the guard in '{usual}'"
+    return [Check("guard", False, detail, "git ralph install --guard", fatal=False)]
 
 
 def checks(place: Place) -> list[Check]:

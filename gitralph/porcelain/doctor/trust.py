@@ -65,8 +65,9 @@ def _of_folder_rules(agent: Agent, folder: str, environ: Mapping[str, str], defa
 
 
 def _of_copilot(agent: Agent, folder: str, environ: Mapping[str, str]) -> bool:
-    config = _document(os.path.join(agent.config_folder(environ), "config.json"))
-    named = [config.get(key) for key in ("trusted_folders", "trustedFolders")]
+    folder_of = agent.config_folder(environ)
+    documents = [_document(os.path.join(folder_of, name)) for name in ("config.json", "settings.json")]
+    named = [one.get(key) for one in documents for key in ("trusted_folders", "trustedFolders")]
     paths = [path for value in named if isinstance(value, list) for path in value]
     return any(isinstance(path, str) and _within(folder, path) for path in paths)
 
@@ -132,9 +133,7 @@ def _of_codex(folder: str, environ: Mapping[str, str], ours: list[Installation])
     )
 
 
-def trusted(
-    agent: Agent, ours: list[Installation], folder: str, environ: Mapping[str, str]
-) -> bool | None:
+def trusted(agent: Agent, ours: list[Installation], folder: str, environ: Mapping[str, str]) -> bool | None:
     """True when the hooks run in ``folder``, None where only the agent can tell."""
     if not agent.asks_trust:
         return True

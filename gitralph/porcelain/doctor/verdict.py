@@ -4,14 +4,16 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitralph.porcelain.doctor import probe, trust
 from gitralph.porcelain.doctor.found import MANAGED, Installation, Where, installations
 from gitralph.porcelain.doctor.probe import Shot
 from gitralph.porcelain.install import receipt
 from gitralph.porcelain.install.settings import DISABLE_ALL
-from gitralph.porcelain.install.table import MANUAL, PROJECT, USER, Agent
+from gitralph.porcelain.install.table import AGENTS, MANUAL, PROJECT, USER, Agent
+
+NOT_TRUSTED = "not-trusted"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class Verdict:
 
     def add(self, code: str, text: str, fix: str, fatal: bool = True) -> None:
         self.problems.append(Problem(code, text, fix, fatal))
+
+
+def believe_records(verdict: Verdict) -> None:
+    """An agent that recorded here ran its hooks once: what looks like distrust is only a warning."""
+    if verdict.seen is None or AGENTS[verdict.agent].trusts_one_by_one or verdict.trusted is not False:
+        return
+    verdict.trusted = None
+    verdict.problems = [replace(p, fatal=p.fatal and p.code != NOT_TRUSTED) for p in verdict.problems]
+    verdict.alive = verdict.exact is not None and not any(one.fatal for one in verdict.problems)
 
 
 def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
@@ -110,7 +121,7 @@ def _trust(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, st
     verdict.trusted = trust.trusted(agent, verdict.installed, here.cwd, environ)
     if verdict.trusted is False:
         text = f"'{agent.name}' skips our hooks here: it was not told to trust them"
-        verdict.add("not-trusted", text, agent.trust_note)
+        verdict.add(NOT_TRUSTED, text, agent.trust_note)
 
 
 def _coverage(verdict: Verdict, here: Where) -> None:

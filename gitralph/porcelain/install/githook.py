@@ -46,6 +46,12 @@ def is_bare(folder: str) -> bool:
     return found.data in (_own(False), _own(True)) and not os.path.lexists(f"{folder}/{ASIDE}")
 
 
+def is_in(folder: str) -> bool:
+    """True when the guard stands in the hook of this folder."""
+    data = _look(f"{folder}/{NAME}").data
+    return data is not None and (_is_ours(data) or _BEGIN.encode() in data)
+
+
 def file_of(ctx: Context) -> str:
     """Where git looks for the hook, ``core.hooksPath`` included."""
     return f"{ctx.repo.hooks_dir}/{NAME}"

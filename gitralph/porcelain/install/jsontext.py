@@ -170,4 +170,8 @@ def remove(text: str, out_of: Node, index: int) -> str:
         return text[: out_of.start + 1] + text[out_of.end - 1 :]
     if index + 1 < len(out_of.nodes):
         return text[: out_of.starts[index]] + text[out_of.starts[index + 1] :]
-    return text[: out_of.nodes[index - 1].end] + text[out_of.nodes[index].end :]
+    end = out_of.nodes[index - 1].end
+    between = text[end : out_of.starts[index]]
+    comma = plain(between).index(",")
+    kept = (between[:comma] + between[comma + 1 :]).rstrip()  # comments
+    return text[:end] + kept + text[out_of.nodes[index].end :]
