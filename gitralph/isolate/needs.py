@@ -35,11 +35,23 @@ def needs_of(weave: Weave, hunk: int, flags: Flags) -> Iterator[Need]:
 
 
 def _file(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
-    """Lines need the file they are in."""
-    if EXISTS in made.dels or not (made.births or made.undels):
+    """Lines need the file they are in; a deletion needs what others had removed from it before."""
+    if EXISTS in made.dels:
+        yield from _emptied(weave, hunk, flags)
+        return
+    if not (made.births or made.undels):
         return
     if not visible_before(weave, EXISTS, flags, hunk + 1) and not visible(weave, EXISTS, flags):
         yield Need(hunk, provider(weave, EXISTS, hunk), "is in a file created by")
+
+
+def _emptied(weave: Weave, hunk: int, flags: Flags) -> Iterator[Need]:
+    """Lines that a deleted file would take along though its deleter never saw them."""
+    for atom in weave.order():
+        if visible(weave, atom, flags):
+            for op in weave.ops[atom] or ():
+                if not op & 1 and not flags[op >> 1] and op >> 1 < hunk:
+                    yield Need(hunk, op >> 1, "deletes a file that had lines removed by")
 
 
 def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitralph.isolate import Step, chain, owners_by_line, pending_units, separate
@@ -121,6 +121,7 @@ def test_names_do_not_depend_on_later_steps(
 
 
 @given(HISTORY, TEXTS)
+@example((b"\0", [("s2", b""), ("s1", None)]), None)
 def test_i3_i4_every_changed_line_is_the_owners(
     history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
 ) -> None:

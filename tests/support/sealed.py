@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 # What a process needs that is not a setting; coverage finds its children through its own variables.
-KEPT = ("PATH", "TMPDIR", "COVERAGE_PROCESS_START", "COVERAGE_FILE", "COVERAGE_RCFILE")
+KEPT = ("TMPDIR", "COVERAGE_PROCESS_START", "COVERAGE_FILE", "COVERAGE_RCFILE")
 EPOCH = 1_700_000_000
 GIT_CONFIG = """\
 [user]
@@ -32,6 +32,7 @@ def environment(home: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return {
         **kept,
+        "PATH": f"{sysconfig.get_path('scripts')}:{os.environ.get('PATH', os.defpath)}",
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / ".config"),
         "XDG_CACHE_HOME": str(home / ".cache"),
