@@ -11,7 +11,6 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gitralph import record
-from gitralph.isolate.diff import hunks
 from gitralph.journal import Record, split_lines
 from gitralph.plumbing import refs
 from gitralph.plumbing.config import Config
@@ -273,6 +272,8 @@ def _overlaps(scene: Scene, was: Outcome) -> bool:
 
 
 def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
+    from gitralph.isolate.diff import hunks  # most commits need no diff of ours
+
     lines: dict[bytes, int] = {}
     before, after = ([lines.setdefault(x, len(lines)) for x in split_lines(t)] for t in (old, new))
     counts = Counter(before), Counter(after)
