@@ -124,6 +124,14 @@ def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dic
     return _entries_by_git(git, copy, root, wanted)
 
 
+def below(git: Git, copy: IndexCopy, root: str, folder: bytes) -> list[bytes]:
+    """Every path that the index has below a folder."""
+    if copy.missing:
+        return []
+    said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-z", "--", folder + b"/")
+    return said.split(b"\0")[:-1]
+
+
 def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) -> dict[bytes, Staged]:
     said = _on(git, copy, root).run(
         "-c", "core.fsmonitor=false", "ls-files", "-s", "-v", "-z", "--", *sorted(wanted)

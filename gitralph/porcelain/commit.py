@@ -9,7 +9,7 @@ from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.keep import GoneError, Keep
-from gitralph.plumbing.tree import GITLINK, Entry
+from gitralph.plumbing.tree import FOLDER, GITLINK, Entry
 from gitralph.porcelain import committext, fallback, history, landing, outcome, repohooks, staging, tidy
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain.context import Context
@@ -243,7 +243,8 @@ def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
         )  # fmt: skip
     staged = index.entries(ctx.git, copy, ctx.repo.root, made.entries)
     old = {path: made.base.entry(path) for path in made.entries}
-    plan = staging.plan(bench.git, bench.folder, staged, old, made.entries, _recorded(made))
+    plan = staging.plan(bench.git, bench.folder, staged, old, made.entries, _recorded(ctx, made))
+    plan.conflicts += _pushed_aside(ctx, copy, made)
     if plan.conflicts:
         from gitralph.porcelain import advice
 
@@ -255,15 +256,36 @@ def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
     return copy, plan
 
 
-def _recorded(made: Draft) -> dict[bytes, frozenset[bytes]]:
+def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left]:
+    """New files that the user staged in a folder which this commit makes a file."""
+    out = []
+    for path, entry in made.entries.items():
+        there = made.base.lookup_safe(path)
+        if entry is None or there is None or there.mode != FOLDER:
+            continue
+        staged = [p for p in index.below(ctx.git, copy, ctx.repo.root, path) if p not in made.entries]
+        if staged:
+            detail = f"you have staged '{shown(staged[0])}' in the folder that it replaces"
+            out.append(Left(path, outcome.ENTANGLED, detail))
+    return out
+
+
+def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
+    """The blobs that the session itself made of what it commits whole.
+
+    Where others have lines in the file a recorded text holds theirs too: that one is merged.
+    """
+    from gitralph.state import pending
+
+    family = set(pending.family(ctx.layout, made.session))
     return {
         path: frozenset(
             record.after.encode()
             for record in made.states[path].journal.records
-            if record.after is not None and record.session in made.states[path].owners()
+            if record.after is not None and record.session in family
         )
         for path in made.entries
-        if path in made.states
+        if path in made.states and made.entries[path] == made.now.get(path)
     }
 
 

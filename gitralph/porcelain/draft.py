@@ -115,6 +115,7 @@ def build(
         found = shelloffer.settle(scene, offered, _decide_all(scene, states, left), left)
         draft = Draft(head, session, base, base.root or b"", found, states=states, now=scene.entries)
         _take_entries(scene, draft)
+        _settle_places(scene, draft)
     rebuild_tree(ctx, bench, draft)
     return draft
 
@@ -143,6 +144,12 @@ def _take_entries(scene: Scene, draft: Draft) -> None:
         del draft.entries[path]
 
 
+def _settle_places(scene: Scene, draft: Draft) -> None:
+    from gitralph.porcelain import places
+
+    places.settle(scene, draft)
+
+
 def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
     """Build and write the tree of ``draft.entries``."""
     builder = TreeBuilder(draft.base)
@@ -154,7 +161,7 @@ def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
 def check(draft: Draft, skip: bool) -> None:
     """Raise Refused when a refusing reason stands and ``skip`` was not asked for."""
     refusals = draft.refusals
-    if not refusals or (skip and all(r.reason == outcome.ENTANGLED for r in refusals)):
+    if not refusals or skip:
         return
     from gitralph.porcelain import advice
 

@@ -167,7 +167,36 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     if _binary([known.head, known.worktree, *(s.after for s in known.steps)]):
         detail = "it is binary, and others have changes there"
         return _refuse(state, outcome.CONTESTED, detail, whom)
+    if _made_anew(scene, state, known):
+        return _anew(scene, state, whom)
     return _outcome(scene, state, known, _ask(scene, known))
+
+
+def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
+    """True when the session made a file where HEAD has a text that no step of the journal knows."""
+    own = [r for name in scene.own for r in state.pending.get(name, [])]
+    anew = [r.offset for r in own if r.is_exact and r.before is None and r.after is not None]
+    if not anew or known.head is None:
+        return False
+    since = (s.after for s in known.steps if s.key.isdigit() and int(s.key) >= min(anew))
+    return known.head not in set(since)
+
+
+def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
+    """A file moved onto another replaces it whole; a file made over a text nobody removed is refused."""
+    own = sorted((r for n in scene.own for r in state.pending.get(n, [])), key=lambda r: r.offset)
+    content = scene.contents[state.path]
+    alone = whom == [outcome.UNRECORDED] and own[-1] is state.journal.records[-1]
+    moved = next((r for r in own if r.op == "rename-to"), None)
+    if moved is None or not alone or own[-1].after != evidence.content_id(content):
+        detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
+        return _refuse(state, outcome.CONTESTED, detail, whom)
+    uses = [
+        Use(name, state.journal.size, manifest_upto(scene, state, name))
+        for name in sorted(scene.own & state.owners())
+    ]
+    note = f"'{shown(state.path)}' was replaced by a file that was moved there"
+    return Outcome(state.path, content, outcome.WHOLE_FILE, uses=uses, notes=[note])
 
 
 def _ask(scene: Scene, known: Evidence) -> Separation:

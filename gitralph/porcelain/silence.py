@@ -56,7 +56,9 @@ def notes(ctx: Context, session: str) -> list[str]:
     when, ever = last
     if ever and time.time() - when < _LONG:
         return []
-    changed = _changed_since(ctx, when)
+    plan = (sessionfile.read(ctx.layout, session) or {}).get("plan")
+    ours = os.fsencode(str(plan)) if plan else b""  # the loop ticks it
+    changed = [path for path in _changed_since(ctx, when) if path != ours]
     if not changed:
         return []
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))

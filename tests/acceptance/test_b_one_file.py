@@ -540,3 +540,76 @@ def test_a_removal_larger_than_what_stood_for_it_is_not_absorbed(shared: Repo) -
     assert shared.commit("S1", code=4).left == {"a": "entangled"}
     shared.write("a", "the user again\n")
     assert "a" in shared.commit("S1", code=4).left
+
+
+def test_a_rename_onto_an_existing_file_replaces_it_whole(shared: Repo) -> None:
+    shared.rename("S1", "a", "INDEX.md")
+    answer = shared.commit("S1")
+    assert answer.paths == {"a": "D"} or answer.paths == {"INDEX.md": "M", "a": "D"}
+    assert head(shared, "INDEX.md") == LINES
+    shared.write("b", "others\n")
+    shared.commit_all("other text")
+    shared.rename("S1", "b", "INDEX.md")
+    shared.commit("S1")
+    assert head(shared, "INDEX.md") == "others\n"
+    assert shared.git("status", "--porcelain") == ""
+
+
+def test_made_anew_over_a_text_that_nobody_removed(shared: Repo) -> None:
+    shared.remove("a")
+    shared.edit("S1", "a", "new\n", before=None)
+    assert shared.commit("S1", code=4).left == {"a": "contested"}
+
+
+def test_deleted_by_one_and_made_anew_by_another(shared: Repo) -> None:
+    shared.delete("S1", "a")
+    shared.edit("S2", "a", "new\n", before=None)
+    assert shared.commit("S2", code=4).left == {"a": "contested"}
+
+
+def test_a_file_in_place_of_a_folder_takes_nobody_elses_deletion(shared: Repo) -> None:
+    for name in ("x", "y"):
+        shared.write(f"folder/{name}", name)
+    shared.commit_all("a folder")
+    shared.delete("S1", "folder/x")
+    shared.delete("S2", "folder/y")
+    shared.file("folder").rmdir()
+    shared.edit("S1", "folder", "a file\n", before=None)
+    assert shared.commit("S1", code=4).left == {"folder": "contested"}
+    shared.commit("S2")
+    answer = shared.commit("S1")
+    assert answer.paths == {"folder": "A", "folder/x": "D"}
+
+
+def test_a_staged_file_in_a_folder_that_becomes_a_file(shared: Repo) -> None:
+    shared.write("folder/x", "x")
+    shared.commit_all("a folder")
+    shared.write("folder/u", "staged")
+    shared.git("add", "folder/u")
+    shared.remove("folder/u")
+    shared.delete("S1", "folder/x")
+    shared.file("folder").rmdir()
+    shared.edit("S1", "folder", "a file\n", before=None)
+    assert shared.commit("S1", code=4).left == {"folder": "entangled"}
+
+
+def test_a_folder_in_place_of_a_file_that_nobody_removed(shared: Repo) -> None:
+    shared.remove("a")
+    shared.edit("S1", "a/x", "x\n", before=None)
+    shared.edit("S1", "c", "c\n")
+    assert shared.commit("S1", code=4).left == {"a/x": "contested"}
+    answer = shared.commit("S1", "--skip-entangled")
+    assert answer.paths == {"c": "A"}
+    assert shared.pending("S1") == ["a/x"]
+
+
+def test_staged_text_with_the_lines_of_others_is_merged(shared: Repo) -> None:
+    edit(shared, None, "a", 20, "the user's\n")
+    edit(shared, "S2", "a", 40, "of S2\n")
+    shared.git("add", "a")
+    edit(shared, "S1", "a", 80, "of S1\n")
+    shared.commit("S1", checked=False)
+    said = shared.git("diff", "--cached", "-U0")
+    assert "+the user's" in said
+    assert "+of S2" in said
+    assert "of S1" not in said

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from gitralph.errors import Busy, Failed, Refused
+from gitralph.errors import Busy, Failed, RalphError, Refused
 from gitralph.porcelain import commit as committing
 from gitralph.porcelain import plan as plans
 from gitralph.porcelain import sessions, status
@@ -19,6 +19,7 @@ from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.scene import Wishes
 from gitralph.quote import shown
 from gitralph.state import consumption
+from gitralph.state import run as runs
 
 _TRIES = 6
 _DIRT = 2000
@@ -35,9 +36,9 @@ class Entangled(Refused):
 
 
 def dirt(ctx: Context) -> list[str] | None:
-    """The uncommitted paths of now; None when there are too many to tell new ones from old."""
+    """The uncommitted paths of now, stamped; None when there are too many to tell new ones from old."""
     found = status.dirty_paths(ctx)
-    return [os.fsdecode(path) for path in found] if len(found) <= _DIRT else None
+    return [_stamped(ctx, path) for path in found] if len(found) <= _DIRT else None
 
 
 def _not_the_trackers(paths: Iterable[bytes]) -> list[bytes]:
@@ -102,17 +103,39 @@ def _files_of(ctx: Context, oid: str) -> list[str]:
     return [shown(path) for path in said.split(b"\0")[:-1]]
 
 
+def _stamped(ctx: Context, path: bytes) -> str:
+    """A path with the time it was last written: a file that was dirty before may have changed since."""
+    name = os.fsdecode(path)
+    try:
+        return f"{os.lstat(os.path.join(ctx.repo.root, name)).st_mtime_ns} {name}"
+    except OSError:
+        return f"- {name}"
+
+
+def _plans(ctx: Context) -> set[bytes]:
+    """The plans that loops tick, this one and others: their changes are our own."""
+    found = set()
+    for run in runs.all_ids(ctx.layout):
+        try:
+            plan = runs.read(ctx.layout, run).get("plan")
+        except RalphError:
+            continue
+        if isinstance(plan, str):
+            found.add(os.fsencode(plans.relative(ctx, os.path.join(ctx.repo.root, plan))))
+    return found
+
+
 def account_for(worker: Worker, ctx: Context, job: Job, before: set[str], alone: bool) -> None:
     """Mention what changed meanwhile and is in no commit.
 
     Raises Failed for a task that recorded nothing while files changed that nobody recorded: then most
     likely the agent has no hooks, and a tick would be a lie.
     """
-    plan = os.fsencode(plans.relative(ctx, worker.options.plan)) if worker.options.plan else b""
+    ticked = _plans(ctx)
     mine = {one.session for one in worker.ledger.jobs}
     fresh = [
         row for row in status.owners(ctx, job.session)
-        if os.fsdecode(row.path) not in before and row.path != plan and not set(row.sessions) & mine
+        if _stamped(ctx, row.path) not in before and row.path not in ticked and not set(row.sessions) & mine
         and not row.path.startswith((TRACKER, b".worktrees/"))
     ]  # fmt: skip
     nobody = [shown(row.path) for row in fresh if row.owner == status.NOBODY]

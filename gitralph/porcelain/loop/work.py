@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gitralph import eventfile, process, sessionfile
+from gitralph import eventfile, gitdir, process, sessionfile
 from gitralph.errors import Failed, RalphError
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import open_repository
@@ -131,13 +131,19 @@ def verify(worker: Worker, ctx: Context, job: Job) -> None:
     """Run the checks in order. Raises Failed at the first that fails."""
     worker.ledger.step(job, VERIFY)
     paths = owned.paths_of(ctx, job.session)
-    if worker.options.verify and paths and all(_is_document(path) for path in paths):
+    if worker.options.verify and paths and all(map(_is_document, paths)) and not _has_moved(ctx, job):
         job.notes.append("only documentation changed; the checks were skipped")
     else:
         env = environment(worker, ctx, job)
         for command in worker.options.verify:
             _check(worker, ctx, job, env, command)
     worker.ledger.step(job, COMMIT)
+
+
+def _has_moved(ctx: Context, job: Job) -> bool:
+    """True when HEAD is another than when the task began: what came since wants checking as well."""
+    record = sessionfile.read(ctx.layout, job.session) or {}
+    return record.get("head") != gitdir.head_oid(ctx.repo.place)
 
 
 def _is_document(path: bytes) -> bool:

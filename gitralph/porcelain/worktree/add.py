@@ -97,7 +97,10 @@ def _clear_absent(trees: Trees, row: Registered) -> Trees:
     if os.path.lexists(row.path):
         raise Refused(f"'{row.path}' has lost its '.git'", "git worktree repair")
     if row.locked is not None:
-        raise Refused(f"'{row.path}' is locked{_why(row)} and absent", "git ralph worktree unlock <bead>")
+        raise Refused(
+            f"'{row.path}' is locked{_why(row)} and absent",
+            f"git ralph worktree unlock {os.path.basename(row.path).removeprefix('ralph-')}",
+        )
     worktree.remove(trees.git, row.path, force=1)
     return trees.again()
 

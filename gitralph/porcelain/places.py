@@ -1,0 +1,66 @@
+"""Paths that take each other's place: a file where HEAD has a folder, a folder where it has a file.
+
+What a tree cannot hold at once belongs together, so it is listed and judged together: nobody else's
+file goes with a folder unnamed, and nobody's file is pushed aside.
+"""
+
+from gitralph.plumbing.tree import FOLDER, BlockedError
+from gitralph.porcelain import outcome
+from gitralph.porcelain.draft import Draft
+from gitralph.porcelain.outcome import Left
+from gitralph.porcelain.scene import Scene
+from gitralph.quote import shown
+from gitralph.state import pending
+
+
+def _keep_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> None:
+    """Take a path back out of the draft: refused, and its records stay pending."""
+    del draft.entries[path]
+    draft.how.pop(path, None)
+    draft.left.append(Left(path, outcome.CONTESTED, detail, tuple(sessions)))
+    for found in draft.outcomes:
+        if found.path == path:
+            found.content, found.uses = None, []
+
+
+def _others_at(scene: Scene, path: bytes) -> list[str]:
+    return sorted(pending.path_state(scene.layout, path, []).owners() - scene.own)
+
+
+def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
+    """A file replaces a folder: every file below goes too, and is listed."""
+    below = [child for child in draft.base.files_below(path) if child not in draft.entries]
+    for child in below:
+        others = _others_at(scene, child)
+        if others:
+            detail = f"it takes the place of a folder, and others have changes in '{shown(child)}'"
+            _keep_out(draft, path, detail, others)
+            return
+    draft.entries.update(dict.fromkeys(below))
+    draft.how.update(dict.fromkeys(below, draft.how[path]))
+
+
+def _check_way(draft: Draft, path: bytes) -> None:
+    """A file below what is a file in HEAD: that one must go in the same commit."""
+    try:
+        draft.base.lookup(path)
+    except BlockedError as blocked:
+        if draft.entries.get(blocked.path, blocked) is not None:
+            where = shown(blocked.path)
+            detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
+            _keep_out(draft, path, detail, _sessions(draft, blocked.path))
+
+
+def _sessions(draft: Draft, path: bytes) -> list[str]:
+    state = draft.states.get(path)
+    return sorted(state.owners()) if state else [outcome.UNRECORDED]
+
+
+def settle(scene: Scene, draft: Draft) -> None:
+    """Complete or refuse what takes another path's place; changes ``draft`` before its tree is built."""
+    for path in [path for path, entry in draft.entries.items() if entry is not None]:
+        there = draft.base.lookup_safe(path)
+        if there is not None and there.mode == FOLDER:
+            _take_folder(scene, draft, path)
+        else:
+            _check_way(draft, path)
