@@ -520,3 +520,36 @@ def test_agents_that_are_not_there(loop: Loop) -> None:
     loop.repo.git("config", "ralph.pi.command", "/bin/echo")
     said = loop.repo.ralph("run", "plan.md", "--agent", "pi", "--dry-run")
     assert "$ /bin/echo -p --x 'a b' '{prompt}'" in said.text
+
+
+def by_shell(loop: Loop, *words: str, command: str, code: int) -> runner.Done:
+    """The loop with a shell command for an agent."""
+    return loop.repo.ralph("run", *words, "--", "sh", "-c", command, code=code)
+
+
+def test_l103_checks_run_where_the_agent_committed_code_itself(loop: Loop) -> None:
+    """Documentation alone is pending then, but HEAD gained code that nobody checked."""
+    loop.plan("one")
+    loop.repo.commit_all("the plan")
+    agent = (
+        "echo bad >new.py && git add new.py && git commit -qm self && echo d >d.md && git ralph track d.md"
+    )
+    by_shell(loop, "plan.md", "--verify", "false", command=agent, code=1)
+    assert loop.boxes() == " "
+
+
+def test_l109_a_plan_that_another_loop_ticked_is_nobodys_edit(loop: Loop) -> None:
+    loop.plan("other", name="other.md")
+    loop.plan("one")
+    loop.repo.commit_all("the plans")
+    by_shell(loop, "plan.md", command="git ralph run other.md -- true", code=0)
+    assert (loop.boxes(), loop.boxes("other.md")) == ("x", "x")
+
+
+def test_l100_a_file_that_was_dirty_before_and_changed_is_no_no_op(loop: Loop) -> None:
+    loop.plan("one")
+    loop.repo.commit_all("the plan")
+    loop.repo.write("u", "the user's\n")
+    said = by_shell(loop, "plan.md", command="echo agent >>u", code=1)
+    assert "no edit was recorded, but 'u' changed" in said.said
+    assert loop.boxes() == " "
