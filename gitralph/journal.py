@@ -70,12 +70,13 @@ class Record:
     """One line of a journal that tells an edit. Texts are ids; None stands for an absent file.
 
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
-    ``unknown_before`` marks a record that does not know what the file held (exact ``none``).
+    ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
+    one whose ``before`` a pre event found on disk, so that it cannot be an old read.
     """
 
     __slots__ = (
         "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "offset",
-        "op", "session", "tool", "ts", "unknown_before",
+        "op", "seen", "session", "tool", "ts", "unknown_before",
     )  # fmt: skip
 
     offset: int
@@ -97,6 +98,7 @@ class Record:
         call: str | None = None,
         head: str | None = None,
         ts: str = "",
+        seen: bool = False,
     ) -> None:
         self.session = session
         self.op = op
@@ -111,6 +113,7 @@ class Record:
         self.call = call
         self.head = head
         self.ts = ts
+        self.seen = seen
         self.offset = self.end = -1
 
     @property
@@ -134,6 +137,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "op": record.op,
         "mode": list(record.mode),
         "head": record.head,
+        "seen": record.seen,
         "hunks": None if hunks is None
         else [[h.start, h.removed, [_text(x) for x in h.lines]] for h in hunks],
         "agent_id": record.agent_id,
@@ -195,6 +199,7 @@ def decode(fields: dict[str, object]) -> Record:
         hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
         agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
         call=_string(fields, "call"), head=_string(fields, "head"), ts=_string(fields, "ts") or "",
+        seen=fields.get("seen") is True,
     )  # fmt: skip
 
 

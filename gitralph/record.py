@@ -190,6 +190,7 @@ def _build(
         hunks=hunks, mode=(None if seen is None else seen.mode, disk.mode),
         unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
         call=event.call[:200] if event.call else None, ts=sessionfile.now(),
+        seen=exact and seen is not None and seen.text == before,
     )  # fmt: skip
 
 

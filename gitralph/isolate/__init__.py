@@ -10,6 +10,7 @@ lines that ever were, `fold` (with `returning` and `place`) builds it, `view` ev
 `choose` applies them and `report` words the answer.
 """
 
+from gitralph.isolate.agreement import agreed, unmoved_since
 from gitralph.isolate.chaining import chain
 from gitralph.isolate.model import (
     UNRECORDED,
@@ -17,6 +18,7 @@ from gitralph.isolate.model import (
     LineOwner,
     Note,
     Pending,
+    Reading,
     Separation,
     Step,
 )
@@ -29,10 +31,13 @@ __all__ = [
     "LineOwner",
     "Note",
     "Pending",
+    "Reading",
     "Separation",
     "Step",
+    "agreed",
     "chain",
     "owners_by_line",
     "pending_units",
     "separate",
+    "unmoved_since",
 ]

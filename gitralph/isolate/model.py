@@ -18,7 +18,8 @@ class Step:
     """One recorded edit of a path, or a gap, which is a change nobody recorded.
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
-    it was written from an old read (see `chain`).
+    it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
+    recorded. `seen` says that `before` stood on disk right before the edit.
     """
 
     key: str
@@ -26,6 +27,20 @@ class Step:
     before: bytes | None
     after: bytes | None
     over: tuple[str, ...] = ()
+    head: str | None = None
+    seen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The steps of a path from one place on; what came before it is settled.
+
+    `commits` are the names of the units that commits of ours took: after the last one, after the
+    one before it, and so on. HEAD may have been rewound to any of them.
+    """
+
+    steps: tuple[Step, ...]
+    commits: tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, slots=True)
