@@ -14,6 +14,8 @@ from gitralph.sessionid import digest
 
 VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
+GAP = "gap"
+"""The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
 _TAIL = 1024
 _RECENT = 16 << 10
 _TEXT_LIMIT = 256 << 20

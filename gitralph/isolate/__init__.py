@@ -12,6 +12,7 @@ lines that ever were, `fold` (with `returning` and `place`) builds it, `view` ev
 
 from gitralph.isolate.agreement import agreed, unmoved_since
 from gitralph.isolate.chaining import chain
+from gitralph.isolate.fold import TAIL
 from gitralph.isolate.model import (
     UNRECORDED,
     Left,
@@ -26,6 +27,7 @@ from gitralph.isolate.owners import owners_by_line, pending_units
 from gitralph.isolate.separation import separate
 
 __all__ = [
+    "TAIL",
     "UNRECORDED",
     "Left",
     "LineOwner",

@@ -77,7 +77,7 @@ class Separation:
     """What to commit for one path, or why not.
 
     `taken` are the names the caller keeps and passes back as `committed`, as they are: a name that
-    ends with `~` is a unit taken by absorbing it.
+    ends with `~` is a unit taken by absorbing it. `reading` is how the records were read.
     """
 
     text: bytes | None
@@ -87,6 +87,7 @@ class Separation:
     includes: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     void: tuple[str, ...] = ()
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)

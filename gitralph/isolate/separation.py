@@ -32,6 +32,7 @@ class _Case:
     places: Places
     void: set[int]
     head: bytes | None
+    reading: Reading | None = None
     followed: set[int] = field(default_factory=set)
     """Units of nobody's that only correct the owners' own pending lines."""
 
@@ -65,6 +66,7 @@ def separate(
     weave, anchored, known = fitted.weave, fitted.anchored, fitted.known
     ghosts = {name.removesuffix(ABSORBED) for name in committed if name.endswith(ABSORBED)}
     case = _case(weave, anchored, owners, head, ghosts - set(committed))
+    case.reading = fitted.reading
     if not case.ground.own:
         return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
@@ -160,6 +162,7 @@ def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
         includes=includes,
         notes=tuple(notes),
         void=keys_of(weave, case.void),
+        reading=case.reading,
     )
 
 

@@ -67,7 +67,8 @@ def base_of(ctx: Context, head: Head) -> TreeReader:
 
 def _read_states(ctx: Context, family: list[str], matches: Container[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
-    states = pending.pending_paths(ctx.layout, family)
+    undone = history.undone(ctx.repo, ctx.layout, family)
+    states = pending.pending_paths(ctx.layout, family, undone=bool(undone))
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
     pending.add_foreign_claims(ctx.layout, states, set(family))
@@ -77,7 +78,9 @@ def _read_states(ctx: Context, family: list[str], matches: Container[bytes] | No
 def candidates(ctx: Context, session: str) -> list[bytes]:
     """The paths that a commit of a session would look at."""
     family = pending.family(ctx.layout, session)
-    return sorted({*pending.pending_paths(ctx.layout, family), *shelloffer.paths(ctx, family)})
+    undone = history.undone(ctx.repo, ctx.layout, family)
+    known = pending.pending_paths(ctx.layout, family, undone=bool(undone))
+    return sorted({*known, *shelloffer.paths(ctx, family)})
 
 
 def _grown(scene: Scene, states: dict[bytes, PathState]) -> list[bytes]:
@@ -105,7 +108,7 @@ def build(
             # a bench of its own: every reading makes its copies afresh
             inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
             states = _read_states(ctx, family, wanted)
-            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, base, worktree, family, wishes)
+            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, base, worktree, family, wishes, head.oid)
             offered = shelloffer.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
             left = resolve.look(scene, {**states, **offered.states})
             grown = _grown(scene, states)

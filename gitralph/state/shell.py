@@ -4,6 +4,7 @@ Their order is the order of lines. A command that has not ended, or of which no 
 counts as one that may have changed anything.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from gitralph import files, jsonline, shellwatch
@@ -155,3 +156,11 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     except ValueError:
         return  # not one of ours: the command counts as one that may have changed anything
     window.head, window.picture = picture.head, found
+
+
+def others_touched(layout: Layout, path: bytes, family: Container[str]) -> bool:
+    """True when a shell command of another session may have changed a path, as far as anybody can tell."""
+    return any(
+        window.session not in family and (path in window.rows if window.rows is not None else True)
+        for window in read(layout)
+    )
