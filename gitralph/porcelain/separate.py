@@ -282,7 +282,16 @@ def _follows(scene: Scene, state: PathState) -> bool:
     """True when corrections go along: nothing says they may be another session's shell command's."""
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return False
-    return not shell.others_touched(scene.layout, state.path, scene.own)
+    mine = [r for name in scene.own for r in state.pending.get(name, [])]
+    first = min((r.offset for r in mine), default=0)
+    old = {r.before for r in mine if r.offset == first} | {
+        r.after for r in state.journal.records if r.offset < first
+    }
+    content = scene.contents[state.path]
+    now = (evidence.content_id(content), f"{content.mode:o}" if content.mode else None)
+    return not shell.may_have_changed(
+        scene.layout, state.path, now, scene.own, {text for text in old if text is not None}
+    )
 
 
 def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:

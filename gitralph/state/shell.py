@@ -158,9 +158,17 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     window.head, window.picture = picture.head, found
 
 
-def others_touched(layout: Layout, path: bytes, family: Container[str]) -> bool:
-    """True when a shell command of another session may have changed a path, as far as anybody can tell."""
-    return any(
-        window.session not in family and (path in window.rows if window.rows is not None else True)
-        for window in read(layout)
-    )
+def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[str], old: set[str]) -> bool:
+    """True when a shell command of another session can explain what a path holds ``now``.
+
+    ``old`` are the texts that stood there before the family's pending edits: a command that ended with
+    one of them came before, and explains nothing.
+    """
+    for window in read(layout):
+        if window.session in family:
+            continue
+        row = window.row(path, now)
+        unknown = window.rows is None and (window.closed is not None or window.picture is None)
+        if unknown or (row is not None and not (row.after is not None and row.after[0] in old)):
+            return True
+    return False

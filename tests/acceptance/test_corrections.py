@@ -152,3 +152,13 @@ def test_a_followed_gap_leaves_names_for_the_next_session(day: Repo) -> None:
     swap(day, "S2", "THREE\n", "three by S2\n")
     day.commit("S2")
     assert head(day) == ten(l3="three by S2")
+
+
+def test_a_shell_command_that_came_before_the_edit_explains_nothing(day: Repo) -> None:
+    """S2's shell changed the file once; what happened to S1's line since is not its doing."""
+    shells.run(day, "S2", "sed -i 's/line 9/nine/' f")
+    day.git("commit", "-qam", "nine")
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\n", "THREE\n")
+    day.commit("S1")
+    assert head(day) == ten(l3="THREE", l9="nine")
