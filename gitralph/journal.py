@@ -73,11 +73,12 @@ class Record:
 
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
     ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
-    one whose ``before`` a pre event found on disk, so that it cannot be an old read.
+    one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
+    nanoseconds, is when the file was last written when the record was made.
     """
 
     __slots__ = (
-        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "offset",
+        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "mtime", "offset",
         "op", "seen", "session", "tool", "ts", "unknown_before",
     )  # fmt: skip
 
@@ -101,6 +102,7 @@ class Record:
         head: str | None = None,
         ts: str = "",
         seen: bool = False,
+        mtime: int | None = None,
     ) -> None:
         self.session = session
         self.op = op
@@ -116,6 +118,7 @@ class Record:
         self.head = head
         self.ts = ts
         self.seen = seen
+        self.mtime = mtime
         self.offset = self.end = -1
 
     @property
@@ -140,6 +143,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "mode": list(record.mode),
         "head": record.head,
         "seen": record.seen,
+        "mtime": record.mtime,
         "hunks": None if hunks is None
         else [[h.start, h.removed, [_text(x) for x in h.lines]] for h in hunks],
         "agent_id": record.agent_id,
@@ -160,6 +164,10 @@ def is_oid(value: object) -> bool:
 def _string(fields: dict[str, object], key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int else None
 
 
 def _decode_hunk(value: object) -> Hunk:
@@ -201,7 +209,7 @@ def decode(fields: dict[str, object]) -> Record:
         hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
         agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
         call=_string(fields, "call"), head=_string(fields, "head"), ts=_string(fields, "ts") or "",
-        seen=fields.get("seen") is True,
+        seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
     )  # fmt: skip
 
 

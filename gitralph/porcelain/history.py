@@ -69,14 +69,6 @@ def undone(repo: Repository, layout: Layout, family: Iterable[str]) -> list[str]
     return found
 
 
-def undone_notes(repo: Repository, layout: Layout, session: str) -> list[str]:
-    """Says so where a session's last commit was taken out of HEAD."""
-    return [
-        f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
-        for commit in undone(repo, layout, [session])
-    ]
-
-
 def submodule_head(repo: Repository, path: bytes) -> bytes | None:
     """The commit checked out in a nested repository, None when it has none."""
     place = gitdir.discover(os.path.join(repo.root, os.fsdecode(path)))

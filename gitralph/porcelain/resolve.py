@@ -235,7 +235,17 @@ def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
     chain = Chain(tuple(since))
     head = scene.reader.entry(state.path)
     starts = since[0].before == (None if head is None else head.oid.decode())
-    return starts and chain.is_contiguous() and evidence.ends_at(chain, scene.contents[state.path])
+    if not (starts and chain.is_contiguous() and evidence.ends_at(chain, scene.contents[state.path])):
+        return False
+    return _knew(scene, state, since[0])
+
+
+def _knew(scene: Scene, state: PathState, first: Record) -> bool:
+    """False when a write from an old read may have thrown away what others had written before it."""
+    earlier = [r for r in state.journal.records if r.offset < first.offset]
+    if not earlier or first.seen or earlier[-1].after == first.before:
+        return True
+    return not state.owners() - scene.own
 
 
 def _has_others(scene: Scene, state: PathState) -> bool:

@@ -4,6 +4,7 @@ Gathers what ``isolate`` needs, texts in working-tree form, and turns its answer
 Files whose lines cannot be told apart (binary, filtered, links, too large) follow whole-file rules.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -210,11 +211,10 @@ def _path_level(scene: Scene, state: PathState) -> bool:
 
 
 def _removes(scene: Scene, state: PathState, found: Separation) -> bool:
-    """True when what is to be committed deletes, makes or moves the file."""
-    if found.text is None:
-        return True
-    taken = {unit.rpartition(".")[0] for unit in found.taken}
-    own = [r for r in state.journal.records if r.session in scene.own and str(r.offset) in taken]
+    """True when what is to be committed, or left, deletes or moves the file."""
+    units = (*found.taken, *(unit for one in found.left for unit in one.units))
+    wanted = {unit.rpartition(".")[0] for unit in units}
+    own = [r for r in state.journal.records if r.session in scene.own and str(r.offset) in wanted]
     return any(r.after is None or r.op in ("rename-from", "rename-to") for r in own)
 
 
@@ -245,7 +245,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     if _made_anew(scene, state, known):
         return _anew(scene, state, whom)
     found = _ask(scene, state, known)
-    if others and found.taken and _removes(scene, state, found):
+    if others and _removes(scene, state, found):
         detail = "it was deleted or renamed while others have pending changes there"
         return _refuse(state, outcome.CONTESTED, detail, others)
     return _outcome(scene, state, known, found)
@@ -278,9 +278,31 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
     return Outcome(state.path, content, outcome.WHOLE_FILE, uses=uses, notes=[note])
 
 
+def _was_restored(scene: Scene, state: PathState) -> bool:
+    """True when git put HEAD's text back on disk after this session's last edit (``git checkout``).
+
+    git notes in the index when it last wrote a file, or found it as the index has it. What somebody
+    wrote over a restored file is his own text, not a correction of an edit that was taken back.
+    """
+    entry = scene.reader.entry(state.path)
+    times = [r.mtime or 0 for name in scene.own for r in state.pending.get(name, [])]
+    if entry is None or not times:
+        return False
+    said = scene.repo.git.at(scene.repo.root).try_run(
+        "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
+    )
+    row, _, facts = said.stdout.partition(b"\n")
+    written = re.search(rb"mtime: (\d+):(\d+)", facts)
+    if written is None or row.split(b" ")[1:2] != [entry.oid]:
+        return False
+    return int(written[1]) * 10**9 + int(written[2]) > max(times)
+
+
 def _follows(scene: Scene, state: PathState) -> bool:
     """True when corrections go along: nothing says they may be another session's shell command's."""
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
+        return False
+    if _was_restored(scene, state):
         return False
     mine = [r for name in scene.own for r in state.pending.get(name, [])]
     first = min((r.offset for r in mine), default=0)
