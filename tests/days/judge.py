@@ -62,6 +62,7 @@ class Commit:
     """The parent and all commits before it."""
     includes: frozenset[str] = frozenset()
     paths: Collection[str] | None = None
+    forced: bool = False
 
     @property
     def left(self) -> dict[str, str]:
@@ -91,7 +92,11 @@ class Case:
     ancestors: Collection[str]
     said: bool = False
     """The tool told that something of this path stays out."""
+    noted: bool = False
+    """The tool told that a commit of this session is no longer in HEAD."""
     asked: bool = True
+    forced: bool = False
+    """Others' edits were asked for (`--include-entangled`)."""
     faults: list[Fault] = field(default_factory=list)
 
     def judge(self) -> list[Fault]:
@@ -140,9 +145,9 @@ class Case:
         put = self.truth.fact(self.path, word).put_by
         if self.who in put:
             return word in self.truth.in_head
-        if HUMAN in self.names and author(word) == HUMAN and HUMAN in put:
-            return self._follows(word)
-        others = self.names - {self.who, HUMAN}
+        if HUMAN in self.names and HUMAN in put and not self.forced:
+            return author(word) == HUMAN and self._follows(word)
+        others = self.names - {self.who}
         return bool(others & put) or author(word) in others
 
     def _follows(self, word: str) -> bool:
@@ -179,7 +184,8 @@ class Case:
         if actor == GIT:
             return "git had taken it away"
         if actor == self.who:
-            return "the session itself had taken it away"
+            # what took it away may be among what --skip-entangled left
+            return "" if self.said else "the session itself had taken it away"
         if actor == HUMAN:
             return self._corrected(line)
         if self.old == self.disk:
@@ -187,12 +193,13 @@ class Case:
         return self._covered(line, step, depth)
 
     def _corrected(self, line: str) -> str:
-        if self.truth.stands_in(self.path, line) & lines_of(self.old):
+        successors = self.truth.stands_in(self.path, line)
+        if successors & lines_of(self.old):
             return "a text that is in HEAD stands for it"
-        if self._settled(self.truth.fact(self.path, line).gone[0]):
-            return "somebody had taken it away, and HEAD agrees"
         if self.truth.follow.get((self.path, line)):
             return "a person had corrected it"
+        if not successors & lines_of(self.disk) and self._settled(self.truth.fact(self.path, line).gone[0]):
+            return "somebody had taken it away, and HEAD agrees"
         return ""
 
     def _covered(self, line: str, step: int, depth: int) -> str:
@@ -215,8 +222,8 @@ class Case:
     def _settled(self, step: int) -> bool:
         """Tell whether HEAD held the file as it was after a removal, without the line."""
         return any(
-            at >= step and commit in self.ancestors and self.truth.made_at[commit] >= step
-            for at, commit in self.truth.agreed.get(self.path, ())
+            at >= since >= step and commit in self.ancestors
+            for at, since, commit in self.truth.agreed.get(self.path, ())
         )
 
     # --- what went ---
@@ -236,15 +243,20 @@ class Case:
                     who = {GIT: "git", HUMAN: "a person"}.get(actor, "the session")
                     self._fault("REVIVED", f"removed what {who} had put back", line)
 
+    @property
+    def _takers(self) -> set[str]:
+        """Whose removals may be taken: following a correction never reaches a line of HEAD."""
+        return self.names if self.forced else self.names - {HUMAN}
+
     def _may_drop(self, word: str) -> bool:
-        if self.truth.fact(self.path, word).gone_by & self.names - {HUMAN}:
+        if self.truth.fact(self.path, word).gone_by & self._takers:
             return True
         holders = [line for line in lines_of(self.old) if word in words(line)]
         return any(self._may_drop_line(line) for line in holders)
 
     def _may_drop_line(self, line: str) -> bool:
         """The session took it away, or what had come in its place."""
-        names = self.names - {HUMAN}
+        names = self._takers
         if self.truth.fact(self.path, line).gone_by & names:
             return True
         later = self.truth.stands_in(self.path, line)
@@ -261,15 +273,16 @@ class Case:
     # --- what should have ---
 
     def _forgotten(self) -> None:
+        noted = ", its commit was undone" if self.noted else ""
         head, old, disk = lines_of(self.new), lines_of(self.old), lines_of(self.disk)
         for line in sorted(disk - head):
             step, actor, put = self.truth.fact(self.path, line).edit
             if put and actor == self.who and not self._touched(line, step):
-                self._fault("FORGOTTEN", "its line on disk stays out", line)
+                self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
         for line in sorted((head & old) - disk):
             step, actor, put = self.truth.fact(self.path, line).edit
             if not put and actor == self.who and not self._touched(line, step):
-                self._fault("FORGOTTEN", "a line it removed stays in", line)
+                self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
 
     def _touched(self, line: str, step: int) -> bool:
         return any(self.truth.fact(self.path, word).edit[0] > step for word in words(line))
@@ -285,7 +298,8 @@ def judge(truth: Truth, commit: Commit) -> list[Fault]:
         case = Case(
             truth, commit.who, path, commit.parent_text(path), commit.made_text(path),
             as_text(commit.before.disk.get(path)), commit.includes, commit.ancestors,
-            said=path in commit.left or f"waiting '{path}'" in notes, asked=asked,
+            said=path in commit.left, noted="is not in HEAD any more" in notes, asked=asked,
+            forced=commit.forced,
         )  # fmt: skip
         faults += case.judge()
     return faults + list(_staged(truth, commit))
@@ -333,10 +347,9 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
     wanted = (words_of(was or ()) | (words_of(new or ()) - words_of(old or ()))) - (
         words_of(old or ()) - words_of(new or ())
     )
-    if now is None:
-        if was is None and new is not None and old is not None:
-            return  # a staged deletion stays one
-    elif words_of(now) == wanted and (was is None) == (now is None):
+    if now is None and was is None:
+        return  # a staged deletion stays one
+    if now is not None and was is not None and words_of(now) == wanted:
         return
     if now == new and _is_own_state(truth, commit.who, path, ahead, behind):
         return

@@ -17,15 +17,13 @@ from typing import Any
 
 from tests.days.judge import Case, Commit, Fault, judge
 from tests.days.place import Place, Shot, as_text
-from tests.days.steps import HUMAN, Day, Step
+from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, Day, Step
 from tests.days.truth import GIT, Text, Truth, lines_of
 from tests.days.world import World
 
 SOFT = frozenset(["GHOST", "UNFOLLOWED", "DRY", "NEEDLESS"])
 """Faults after which a day goes on; they are counted."""
-BY_HAND = frozenset(
-    "insert replace tweak delete several undo create remove rename copy-over correct indent drop within".split()
-)
+BY_HAND = frozenset([*EDITS, *FILE_EDITS, *CORRECTIONS])
 FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
@@ -43,13 +41,15 @@ class Tally:
     needless_reasons: Counter[str] = field(default_factory=Counter)
     faults: list[tuple[int, int, Fault]] = field(default_factory=list)
     """Seed, step, fault."""
+    needless_at: list[tuple[int, int, Fault]] = field(default_factory=list)
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: Tally) -> None:
         for name in ("steps", "days", "committed", "nothing", "refused", "needless"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.reasons += other.reasons
         self.needless_reasons += other.needless_reasons
         self.faults += other.faults
+        self.needless_at += other.needless_at
 
     @property
     def calls(self) -> int:
@@ -185,6 +185,8 @@ class Player:
         if document["status"] == "refused":
             self.tally.refused += 1
             self._count_refusal(commit)
+            if self._is_clean(before):
+                faults.append(Fault("GHOST", "refused though HEAD, index and files are the same"))
             return faults + [
                 fault for fault in judge(self.truth, commit) if fault.kind in ("MOVED", "STAGED")
             ]
@@ -193,9 +195,12 @@ class Player:
         else:
             self.tally.nothing += 1
         faults += judge(self.truth, commit)
-        if commit.left and before.disk == _bytes_of(self.place, before) and before.index == before.head:
+        if commit.left and self._is_clean(before):
             faults.append(Fault("GHOST", "something is left though HEAD, index and files are the same"))
         return faults
+
+    def _is_clean(self, shot: Shot) -> bool:
+        return texts(shot) == self._head_texts(shot) and shot.index == shot.head
 
     def _commit(self, step: Step, before: Shot, after: Shot, document: Mapping[str, Any]) -> Commit:
         includes: list[str] = []
@@ -206,6 +211,7 @@ class Player:
         return Commit(
             step.actor, step.number, before, after, document, self.place.objects,
             self.place.ancestors(before.commit), frozenset(includes), paths,
+            step.verb == "ralph-include",
         )  # fmt: skip
 
     def _call(self, faults: list[Fault], *args: str) -> dict[str, Any] | None:
@@ -240,8 +246,7 @@ class Player:
             self.tally.needless_reasons[name] += 1
             if self.tell:
                 self.heard.append(f"  NEEDLESS {name}")
-            if "NEEDLESS" not in self.passed or self.tell:
-                self.tally.faults.append((self.day.seed, commit.step, Fault("NEEDLESS", name)))
+            self.tally.needless_at.append((self.day.seed, commit.step, Fault("NEEDLESS", name)))
 
     def _could(self, commit: Commit, path: str) -> bool:
         """Could git have merged this session's edits onto HEAD, and the staged text onto that?"""
@@ -253,7 +258,7 @@ class Player:
         for _, who, before, after in self.world.recorded.get(path, ()):
             if who == commit.who and self._waits(case, before, after):
                 merged = self._merge(before, case.new, after)
-                if merged is False:
+                if isinstance(merged, bool):
                     return False
                 case.new = merged
         if case.judge():
@@ -295,10 +300,6 @@ def texts(shot: Shot) -> Mapping[str, Text]:
     return {path: as_text(data) for path, data in shot.disk.items()}
 
 
-def _bytes_of(place: Place, shot: Shot) -> Mapping[str, bytes]:
-    return {path: place.objects.read(oid)[1] for path, (_, oid) in shot.head.items()}
-
-
 def wording(text: str) -> str:
     """A message without what differs from day to day."""
     text = re.sub(r"'[^']*'( and session '[^']*')*", "'…'", text)
@@ -337,7 +338,13 @@ def changes(place: Place, before: Shot, after: Shot) -> Iterator[str]:
             for gone, put in hunks(old or (), new):
                 at = next((n for n in range(len(new)) if new[n : n + len(put)] == put), 0) if put else 0
                 where = f" line {at + 1}" if put else ""
-                yield f"{name} {path}{where}: {' | '.join(gone) or '-'}  ->  {' | '.join(put) or '-'}"
+                yield f"{name} {path}{where}: {_brief(gone)}  ->  {_brief(put)}"
+
+
+def _brief(lines: tuple[str, ...]) -> str:
+    if len(lines) > 5:
+        lines = (*lines[:2], f"({len(lines) - 3} lines)", lines[-1])
+    return " | ".join(lines) or "-"
 
 
 def _text_in(place: Place, shot: Shot, name: str, path: str) -> Text:

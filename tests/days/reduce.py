@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from tests.days.play import SOFT, play
 from tests.days.steps import Day, Step
@@ -11,28 +12,13 @@ from tests.days.steps import Day, Step
 Shows = Callable[[Day], bool]
 
 
-def shows(name: str) -> Shows:
-    """Whether a day shows a fault of this name, whatever else it shows before."""
-    kind = name.partition(" ")[0]
-    others = frozenset(["FOREIGN", "REVIVED", "MADE-UP", "TWICE", "FORGOTTEN", "STAGED"])
-    passed = (SOFT | others) - {kind}
-
-    def ask(day: Day) -> bool:
-        found = play(day, passed=passed)
-        return any(fault.name == name for _, _, fault in found.faults)
-
-    return ask
+_HARD = frozenset(["FOREIGN", "REVIVED", "MADE-UP", "TWICE", "FORGOTTEN", "STAGED"])
 
 
-def cut(day: Day, name: str) -> Day:
-    """The day up to the step that shows a fault of this name first."""
-    kind = name.partition(" ")[0]
-    others = frozenset(["FOREIGN", "REVIVED", "MADE-UP", "TWICE", "FORGOTTEN", "STAGED"])
-    found = play(day, passed=(SOFT | others) - {kind})
-    numbers = [number for _, number, fault in found.faults if fault.name == name]
-    if not numbers:
-        return day
-    return replace(day, steps=tuple(step for step in day.steps if step.number <= numbers[0]))
+def _steps_with(day: Day, name: str) -> list[int]:
+    """The steps that show a fault of a name, whatever else the day shows before."""
+    found = play(day, passed=(SOFT | _HARD) - {name.partition(" ")[0]})
+    return [number for _, number, fault in (*found.faults, *found.needless_at) if fault.name == name]
 
 
 def without(day: Day, ask: Shows) -> Day:
@@ -51,48 +37,58 @@ def without(day: Day, ask: Shows) -> Day:
     return replace(day, steps=tuple(steps))
 
 
+_DAYS: tuple[dict[str, Any], ...] = (
+    {"noise": 0, "crlf": False},
+    {"crlf": False},
+    {"noise": 0},
+    {"lines": (8, 4, 4, 4)},
+    {"lines": (12, 4, 4, 4)},
+)
+_STEPS: tuple[tuple[str, Any], ...] = (
+    ("verb", "insert"), ("verb", "ralph"), ("verb", "commit-all"), ("verb", "checkout-file"), ("new", 1),
+    ("gone", 1), ("flag", 1), ("flag", 2), ("file", 0), ("at", 3), ("at", 1), ("at", 2),
+)  # fmt: skip
+
+
 def simpler(day: Day, ask: Shows) -> Day:
     """Make what is left smaller: plain files, single lines, plain verbs."""
-    for variant in (
-        {"noise": 0, "crlf": False}, {"crlf": False}, {"noise": 0}, {"lines": (8, 4, 4, 4)}, {"lines": (12, 4, 4, 4)},
-    ):  # fmt: skip
-        other = replace(day, **variant)  # type: ignore[arg-type]
+    for variant in _DAYS:
+        other = replace(day, **variant)
         if other != day and ask(other):
             day = other
     for at in range(len(day.steps)):
-        for change in (
-            {"verb": "insert"}, {"verb": "ralph"}, {"verb": "commit-all"}, {"verb": "checkout-file"},
-            {"new": 1}, {"gone": 1}, {"flag": 1}, {"flag": 2}, {"file": 0}, {"at": 3}, {"at": 1}, {"at": 2},
-        ):  # fmt: skip
+        for name, value in _STEPS:
             step = day.steps[at]
-            if not _is_simpler(step, change):
-                continue
-            other = replace(day, steps=(*day.steps[:at], replace(step, **change), *day.steps[at + 1 :]))  # type: ignore[arg-type]
-            if other != day and ask(other):
-                day = other
+            if _is_simpler(step, name, value):
+                change = {name: value}
+                steps = (*day.steps[:at], replace(step, **change), *day.steps[at + 1 :])
+                other = replace(day, steps=steps)
+                day = other if ask(other) else day
     return day
 
 
-def _is_simpler(step: Step, change: dict[str, object]) -> bool:
-    ((name, value),) = change.items()
+def _is_simpler(step: Step, name: str, value: Any) -> bool:
     if name != "verb":
-        now = getattr(step, name)
-        return isinstance(value, int) and value < now
+        return bool(value < getattr(step, name))
     kin = {
         "insert": ("replace", "several", "undo", "tweak"),
         "ralph": ("ralph-skip", "ralph-include", "ralph-path", "ralph-dry"),
         "commit-all": ("commit-everything", "amend", "squash", "commit", "commit-path"),
         "checkout-file": ("stash", "reset-hard", "stash-path", "checkout-all"),
     }
-    return step.verb in kin[str(value)]
+    return step.verb in kin[value]
 
 
 def reduce(day: Day, name: str) -> Day | None:
     """The smallest day found, or None where the day does not show the fault again."""
-    ask = shows(name)
-    day = cut(day, name)
-    if not ask(day):
+    numbers = _steps_with(day, name)
+    if not numbers:
         return None
+
+    def ask(other: Day) -> bool:
+        return bool(_steps_with(other, name))
+
+    day = replace(day, steps=tuple(step for step in day.steps if step.number <= min(numbers)))
     day = without(day, ask)
     day = simpler(day, ask)
     return without(day, ask)

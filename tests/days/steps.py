@@ -97,7 +97,7 @@ COMMITS = {
     "ralph-path": 7,
     "ralph-dry": 5,
 }
-KINDS = {"edit": 43, "file": 2, "human": 9, "correction": 6, "git": 22, "ralph": 20}
+KINDS = {"edit": 40, "file": 2, "human": 7, "correction": 5, "git": 22, "ralph": 24}
 
 
 class Draw:
@@ -109,16 +109,16 @@ class Draw:
         self.kinds = dict(KINDS)
         if calm:
             self.kinds |= {"git": 8, "correction": 2}
-        self.hot = [self.random.randrange(0, 24) for _ in range(self.random.choice((2, 3, 5)))]
-        self.files = self.random.choice((1, 2, 4, 4))
+        self.hot = [self.random.randrange(0, 36) for _ in range(self.random.choice((2, 4, 8)))]
+        self.files = self.random.choice((1, 3, 4, 4))
         self.sessions = SESSIONS[: self.random.choice((2, 3, 5, 5))]
-        self.big = self.random.choice((3, 3, 8))
+        self.big = self.random.choice((2, 3, 3, 8))
 
     def _one_of(self, weights: dict[str, int]) -> str:
         return self.random.choices(list(weights), list(weights.values()))[0]
 
     def _at(self) -> int:
-        if self.random.random() < 0.3:
+        if self.random.random() < 0.4:
             return self.random.randrange(0, 40)
         return max(0, round(self.random.choice(self.hot) + self.random.gauss(0, 2.5)))
 
@@ -143,10 +143,13 @@ class Draw:
     def day(self, count: int) -> Day:
         """A day of `count` steps."""
         rand = self.random
-        lines = tuple(rand.randint(4, 24) for _ in range(STARTING))
+        lines = tuple(rand.randint(5, 40) for _ in range(STARTING))
         noise, crlf = rand.choice((0, 20, 20, 40)), rand.random() < 0.08
-        steps = tuple(self.step(number) for number in range(1, count + 1))
-        return Day(self.seed, steps, lines, noise, crlf)
+        steps = [self.step(number) for number in range(1, count + 1)]
+        ends = [("ralph", who) for who in (*SESSIONS, *SESSIONS)] + [("commit-everything", HUMAN)]
+        ends += [("ralph-dry", who) for who in SESSIONS]
+        steps += [Step(count + 1 + n, verb, who) for n, (verb, who) in enumerate(ends)]
+        return Day(self.seed, tuple(steps), lines, noise, crlf)
 
 
 def draw(seed: int, count: int | None = None) -> Day:

@@ -72,10 +72,10 @@ class Truth:
     replaces: dict[Key, set[str]] = field(default_factory=dict)
     in_head: set[str] = field(default_factory=set)
     """Words that some HEAD had."""
-    agreed: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
-    """File to the steps after which it was as in HEAD, with that commit."""
-    made_at: dict[str, int] = field(default_factory=dict)
-    """Commit to the step after which it first was HEAD."""
+    agreed: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
+    """A file was as in HEAD after this step, and HEAD's text of it since that step, with that commit."""
+    head: dict[str, tuple[int, Text]] = field(default_factory=dict)
+    """File to HEAD's text of it, and the step after which it became that."""
     follow: dict[Key, bool] = field(default_factory=dict)
     """A line that a person corrected: can the tool tell that this was all that happened there?"""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
@@ -144,16 +144,16 @@ class Truth:
 
     def agree(self, step: int, commit: str, head: Files, disk: Files) -> None:
         """Note where file and HEAD are the same after a step."""
-        if commit not in self.made_at:
-            self.made_at[commit] = step
-            for text in head.values():
+        for path in head.keys() | disk.keys() | self.head.keys():
+            text = head.get(path)
+            if path not in self.head or self.head[path][1] != text:
+                self.head[path] = (step, text)
                 self.in_head |= words_of(text or ())
-        for path in head.keys() | disk.keys():
-            if head.get(path) == disk.get(path):
+            if text == disk.get(path):
                 rows = self.agreed.setdefault(path, [])
-                if rows and rows[-1][1] == commit:
+                if rows and rows[-1][2] == commit:
                     rows.pop()
-                rows.append((step, commit))
+                rows.append((step, self.head[path][0], commit))
 
     def stood_for(self, path: str, line: str) -> set[str]:
         """All lines that a line stands in the place of, directly or through others."""

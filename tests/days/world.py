@@ -33,7 +33,7 @@ class World:
         for number in range(STARTING):
             rand = Random(number + 1)
             lines = [self._line("base", number, k, rand) for k in range(day.lines[number])]
-            place.write(FILES[number], self.bytes(lines))
+            place.write(FILES[number], self.raw(lines))
         place.git("add", "-A")
         place.git("commit", "-q", "-m", "base")
         place.remote()
@@ -43,7 +43,7 @@ class World:
 
     # --- texts ---
 
-    def bytes(self, lines: list[str] | tuple[str, ...]) -> bytes:
+    def raw(self, lines: list[str] | tuple[str, ...]) -> bytes:
         end = "\r\n" if self.day.crlf else "\n"
         return "".join(line + end for line in lines).encode()
 
@@ -69,7 +69,7 @@ class World:
     def change(self, step: Step, path: str, new: list[str] | None, op: str = "edit") -> bool:
         """Write a file as the actor does; a session's edit is recorded."""
         before = self.shot.disk.get(path)
-        after = None if new is None else self.bytes(new)
+        after = None if new is None else self.raw(new)
         if before == after:
             return False
         if step.actor == HUMAN:
