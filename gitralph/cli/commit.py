@@ -116,10 +116,7 @@ def _check_words(
 def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
     if plan is not None and task is not None:
         return which.by_task(ctx.layout, plan, task)
-    found = which.for_writing(ctx.layout, ctx.environ, session)
-    if found is not None and session is not None and not which.is_known(ctx.layout, found):
-        output.warn(f"session '{found}' has recorded nothing; no hook ran for it")
-    return found
+    return which.for_writing(ctx, session)
 
 
 class _Show:

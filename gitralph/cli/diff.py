@@ -17,7 +17,7 @@ from gitralph.porcelain.diff import render
 def diff(session: str | None, stat: bool, paths: tuple[str, ...]) -> None:
     """Show exactly what commit would record."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx.layout, ctx.environ, session)
+    found = which.for_reading(ctx, session)
     names = [found] if found else which.all_here(ctx.layout)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
     for name in names:

@@ -34,7 +34,7 @@ def _judge(ctx: Context) -> int:
     mode = porcelain.mode(ctx)
     if mode == porcelain.OFF or not os.path.isdir(ctx.layout.top):
         return OK
-    found = porcelain.judge(ctx, which.for_reading(ctx.layout, ctx.environ, None))
+    found = porcelain.judge(ctx, which.for_reading(ctx, None))
     if not found:
         return OK
     rows = [_row(one) for one in found]

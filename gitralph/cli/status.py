@@ -5,7 +5,7 @@ import sys
 import click
 
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import sessions, shelloffer, which
+from gitralph.porcelain import sessions, shelloffer, waiting, which
 from gitralph.porcelain import status as porcelain
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.status import Owned
@@ -22,7 +22,7 @@ _COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yell
 def status(session: str | None, as_json: bool, stable: bool, zero: bool) -> None:
     """Show whose every uncommitted path is: mine, other, contested or nobody."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx.layout, ctx.environ, session)
+    found = which.for_reading(ctx, session)
     rows = porcelain.owners(ctx, found)
     if as_json:
         _json(ctx, found, rows)
@@ -41,7 +41,10 @@ def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
                 {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions), **_likely(r)}
                 for r in rows
             ],
-            "sessions": [sessions.describe(ctx.layout, r) for r in sessions.records(ctx.layout)],
+            "sessions": [
+                sessions.describe(ctx.layout, r, waiting.of(ctx, str(r["session"])))
+                for r in sessions.records(ctx.layout)
+            ],
         }
     )
 

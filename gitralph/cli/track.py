@@ -32,7 +32,7 @@ def track(session: str | None, zero: bool, from_stdin: bool, told: bool, paths: 
     if not given and not from_stdin and not told:
         raise UsageError("no path given", "usage: git ralph track [--session <id>] [--] <path>...")
     ctx = options.context()
-    found = which.for_writing(ctx.layout, ctx.environ, session)
+    found = which.for_writing(ctx, session, creates=True, usage=which.TRACK)
     if found is None:
         raise Refused("no session is named and none is live here", "use --session <id>")
     porcelain.track(ctx, found, given)

@@ -221,10 +221,7 @@ def _took_hook_change(made: Draft, ready: _Prepared) -> bool:
 
 
 def _nothing(ctx: Context, made: Draft) -> Result:
-    void = [found for found in made.outcomes if found.void]
-    if void:
-        ref = made.head.name
-        landing.write_consumption(ctx.layout, landing.consumption_lines(ctx.layout, ref, None, void))
+    note_void(ctx, made)
     result = _result(ctx, made, "nothing")
     result.notes += history.undone_notes(ctx.repo, ctx.layout, made.session)
     return result
@@ -309,7 +306,7 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
             touches, plan.changes, plan.old, found, keep,
         )
     )  # fmt: skip
-    _note_void(ctx, made)
+    note_void(ctx, made)
     result = _result(ctx, made, "committed")
     result.commit, result.subject = oid, message.subject(text)
     return result
@@ -324,7 +321,8 @@ def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.I
     return keep
 
 
-def _note_void(ctx: Context, made: Draft) -> None:
+def note_void(ctx: Context, made: Draft) -> None:
+    """Consume with a note what needs no commit."""
     void = [one for one in made.outcomes if one.void]
     if void:
         lines = landing.consumption_lines(ctx.layout, made.head.name, None, void)

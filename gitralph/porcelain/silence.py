@@ -7,20 +7,23 @@ from datetime import datetime
 from gitralph import sessionfile
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
-from gitralph.state import manifest, pending
+from gitralph.state import manifest, pending, shell
 
 _LONG = 30 * 60
 
 
 def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
-    """When the session last recorded an edit, and whether it ever did; None for an unknown one.
+    """When the session last recorded something, and whether it ever did; None for an unknown one.
 
     One that never did counts from its start.
     """
-    times = []
-    for name in pending.family(ctx.layout, session):
+    family, times = pending.family(ctx.layout, session), []
+    for name in family:
         if manifest.read(ctx.layout, name).lines:
             times.append(os.stat(ctx.layout.manifest(name)).st_mtime)
+    # a hook that noted a shell call is no dead one
+    called = [sessionfile.seconds(w.time) for w in shell.read(ctx.layout) if w.session in family]
+    times += [when for when in called if when is not None]
     if times:
         return max(times), True
     record = sessionfile.read(ctx.layout, session) or {}
@@ -31,18 +34,16 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
 
 
 def _changed_since(ctx: Context, when: float) -> list[bytes]:
-    """The uncommitted paths that nobody recorded and that were written after ``when``."""
-    from gitralph.porcelain import owned, status
+    """The uncommitted paths that nobody recorded, nor a shell call explains, written after ``when``."""
+    from gitralph.porcelain import status
 
-    dirty = status.dirty_paths(ctx)
-    states = owned.by_path(ctx, dirty)
     out = []
-    for path in dirty:
-        if path in states and states[path].owners():
+    for row in status.owners(ctx, None):
+        if row.owner != status.NOBODY or row.likely:
             continue
         try:
-            if os.lstat(os.path.join(ctx.repo.root, os.fsdecode(path))).st_mtime > when:
-                out.append(path)
+            if os.lstat(os.path.join(ctx.repo.root, os.fsdecode(row.path))).st_mtime > when:
+                out.append(row.path)
         except OSError:
             continue
     return out
