@@ -79,13 +79,14 @@ def commit(
     ctx = options.context()
     try:
         found = _session(ctx, session, plan, task)
+        match = matcher(ctx, paths)
         if found is None:
             show.result(Result("nothing", None), options.quote_high(ctx))
             return
         request = Request(
             found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
             not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), matcher(ctx, paths),
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match,
         )  # fmt: skip
         result = porcelain.dry_run(ctx, request) if dry_run else porcelain.commit(ctx, request)
     except RalphError as error:

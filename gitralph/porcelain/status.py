@@ -1,7 +1,7 @@
 """``git ralph status``: whose is every uncommitted path."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gitralph.journal import Journal
@@ -30,12 +30,14 @@ class Owned:
     likely: tuple[Window, ...] = ()
 
 
-def dirty_paths(ctx: Context, among: Iterable[bytes] = ()) -> list[bytes]:
-    """Every path that differs from HEAD in index or worktree, untracked ones too, sorted; or of ``among``.
+def dirty_paths(ctx: Context, among: Iterable[bytes] = (), typed: Sequence[str] = ()) -> list[bytes]:
+    """Every path that differs from HEAD in index or worktree, untracked ones too, sorted.
 
+    ``among`` limits it to tree paths, ``typed`` to pathspecs as the user typed them where he stands.
     Starts no program that the configuration names; a filtered path may be listed needlessly.
     """
-    git, wanted = ctx.git.at(ctx.repo.root, GIT_LITERAL_PATHSPECS="1"), sorted(among)
+    wanted: list[str | bytes] = [*typed] or sorted(among)
+    git = ctx.git if typed else ctx.git.at(ctx.repo.root, GIT_LITERAL_PATHSPECS="1")
     said = git.run(
         *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
         "--untracked-files=all", "--ignore-submodules=none", "--", *wanted,
@@ -89,9 +91,9 @@ def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]
     return out
 
 
-def owners(ctx: Context, session: str | None) -> list[Owned]:
-    """Every uncommitted path once, with its owner as ``session`` sees it."""
-    paths = dirty_paths(ctx)
+def owners(ctx: Context, session: str | None, typed: Sequence[str] = ()) -> list[Owned]:
+    """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it."""
+    paths = dirty_paths(ctx, typed=typed)
     works = waiting.by_path(waiting.everyone(ctx))
     states = _states(ctx, paths, works)
     family = set(pending.family(ctx.layout, session)) if session else set()
