@@ -6,7 +6,7 @@ import sys
 import click
 
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import sessions, shelloffer, waiting, which
+from gitralph.porcelain import sessions, shelloffer, silence, waiting, which
 from gitralph.porcelain import status as porcelain
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.status import Owned
@@ -26,6 +26,8 @@ def status(session: str | None, as_json: bool, stable: bool, zero: bool, specs: 
     ctx = options.context(create=False)
     found = which.for_reading(ctx, session)
     rows = porcelain.owners(ctx, found, specs)
+    for text in silence.passed_over(ctx, which.all_here(ctx.layout)):
+        output.warn(text)
     if as_json:
         _json(ctx, found, rows)
     elif stable or zero:

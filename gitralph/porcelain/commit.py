@@ -10,14 +10,24 @@ from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.keep import GoneError, Keep
 from gitralph.plumbing.tree import FOLDER, GITLINK, Entry
-from gitralph.porcelain import committext, fallback, history, landing, outcome, repohooks, staging, tidy
+from gitralph.porcelain import (
+    committext,
+    fallback,
+    history,
+    landing,
+    outcome,
+    repohooks,
+    silence,
+    staging,
+    tidy,
+)  # fmt: skip
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
-from gitralph.state import lock
+from gitralph.state import lock, pending
 
 _TRIES = 5
 
@@ -86,11 +96,19 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx)
+    lost = _passed_over(ctx, request)
     result, made, bench = preview(ctx, request)
+    result.notes += lost
     with closing(_Remover(bench)):
         drafts.check(made, request.wishes.skip_entangled)
         _plan_index(ctx, bench, made)
     return result
+
+
+def _passed_over(ctx: Context, request: Request) -> list[str]:
+    """Warnings for what a manifest says in vain; asked for before the commit reads past it."""
+    found = silence.passed_over(ctx, pending.family(ctx.layout, request.session))
+    return [f"warning: {text}" for text in found]
 
 
 class _Remover:
@@ -100,13 +118,14 @@ class _Remover:
 
 def commit(ctx: Context, request: Request) -> Result:
     """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
-    bench = open_bench(ctx, quarantine=False)
+    bench, lost = open_bench(ctx, quarantine=False), _passed_over(ctx, request)
     with closing(_Remover(bench)):
         if request.edit or repohooks.present(ctx, repohooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
             with lock.hold_briefly(ctx.layout, landing.LOCK):
                 result = _commit_locked(ctx, bench, request, None)
+    result.notes += lost
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
         repohooks.Stage(git, ctx.repo.hooks_dir, in_place=True).run("post-commit")
@@ -272,8 +291,6 @@ def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
 
     Where others have lines in the file a recorded text holds theirs too: that one is merged.
     """
-    from gitralph.state import pending
-
     family = set(pending.family(ctx.layout, made.session))
     return {
         path: frozenset(

@@ -1,15 +1,17 @@
-"""Broken hooks look exactly like success: say so when the tree changed and a session recorded nothing."""
+"""Broken hooks look exactly like success: what makes no record is said, not passed over in silence."""
 
 import os
 import time
+from collections.abc import Iterable
 from datetime import datetime
 
 from gitralph import sessionfile
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
-from gitralph.state import manifest, pending, shell
+from gitralph.state import consumption, manifest, pending, shell
 
 _LONG = 30 * 60
+_SHOWN = 5
 
 
 def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
@@ -46,6 +48,23 @@ def _changed_since(ctx: Context, when: float) -> list[bytes]:
                 out.append(row.path)
         except OSError:
             continue
+    return out
+
+
+def passed_over(ctx: Context, sessions: Iterable[str]) -> list[str]:
+    """A warning for each line of a manifest that names no path of ours, until a commit has read past it."""
+    out = []
+    for session in sessions:
+        upto = consumption.read(ctx.layout, session).upto
+        since = max((at for (token, _), at in upto.items() if token == ctx.layout.token), default=0)
+        found = manifest.passed_over(ctx.layout, session, since)
+        name = f"'{os.path.basename(ctx.layout.manifest(session))}'"
+        out += [
+            f"{name} line {number} names '{shown(line)}', no path of this worktree; passed over"
+            for number, line in found[:_SHOWN]
+        ]
+        if len(found) > _SHOWN:
+            out.append(f"{len(found) - _SHOWN} more lines of {name} name no path of this worktree")
     return out
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gitralph.errors import Fatal
+from gitralph.porcelain import draft
 from tests.support.keep import age, names
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
@@ -194,8 +196,6 @@ def test_a_filtered_file_that_plain_git_committed_is_no_ghost(repo: Repo, tmp_pa
 
 def test_finished_sessions_are_not_drafted(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session list looks only at sessions with records that no commit took."""
-    from gitralph.porcelain import draft
-
     for n in range(5):
         repo.edit(f"old-{n}", "a", changed(1 + n % 2, f"by {n}"))
         repo.commit(f"old-{n}")
@@ -212,14 +212,21 @@ def test_finished_sessions_are_not_drafted(repo: Repo, monkeypatch: pytest.Monke
     assert asked == ["S1"]
 
 
-def test_one_damaged_journal_costs_nobody_else(repo: Repo) -> None:
+def test_one_sessions_damage_costs_nobody_else(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be told counts as pending, and is said."""
     repo.edit("S1", "a", changed())
     repo.edit("S2", "b", changed())
-    tree = repo.git("rev-parse", "HEAD:d")
-    repo.git("reset", "-q", "--hard")
-    repo.edit("S2", "b", changed())
-    assert tree
-    assert _counts(repo) == {"S1": 0, "S2": 1}
+    plain = draft.build
+
+    def damaged(*args: object, **how: object) -> draft.Draft:
+        if args[2] == "S1":
+            raise Fatal("object 1234 is missing from the object database")
+        return plain(*args, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(draft, "build", damaged)
+    done = repo.ralph("session", "list", "--json", process=False)
+    assert {row["id"]: row["pending"] for row in done.json()} == {"S1": 1, "S2": 1}
+    assert "what session 'S1' has pending cannot be told: object 1234 is missing" in done.said
 
 
 def test_status_shows_a_ghosts_path_that_a_human_changed_as_nobodys(repo: Repo) -> None:
