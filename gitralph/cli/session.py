@@ -59,10 +59,7 @@ def start(
 def list_sessions(as_json: bool) -> None:
     """List all sessions of the repository."""
     ctx = options.context(create=False)
-    found = [
-        sessions.describe(ctx.layout, record, waiting.of(ctx, str(record["session"])))
-        for record in sessions.records(ctx.layout)
-    ]
+    found = sessions.listing(ctx, waiting.everyone(ctx))
     if as_json:
         output.as_json(found)
         return

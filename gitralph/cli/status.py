@@ -25,11 +25,12 @@ def status(session: str | None, as_json: bool, stable: bool, zero: bool, specs: 
     """Show whose every uncommitted path is: mine, other, contested or nobody."""
     ctx = options.context(create=False)
     found = which.for_reading(ctx, session)
-    rows = porcelain.owners(ctx, found, specs)
+    everybody = waiting.everyone(ctx)
+    rows = porcelain.owners(ctx, found, specs, everybody)
     for text in silence.passed_over(ctx, which.all_here(ctx.layout)):
         output.warn(text)
     if as_json:
-        _json(ctx, found, rows)
+        _json(found, rows, sessions.listing(ctx, everybody))
     elif stable or zero:
         _lines(rows, zero, options.quote_high(ctx))
     else:
@@ -37,7 +38,7 @@ def status(session: str | None, as_json: bool, stable: bool, zero: bool, specs: 
         _table(found, rows, color, _Here(ctx))
 
 
-def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
+def _json(session: str | None, rows: list[Owned], listing: list[dict[str, object]]) -> None:
     output.as_json(
         {
             "session": session,
@@ -45,10 +46,7 @@ def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
                 {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions), **_likely(r)}
                 for r in rows
             ],
-            "sessions": [
-                sessions.describe(ctx.layout, r, waiting.of(ctx, str(r["session"])))
-                for r in sessions.records(ctx.layout)
-            ],
+            "sessions": listing,
         }
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from gitralph import eventfile, gitdir, process, sessionfile
 from gitralph.errors import Fatal, UsageError
 from gitralph.layout import Layout
+from gitralph.porcelain import waiting
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.waiting import Works
 
@@ -49,6 +50,18 @@ def state_of(layout: Layout, session: str) -> str:
     if alive is None:
         alive = abs(time.time() - _last_event(layout, session)) < _QUIET
     return "live" if alive else "stale"
+
+
+def listing(ctx: Context, everybody: dict[str, Works]) -> list[dict[str, object]]:
+    """Every session of the repository; ``everybody`` is what commits of this worktree would find."""
+    out = []
+    for record in records(ctx.layout):
+        session = str(record["session"])
+        works = everybody.get(session, {})
+        if record.get("children") and not works:  # a parent without edits of its own
+            works = waiting.of(ctx, session)
+        out.append(describe(ctx.layout, record, works))
+    return out
 
 
 def describe(layout: Layout, record: dict[str, Any], works: Works) -> dict[str, object]:

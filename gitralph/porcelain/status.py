@@ -8,7 +8,7 @@ from gitralph.journal import Journal
 from gitralph.plumbing.snapshot import LeadsOutError, Worktree
 from gitralph.porcelain import evidence, outcome, shelloffer, waiting
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.waiting import Work
+from gitralph.porcelain.waiting import Work, Works
 from gitralph.state import manifest, pending
 from gitralph.state.pending import PathState
 from gitralph.state.shell import Window
@@ -91,10 +91,18 @@ def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]
     return out
 
 
-def owners(ctx: Context, session: str | None, typed: Sequence[str] = ()) -> list[Owned]:
-    """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it."""
+def owners(
+    ctx: Context,
+    session: str | None,
+    typed: Sequence[str] = (),
+    everybody: dict[str, Works] | None = None,
+) -> list[Owned]:
+    """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it.
+
+    ``everybody`` is what commits would find, where the caller has asked already.
+    """
     paths = dirty_paths(ctx, typed=typed)
-    works = waiting.by_path(waiting.everyone(ctx))
+    works = waiting.by_path(waiting.everyone(ctx) if everybody is None else everybody)
     states = _states(ctx, paths, works)
     family = set(pending.family(ctx.layout, session)) if session else set()
     with Worktree(ctx.repo.root) as worktree:

@@ -4,7 +4,8 @@ Records alone do not answer it: plain git may have committed an edit, somebody m
 the commit of a session is drafted as ``commit`` would, in a quarantine, and thrown away.
 """
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -59,11 +60,28 @@ def of(ctx: Context, session: str) -> Works:
 
 def everyone(ctx: Context) -> dict[str, Works]:
     """The same of every session of this worktree that has any, in the order of their ids."""
-    names = set(manifest.sessions_here(ctx.layout))
+    names = set(_unfinished(ctx))
     if shelloffer.setting(ctx.config) == shelloffer.INCLUDE:
         names |= {window.session for window in shell.read(ctx.layout)}
     found = {name: of(ctx, name) for name in sorted(names)}
     return {name: works for name, works in found.items() if works}
+
+
+def _unfinished(ctx: Context) -> Iterator[str]:
+    """The sessions with records that no commit took, or that came to nothing; each journal is read once.
+
+    A session alone would read the journals of all its paths: a hundred finished ones in ten files, a
+    thousand readings of a journal that tells of a hundred sessions.
+    """
+    claims = [pending.claims(ctx.layout, name) for name in manifest.sessions_here(ctx.layout)]
+    left: set[str] = set()
+    for path in {path for claim in claims for path in claim.old}:
+        if os.path.lexists(ctx.layout.journal(path)):
+            state = pending.path_state(ctx.layout, path, [])
+            left |= state.owners() | set(state.void)
+    for claim in claims:
+        if claim.fresh or not left.isdisjoint(pending.family(ctx.layout, claim.session)):
+            yield claim.session
 
 
 def counted(works: Works) -> list[bytes]:
