@@ -1,5 +1,6 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
+import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -43,9 +44,17 @@ def refuse_operation(ctx: Context) -> None:
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it."""
-    files.make_folder(ctx.layout.tmp)
-    return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it.
+
+    Who only looks may do so where the state cannot be written: in the system's folder then.
+    """
+    try:
+        files.make_folder(ctx.layout.tmp)
+        return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    except OSError:
+        if not quarantine:
+            raise
+    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)
 
 
 def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:

@@ -229,6 +229,15 @@ def test_one_sessions_damage_costs_nobody_else(repo: Repo, monkeypatch: pytest.M
     assert "what session 'S1' has pending cannot be told: object 1234 is missing" in done.said
 
 
+def test_looking_works_where_the_state_cannot_be_written(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    (repo.state / "tmp").write_text("in the way, as a read-only file system is\n")
+    assert _counts(repo) == {"S1": 1}
+    assert repo.pending("S1") == ["a"]
+    assert repo.owners("S1") == {"a": "mine"}
+    assert "+changed" in repo.ralph("diff", "--", "a").text
+
+
 def test_status_shows_a_ghosts_path_that_a_human_changed_as_nobodys(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.commit_all("by hand")
