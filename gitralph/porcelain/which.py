@@ -136,10 +136,15 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
+def _with(usage: str, session: str) -> str:
+    """The command to type: ``usage`` with the session in its place."""
+    return usage.replace("{}", session, 1)
+
+
 def _ambiguous(candidates: list[str], usage: str) -> Refused:
     return Refused(
         f"more than one session could be meant: {_listed(candidates)}",
-        *[usage.format(name) for name in candidates[:_LISTED]],
+        *[_with(usage, name) for name in candidates[:_LISTED]],
     )
 
 
@@ -147,7 +152,7 @@ def _stranger(ctx: Context, strangers: list[str], known: list[str], usage: str) 
     """An agent that recorded nothing is not nobody: to go on would commit another's work in its name."""
     from gitralph.porcelain import fallback
 
-    hints = ["git ralph doctor", *[usage.format(name) for name in known[:_LISTED]]]
+    hints = ["git ralph doctor", *[_with(usage, name) for name in known[:_LISTED]]]
     for one in strangers:
         hints += fallback.ways(ctx, safe_form(one))
     return Refused(
@@ -156,7 +161,6 @@ def _stranger(ctx: Context, strangers: list[str], known: list[str], usage: str) 
 
 
 COMMIT = "git ralph commit --session {}"
-TRACK = "git ralph track --session {} -- <path>"
 
 
 def _given(ctx: Context, typed: str, creates: bool, writes: bool) -> str:
@@ -192,13 +196,14 @@ def _named(ctx: Context, given: str | None, creates: bool, usage: str, writes: b
     return known[0] if known else None
 
 
-def named(ctx: Context, given: str | None, creates: bool = False) -> str | None:
+def named(ctx: Context, given: str | None, usage: str, creates: bool = False) -> str | None:
     """The session that option or environment names, None when none does.
 
+    ``usage`` is the command to type with a session for ``{}``;
     ``creates``: the command makes the session where there is none. Raises Refused when RALPH_SESSION
     and an agent's own id name two different known sessions, Fatal for an unknown one.
     """
-    return _named(ctx, given, creates, COMMIT, writes=False)
+    return _named(ctx, given, creates, usage, writes=False)
 
 
 def for_reading(ctx: Context, given: str | None) -> str | None:
@@ -206,7 +211,7 @@ def for_reading(ctx: Context, given: str | None) -> str | None:
     if given is not None:
         return resolve(ctx.layout, given)
     try:
-        return named(ctx, None)
+        return named(ctx, None, COMMIT)
     except Refused:
         return None
 

@@ -132,6 +132,19 @@ def test_gc_forgets_a_ghost_after_its_time(repo: Repo, way: Callable[[Repo], Non
     assert repo.commit("S2").paths == {"a": "M"}
 
 
+def test_a_forgotten_ghost_is_nobodys_rival(repo: Repo) -> None:
+    """Its records are consumed with a note: a journal that another session needs stays."""
+    repo.edit("S1", "a", changed())
+    repo.ralph("session", "end", "S1")
+    repo.git("checkout", "--", "a")
+    age(repo, 100)
+    repo.edit("S2", "a", changed(9))
+    repo.ralph("gc")
+    assert not (repo.state / "S1.json").exists()
+    repo.delete("S2", "a")
+    assert repo.commit("S2").paths == {"a": "D"}
+
+
 def test_gc_forgets_a_session_that_only_has_ignored_files(repo: Repo) -> None:
     repo.edit("S1", "x.log", "noise\n")
     repo.ralph("session", "end", "S1")

@@ -1,5 +1,7 @@
 """Which session a command means: ids that nobody knows, parts of an id, and the only one with work."""
 
+import shlex
+
 import pytest
 
 from tests.support import payloads
@@ -137,6 +139,17 @@ def test_a_child_is_no_rival_of_its_parent(repo: Repo) -> None:
     repo.edit("C", "b", changed())
     repo.commit(None)
     assert repo.changes() == {"a": "M", "b": "M"}
+
+
+def test_the_hint_is_the_command_with_a_session(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.edit("S2", "b", changed())
+    repo.write("x {} y", "text\n")
+    said = repo.ralph("track", "--", "x {} y", code=4).said
+    hint = next(row for row in said.splitlines() if row.startswith("hint: ")).removeprefix("hint: git ralph ")
+    assert hint == "track --session S1 -- 'x {} y'"
+    repo.ralph(*shlex.split(hint))
+    assert repo.pending("S1") == ["a", "x {} y"]
 
 
 # --- nobody's id ---
