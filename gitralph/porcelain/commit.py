@@ -88,6 +88,10 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
+    notes += [
+        f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
+        for commit in made.undone
+    ]
     return notes + _upstream_notes(ctx, made) + fallback.notes(ctx, made.session, bool(made.states))
 
 
@@ -250,9 +254,7 @@ def _took_hook_change(made: Draft, ready: _Prepared) -> bool:
 
 def _nothing(ctx: Context, made: Draft) -> Result:
     note_void(ctx, made)
-    result = _result(ctx, made, "nothing")
-    result.notes += history.undone_notes(ctx.repo, ctx.layout, made.session)
-    return result
+    return _result(ctx, made, "nothing")
 
 
 def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:

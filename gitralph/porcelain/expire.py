@@ -77,10 +77,8 @@ def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
 
 
 def _has_records(lay: Layout, session: str) -> bool:
-    """True when the session, or a child that commits through it, has records that no commit took."""
-    members = pending.family(lay, session)
-    states = pending.pending_paths(lay, members)
-    return any(state.owners() & set(members) for state in states.values())
+    """True when a journal still tells of the session, or of a child that commits through it."""
+    return bool(pending.pending_paths(lay, pending.family(lay, session), undone=True))
 
 
 def _has_pending(trees: Worktrees, session: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from gitralph.errors import Fatal
 from gitralph.plumbing import blob
 from gitralph.plumbing.config import Config
-from gitralph.porcelain import draft, outcome, shelloffer
+from gitralph.porcelain import draft, history, outcome, shelloffer
 from gitralph.porcelain.commit import open_bench
 from gitralph.porcelain.context import Context, without_programs
 from gitralph.porcelain.draft import Draft
@@ -45,17 +45,15 @@ Works = dict[bytes, Work]
 
 def of(ctx: Context, session: str) -> Works:
     """What a commit of ``session`` would find, by path. Writes nothing, starts no configured program."""
-    family = pending.family(ctx.layout, session)
-    raw = pending.pending_paths(ctx.layout, family)
-    taking = shelloffer.setting(ctx.config) == shelloffer.INCLUDE
-    if not raw and not taking:
+    if not os.path.isdir(ctx.layout.top):
         return {}
     try:
-        return _drafted(ctx, session, taking)
+        return _drafted(ctx, session)
     except Fatal as error:  # damage of one session's records costs nobody else's
         ctx.warn(f"what session '{session}' has pending cannot be told: {error.message}")
-        own = set(family)
-        return {path: Work(outcome.UNANCHORED) for path, state in raw.items() if state.owners() & own}
+        family = pending.family(ctx.layout, session)
+        raw = pending.pending_paths(ctx.layout, family)
+        return {p: Work(outcome.UNANCHORED) for p, s in raw.items() if not s.owners().isdisjoint(family)}
 
 
 def everyone(ctx: Context) -> dict[str, Works]:
@@ -68,13 +66,13 @@ def everyone(ctx: Context) -> dict[str, Works]:
 
 
 def _unfinished(ctx: Context) -> Iterator[str]:
-    """The sessions with records that no commit took, or that came to nothing; each journal is read once.
+    """The sessions with records that no commit in HEAD took; each journal is read once.
 
     A session alone would read the journals of all its paths: a hundred finished ones in ten files, a
     thousand readings of a journal that tells of a hundred sessions.
     """
     claims = [pending.claims(ctx.layout, name) for name in manifest.sessions_here(ctx.layout)]
-    left: set[str] = set()
+    left = history.undone_sessions(ctx.repo, ctx.layout, [claim.session for claim in claims])
     for path in {path for claim in claims for path in claim.old}:
         if os.path.lexists(ctx.layout.journal(path)):
             state = pending.path_state(ctx.layout, path, [])
@@ -89,9 +87,10 @@ def counted(works: Works) -> list[bytes]:
     return sorted(path for path, work in works.items() if work.counts)
 
 
-def _drafted(ctx: Context, session: str, taking: bool) -> Works:
+def _drafted(ctx: Context, session: str) -> Works:
     quiet = without_programs(ctx)
-    if not taking:  # an offer is no pending work, and looking for one asks git about the whole tree
+    if shelloffer.setting(ctx.config) == shelloffer.OFFER:
+        # an offer is no pending work, and looking for one asks git about the whole tree
         quiet = replace(quiet, config=Config({**ctx.config.values, "ralph.shelledits": shelloffer.OFF}))
     with closing(quiet.repo):
         bench = open_bench(quiet, quarantine=True)

@@ -75,6 +75,23 @@ def test_what_was_stashed_away_is_pending_again_when_it_is_popped(repo: Repo) ->
     assert repo.commit(None).document["session"] == "S1"
 
 
+@pytest.mark.parametrize("pruned", [False, True])
+def test_what_a_commit_took_is_pending_again_when_it_is_taken_back(repo: Repo, pruned: bool) -> None:
+    repo.edit("S1", "a", changed())
+    repo.edit("S2", "b", changed())
+    for session in ("S1", "S2"):
+        repo.commit(session)
+    assert _counts(repo) == {"S1": 0, "S2": 0}
+    repo.git("reset", "-q", "HEAD~1")
+    if pruned:
+        repo.git("reflog", "expire", "--expire=now", "--all")
+        repo.git("gc", "-q", "--prune=now")
+    assert _counts(repo) == {"S1": 0, "S2": 1}
+    assert repo.ralph("ls-files").text == "b\n"
+    assert repo.owners("S2") == {"b": "mine"}
+    assert repo.commit(None, checked=False).document["session"] == "S2"
+
+
 def test_a_new_file_that_somebody_threw_away(repo: Repo) -> None:
     repo.edit("S1", "new", "text\n")
     repo.remove("new")
