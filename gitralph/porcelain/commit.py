@@ -1,5 +1,6 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
+import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -10,14 +11,24 @@ from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.keep import GoneError, Keep
 from gitralph.plumbing.tree import FOLDER, GITLINK, Entry
-from gitralph.porcelain import committext, fallback, history, landing, outcome, repohooks, staging, tidy
+from gitralph.porcelain import (
+    committext,
+    fallback,
+    history,
+    landing,
+    outcome,
+    repohooks,
+    silence,
+    staging,
+    tidy,
+)  # fmt: skip
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
-from gitralph.state import lock
+from gitralph.state import lock, pending
 
 _TRIES = 5
 
@@ -33,9 +44,17 @@ def refuse_operation(ctx: Context) -> None:
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it."""
-    files.make_folder(ctx.layout.tmp)
-    return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it.
+
+    Who only looks may do so where the state cannot be written: in the system's folder then.
+    """
+    try:
+        files.make_folder(ctx.layout.tmp)
+        return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    except OSError:
+        if not quarantine:
+            raise
+    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)
 
 
 def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:
@@ -90,11 +109,19 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx)
+    lost = _passed_over(ctx, request)
     result, made, bench = preview(ctx, request)
+    result.notes += lost
     with closing(_Remover(bench)):
         drafts.check(made, request.wishes.skip_entangled)
         _plan_index(ctx, bench, made)
     return result
+
+
+def _passed_over(ctx: Context, request: Request) -> list[str]:
+    """Warnings for what a manifest says in vain; asked for before the commit reads past it."""
+    found = silence.passed_over(ctx, pending.family(ctx.layout, request.session))
+    return [f"warning: {text}" for text in found]
 
 
 class _Remover:
@@ -104,13 +131,14 @@ class _Remover:
 
 def commit(ctx: Context, request: Request) -> Result:
     """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
-    bench = open_bench(ctx, quarantine=False)
+    bench, lost = open_bench(ctx, quarantine=False), _passed_over(ctx, request)
     with closing(_Remover(bench)):
         if request.edit or repohooks.present(ctx, repohooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
             with lock.hold_briefly(ctx.layout, landing.LOCK):
                 result = _commit_locked(ctx, bench, request, None)
+    result.notes += lost
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
         repohooks.Stage(git, ctx.repo.hooks_dir, in_place=True).run("post-commit")
@@ -225,10 +253,7 @@ def _took_hook_change(made: Draft, ready: _Prepared) -> bool:
 
 
 def _nothing(ctx: Context, made: Draft) -> Result:
-    void = [found for found in made.outcomes if found.void]
-    if void:
-        ref = made.head.name
-        landing.write_consumption(ctx.layout, landing.consumption_lines(ctx.layout, ref, None, void))
+    note_void(ctx, made)
     return _result(ctx, made, "nothing")
 
 
@@ -277,8 +302,6 @@ def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
 
     Where others have lines in the file a recorded text holds theirs too: that one is merged.
     """
-    from gitralph.state import pending
-
     family = set(pending.family(ctx.layout, made.session))
     return {
         path: frozenset(
@@ -311,7 +334,7 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
             touches, plan.changes, plan.old, found, keep,
         )
     )  # fmt: skip
-    _note_void(ctx, made)
+    note_void(ctx, made)
     result = _result(ctx, made, "committed")
     result.commit, result.subject = oid, message.subject(text)
     return result
@@ -326,7 +349,8 @@ def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.I
     return keep
 
 
-def _note_void(ctx: Context, made: Draft) -> None:
+def note_void(ctx: Context, made: Draft) -> None:
+    """Consume with a note what needs no commit."""
     void = [one for one in made.outcomes if one.void]
     if void:
         lines = landing.consumption_lines(ctx.layout, made.head.name, None, void)

@@ -10,7 +10,7 @@ from gitralph.journal import Record
 from gitralph.locate import OutsideError, locate
 from gitralph.plumbing import refs
 from gitralph.plumbing.snapshot import Worktree
-from gitralph.porcelain import draft, resolve, separate
+from gitralph.porcelain import chosen, draft, resolve, separate
 from gitralph.porcelain.commit import open_bench
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.scene import Scene, Wishes
@@ -47,6 +47,8 @@ def tree_path(ctx: Context, typed: str) -> bytes:
         raise Fatal(f"'{typed}': {error}") from None
     if target.place.root != ctx.repo.root:
         raise Fatal(f"'{typed}' belongs to another worktree, '{target.place.root}'")
+    if not os.path.lexists(target.file) and not os.path.lexists(ctx.layout.journal(target.path)):
+        chosen.refuse_unknown(ctx, [typed], literal=True)
     return target.path
 
 
