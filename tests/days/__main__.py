@@ -93,6 +93,15 @@ def _parsed(text: str) -> Day:
     return Day(int(facts["seed"]), parse(rest), lines, int(facts["noise"]), facts["crlf"] == "1")
 
 
+def days_of(text: str) -> dict[str, Day]:
+    """Days by their title, from a text of sections as --survey prints them."""
+    found = {}
+    for section in text.split("## ")[1:]:
+        title, _, rest = section.partition("\n")
+        found[title] = _parsed(rest.strip())
+    return found
+
+
 def main() -> int:
     options = _options()
     passed = frozenset(options.passed.split(",")) if options.passed else frozenset()

@@ -126,7 +126,10 @@ class Case:
             if foreign:
                 self._fault("FOREIGN", f"{self._owner(foreign[0])} added", line)
             elif not self._written(line):
-                self._fault("MADE-UP", "a line nobody wrote", line)
+                if self.truth.fact(self.path, line).put_by:
+                    self._fault("FOREIGN", "others' form of a line added", line)
+                else:
+                    self._fault("MADE-UP", "a line nobody wrote", line)
             elif line not in lines_of(self.disk):
                 why = self._dead(line)
                 if why:
