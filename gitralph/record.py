@@ -23,14 +23,19 @@ TEXT_LIMIT = 5 << 20
 
 
 class OnDisk:
-    """A file as it stands: bytes (None when absent or too large), mode as octal text, blob id."""
+    """A file as it stands: bytes (None when absent or too large), mode as octal text, blob id, and
+    when it was written, in nanoseconds.
+    """
 
-    __slots__ = ("mode", "oid", "text")
+    __slots__ = ("mode", "mtime", "oid", "text")
 
-    def __init__(self, text: bytes | None, mode: str | None, oid: str | None) -> None:
+    def __init__(
+        self, text: bytes | None, mode: str | None, oid: str | None, mtime: int | None = None
+    ) -> None:
         self.text = text
         self.mode = mode
         self.oid = oid
+        self.mtime = mtime
 
 
 def _hash_file(fd: int, size: int) -> str:
@@ -62,7 +67,7 @@ def look(file: str) -> OnDisk:
         text = b"".join(iter(lambda: os.read(fd, 1 << 20), b""))
     finally:
         os.close(fd)
-    return OnDisk(text, mode, journal.text_id(text))
+    return OnDisk(text, mode, journal.text_id(text), found.st_mtime_ns)
 
 
 class Seen:
@@ -190,6 +195,7 @@ def _build(
         hunks=hunks, mode=(None if seen is None else seen.mode, disk.mode),
         unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
         call=event.call[:200] if event.call else None, ts=sessionfile.now(),
+        seen=exact and seen is not None and seen.text == before, mtime=disk.mtime,
     )  # fmt: skip
 
 

@@ -7,13 +7,14 @@ gives the same units with the same names. Must not look at HEAD or at what is co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gitralph.isolate.diff import Range, hunks
 from gitralph.isolate.lines import common_lines, complete, ends_with_newline
 from gitralph.isolate.model import Step
 from gitralph.isolate.place import birthplace, rest_of_slide
 from gitralph.isolate.returning import Surroundings, origins, returning
-from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 GAP = "g:"
 """Key prefix of a change nobody recorded; the rest is the key of the step that revealed it."""
@@ -79,7 +80,26 @@ class _Folding:
         window = [weave.line[atom] for atom in weave.shown[start:stop]]
         fresh = [weave.line_id(line) for line in new[head : len(new) - tail].split(b"\n")[:-1]]
         found = hunks(window, fresh, lambda line: weave.count.get(line) == 1)
-        return [(a + start, b + start, c, d) for a, b, c, d in found], fresh
+        ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
+        if self.owner is None:
+            ranges = [part for each in ranges for part in self._by_owner(each)]
+        return ranges, fresh
+
+    def _by_owner(self, each: Range) -> list[Range]:
+        """Split what nobody recorded where it goes from one owner's lines to another's, line for line.
+
+        A formatter rewrites the lines of two sessions at once; each may take its own (see `follow`).
+        Where the lines do not pair one to one nobody can say which became which.
+        """
+        low_old, high_old, low_new, high_new = each
+        if high_old - low_old != high_new - low_new:
+            return [each]
+        weave = self.weave
+        births = [weave.birth[atom] for atom in weave.shown[low_old:high_old]]
+        makers = [(birth == BASE, weave.owner_of(birth)) for birth in births]
+        cuts = [at for at in range(1, len(makers)) if makers[at] != makers[at - 1]]
+        rims = [0, *cuts, len(makers)]
+        return [(low_old + a, low_old + b, low_new + a, low_new + b) for a, b in pairwise(rims)]
 
     def _splice(self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings) -> None:
         """Put one hunk into the weave."""

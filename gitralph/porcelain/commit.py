@@ -69,6 +69,10 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
+    notes += [
+        f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
+        for commit in made.undone
+    ]
     return notes + _upstream_notes(ctx, made) + fallback.notes(ctx, made.session, bool(made.states))
 
 
@@ -225,9 +229,7 @@ def _nothing(ctx: Context, made: Draft) -> Result:
     if void:
         ref = made.head.name
         landing.write_consumption(ctx.layout, landing.consumption_lines(ctx.layout, ref, None, void))
-    result = _result(ctx, made, "nothing")
-    result.notes += history.undone_notes(ctx.repo, ctx.layout, made.session)
-    return result
+    return _result(ctx, made, "nothing")
 
 
 def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:

@@ -1,6 +1,7 @@
 """Looks into commits other than HEAD's: where an edit started, a submodule's own HEAD, upstream."""
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gitralph import gitdir
@@ -49,19 +50,23 @@ def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unkno
         return UNKNOWN
 
 
-def undone_notes(repo: Repository, layout: Layout, session: str) -> list[str]:
-    """Says so where a session's last commit was taken out of HEAD: its records stay consumed."""
-    made = [
-        str(fields["commit"])
-        for fields in consumption.read(layout, session).commits
-        if fields.get("worktree") == layout.token and is_oid(fields.get("commit"))
-    ]
-    if not made or refs.contains(repo, refs.read_head(repo), made[-1]):
-        return []
-    return [
-        f"commit {made[-1][:7]} of this session is not in HEAD any more (undone, amended or rebased); "
-        "what it took does not become pending again"
-    ]
+def undone(repo: Repository, layout: Layout, family: Iterable[str]) -> list[str]:
+    """The last commits of some sessions that are not in HEAD any more: undone, amended or rebased.
+
+    What they took is then judged by content alone: pending again where HEAD lacks it and the file
+    has it.
+    """
+    head = refs.read_head(repo)
+    found = []
+    for session in family:
+        made = [
+            str(fields["commit"])
+            for fields in consumption.read(layout, session).commits
+            if fields.get("worktree") == layout.token and is_oid(fields.get("commit"))
+        ]
+        if made and not refs.contains(repo, head, made[-1]):
+            found.append(made[-1])
+    return found
 
 
 def submodule_head(repo: Repository, path: bytes) -> bytes | None:

@@ -23,12 +23,9 @@ def is_revived(ctx: Context, state: PathState, session: str) -> bool:
 
 
 def made_since(state: PathState, session: str) -> set[str | None]:
-    """The texts that may hold lines of the session's void records: those left from the first one on.
-
-    The text that stood there when they were found void is none of them.
-    """
+    """The texts that may hold lines of the session's void records: those left from the first one on."""
     first = state.void[session][0].offset
-    return {r.after for r in state.journal.records if r.offset >= first} - {state.void_seen.get(session)}
+    return {r.after for r in state.journal.records if r.offset >= first}
 
 
 def counts(ctx: Context, state: PathState, sessions: set[str]) -> bool:

@@ -105,7 +105,17 @@ def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     try:
         with Worktree(ctx.repo.root) as worktree:
             base = draft.base_of(ctx, refs.read_head(ctx.repo))
-            scene = Scene(ctx.repo, ctx.config, ctx.layout, bench, base, worktree, [], Wishes())
+            scene = Scene(
+                ctx.repo,
+                ctx.config,
+                ctx.layout,
+                bench,
+                base,
+                worktree,
+                [],
+                Wishes(),
+                refs.read_head(ctx.repo).oid,
+            )
             return _look_up(ctx, scene, states, line)
     finally:
         bench.remove()
