@@ -60,7 +60,7 @@ def _many(options: argparse.Namespace, passed: frozenset[str]) -> Tally:
 def _survey(options: argparse.Namespace, passed: frozenset[str], total: Tally) -> None:
     """Print the smallest days for each fault, N of each."""
     by_name: dict[str, list[int]] = {}
-    for seed, _, fault in (*total.faults, *total.needless_at):
+    for seed, _, fault in sorted((*total.faults, *total.needless_at), key=lambda row: row[1]):
         seeds = by_name.setdefault(fault.name, [])
         if seed not in seeds:
             seeds.append(seed)

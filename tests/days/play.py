@@ -240,9 +240,10 @@ class Player:
         listed = self.before_commit
         found = {row["path"] for row in dry["paths"]}
         found |= {row["path"] for row in dry["left"] if row["reason"] != "unchanged"}
+        wrong = found - listed if dry["status"] == "refused" else found ^ listed
         return [
             Fault("GHOST", f"ls-files {'lists' if path in listed else 'lacks'} a path", path)
-            for path in sorted(listed ^ found)
+            for path in sorted(wrong)
         ]
 
     # --- refusals ---
@@ -270,8 +271,10 @@ class Player:
             as_text(commit.before.disk.get(path)), frozenset(), commit.ancestors,
         )  # fmt: skip
         case.new = case.old
-        for _, who, before, after in self.world.recorded.get(path, ()):
+        for number, who, before, after in self.world.recorded.get(path, ()):
             if who == commit.who and self._waits(case, before, after):
+                if number in self.world.whole and after != case.disk:
+                    return False  # moves and deletions are told apart as whole files only
                 merged = self._merge(before, case.new, after)
                 if isinstance(merged, bool):
                     return False
