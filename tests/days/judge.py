@@ -151,6 +151,8 @@ class Case:
         if HUMAN in self.names and HUMAN in put and not self.forced:
             return author(word) == HUMAN and self._follows(word)
         others = self.names - {self.who}
+        if self.forced and HUMAN in others and author(word)[0] != "s":
+            return True  # what git did is unrecorded too
         return bool(others & put) or author(word) in others
 
     def _follows(self, word: str) -> bool:
@@ -269,6 +271,8 @@ class Case:
     def _may_drop_line(self, line: str) -> bool:
         """The session took it away, or what had come in its place."""
         names = self._takers
+        if self.forced and HUMAN in names and self.truth.fact(self.path, line).gone[1] == GIT:
+            return True
         if self.truth.fact(self.path, line).gone_by & names:
             return True
         later = self.truth.stands_in(self.path, line)
