@@ -51,6 +51,12 @@ class _Folding:
         if after == weave.text:
             weave.steps.append(self.key)
             return
+        if after in weave.known:
+            ranges = self._return_to(weave.known[after])
+            self._join_moved_back(self._removers())
+            self._rims(after, ranges)
+            self._finish(after)
+            return
         ranges, fresh = self._ranges(after)
         surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
@@ -61,9 +67,43 @@ class _Folding:
             self._splice(hunk, low_old, high_old, fresh[low_new:high_new], surroundings)
         self._moves(surroundings)
         self._rims(after, ranges)
+        self._finish(after)
+
+    def _finish(self, after: bytes | None) -> None:
+        weave = self.weave
         self._name_units()
         weave.text = after
         weave.steps.append(self.key)
+        weave.known.setdefault(after, len(weave.hunks))
+
+    def _return_to(self, hunks: int) -> list[Range]:
+        """Go back to a text the file had before: each line of it is the line that stood there.
+
+        A stash, a checkout or an undo brings lines back that say nothing about themselves, such as a
+        brace, and several at once; a diff would take some of them for new.
+        """
+        weave = self.weave
+        shown = set(weave.shown)
+        then = [atom for atom in weave.order() if weave.visible_at(atom, hunks)]
+        wanted = set(then)
+        ranges: list[Range] = []
+        left, made = START, None
+        for atom in [*(a for a in weave.order() if a in shown or a in wanted), END]:
+            if atom == END or (atom in shown and atom in wanted):
+                if made is not None:
+                    made.right = atom
+                left, made = atom, None
+                continue
+            if made is None:
+                made = weave.hunks[self._new_hunk()]
+                made.left = left
+                ranges.append((0, 0, 0, 0))
+            back = atom in wanted
+            weave.operate(atom, len(weave.hunks) - 1, back)
+            (made.undels if back else made.dels).append(atom)
+            weave.count[weave.line[atom]] = weave.count.get(weave.line[atom], 0) + (1 if back else -1)
+        weave.shown = then
+        return ranges
 
     def _new_hunk(self) -> int:
         self.weave.hunks.append(Hunk())
@@ -152,13 +192,24 @@ class _Folding:
     def _moves(self, surroundings: Surroundings) -> None:
         """Link lines that repeat older text; a move is one unit with what it took away."""
         weave = self.weave
-        taken_by = {atom: at for at, made in enumerate(weave.hunks[self.first :]) for atom in made.dels}
+        taken_by = self._removers()
         for at, made in enumerate(weave.hunks[self.first :]):
             for atom, origin in origins(weave, made.births, surroundings, taken_by):
                 weave.origin[atom] = origin
                 if origin in taken_by:
                     self._join(at, taken_by[origin])
-            for atom in made.undels:  # moved back: it left another place in the same step
+        self._join_moved_back(taken_by)
+
+    def _removers(self) -> dict[int, int]:
+        """Map the atoms this step removed to its hunks."""
+        made = enumerate(self.weave.hunks[self.first :])
+        return {atom: at for at, hunk in made for atom in hunk.dels}
+
+    def _join_moved_back(self, taken_by: dict[int, int]) -> None:
+        """What came back left another place in the same step."""
+        weave = self.weave
+        for at, made in enumerate(weave.hunks[self.first :]):
+            for atom in made.undels:
                 for other in weave.seen[weave.line[atom]]:
                     if other in taken_by:
                         self._join(at, taken_by[other])

@@ -23,9 +23,25 @@ def following(weave: Weave, anchored: Anchored, ours: set[int]) -> set[int]:
         if index == BASE or unit.owner is not None or index in anchored.units | anchored.drift:
             continue
         mine = ours | found
-        if all(_only_touches(weave, hunk, mine) for hunk in unit.hunks) and _touches_lines(weave, index):
+        if (
+            all(_only_touches(weave, hunk, mine) for hunk in unit.hunks)
+            and _touches_lines(weave, index)
+            and _stands(weave, index, mine)
+        ):
             found.add(index)
     return found
+
+
+def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:
+    """Tell whether a correction is on disk still, but for what `mine` made of it since."""
+    for hunk in weave.units[unit].hunks:
+        made = weave.hunks[hunk]
+        brought = made.births + made.undels
+        for atom, wanted in [*((a, True) for a in brought), *((a, False) for a in made.dels)]:
+            last = (weave.ops[atom] or [weave.birth[atom] << 1 | 1])[-1] >> 1
+            if weave.visible(atom) != wanted and _unit(weave, last) not in mine:
+                return False
+    return True
 
 
 def _touches_lines(weave: Weave, unit: int) -> bool:

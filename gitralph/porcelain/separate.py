@@ -23,6 +23,9 @@ from gitralph.quote import shown
 from gitralph.state import consumption, shell
 from gitralph.state.pending import PathState
 
+Row = tuple[Record, bytes | None, bytes | None]
+"""A record with its texts before and after."""
+
 TEXT_LIMIT = 5 << 20
 STEP_LIMIT = 2000
 _REWINDS = 20
@@ -97,7 +100,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     if converted:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
-    rows = [_step(*row) for row in texts]
+    rows = _with_sightings(state, texts, [_step(*row) for row in texts])
     start, then = head, head
     if rows:
         start, then = _start(scene, state, texts[0][0], rows[0].before, head)
@@ -112,6 +115,25 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         _readings(scene, state, steps, start, head),
         converted,
     )
+
+
+def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
+    """Put in what a commit found on disk when nothing of a session was left there.
+
+    It tells a file that was put back and then edited by hand from one that was only edited.
+    """
+    known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
+    for fields in state.journal.consumed:
+        seen, upto = fields.get("seen"), fields.get("upto")
+        if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
+            continue
+        earlier = [n for n, row in enumerate(rows) if row.key.isdigit() and int(row.key) < upto]
+        if not earlier or seen not in known:
+            continue
+        before, text = rows[earlier[-1]].after, known[seen]
+        if text != before:
+            rows.insert(earlier[-1] + 1, Step(f"seen-{upto}", None, before, text))
+    return rows
 
 
 def _readings(
@@ -285,7 +307,7 @@ def _was_restored(scene: Scene, state: PathState) -> bool:
     wrote over a restored file is his own text, not a correction of an edit that was taken back.
     """
     entry = scene.reader.entry(state.path)
-    times = [r.mtime or 0 for name in scene.own for r in state.pending.get(name, [])]
+    times = [r.mtime or 0 for r in state.journal.records if r.session in scene.own]
     if entry is None or not times:
         return False
     said = scene.repo.git.at(scene.repo.root).try_run(
