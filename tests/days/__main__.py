@@ -60,7 +60,7 @@ def _many(options: argparse.Namespace, passed: frozenset[str]) -> Tally:
 def _survey(options: argparse.Namespace, passed: frozenset[str], total: Tally) -> None:
     """Print the smallest days for each fault, N of each."""
     by_name: dict[str, list[int]] = {}
-    for seed, _, fault in (*total.faults, *total.needless_at):
+    for seed, _, fault in sorted((*total.faults, *total.needless_at), key=lambda row: row[1]):
         seeds = by_name.setdefault(fault.name, [])
         if seed not in seeds:
             seeds.append(seed)
@@ -91,6 +91,15 @@ def _parsed(text: str) -> Day:
     facts = dict(word.split("=") for word in head.split()[1:])
     lines = tuple(map(int, facts["lines"].split(",")))
     return Day(int(facts["seed"]), parse(rest), lines, int(facts["noise"]), facts["crlf"] == "1")
+
+
+def days_of(text: str) -> dict[str, Day]:
+    """Days by their title, from a text of sections as --survey prints them."""
+    found = {}
+    for section in text.split("## ")[1:]:
+        title, _, rest = section.partition("\n")
+        found[title] = _parsed(rest.strip())
+    return found
 
 
 def main() -> int:

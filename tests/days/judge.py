@@ -126,7 +126,10 @@ class Case:
             if foreign:
                 self._fault("FOREIGN", f"{self._owner(foreign[0])} added", line)
             elif not self._written(line):
-                self._fault("MADE-UP", "a line nobody wrote", line)
+                if self.truth.fact(self.path, line).put_by:
+                    self._fault("FOREIGN", "others' form of a line added", line)
+                else:
+                    self._fault("MADE-UP", "a line nobody wrote", line)
             elif line not in lines_of(self.disk):
                 why = self._dead(line)
                 if why:
@@ -148,29 +151,36 @@ class Case:
         if HUMAN in self.names and HUMAN in put and not self.forced:
             return author(word) == HUMAN and self._follows(word)
         others = self.names - {self.who}
+        if self.forced and HUMAN in others and author(word)[0] != "s":
+            return True  # what git did is unrecorded too
         return bool(others & put) or author(word) in others
 
     def _follows(self, word: str) -> bool:
-        """Tell whether an unrecorded word stands in place of this session's text, or within it."""
-        for line in self.disk or ():
-            if word in words(line):
-                stood = self.truth.stood_for(self.path, line)
-                if any(self._is_own(other) for other in stood):
-                    return True
-        return self._is_within(word)
+        """Tell whether an unrecorded word stands in place of this session's text, or within it.
 
-    def _is_own(self, line: str) -> bool:
-        return self.who in self.truth.fact(self.path, line).put_by
-
-    def _is_within(self, word: str) -> bool:
+        What people wrote side by side is one change for the tool: a run of their lines that replaces
+        the session's line may hold one that they added beside it.
+        """
         text = [line for line in self.disk or () if words(line)]
         at = next((n for n, line in enumerate(text) if word in words(line)), None)
         if at is None:
             return False
-        human = [any(author(w) == HUMAN for w in words(line)) for line in text]
-        above = next((text[n] for n in range(at, -1, -1) if not human[n]), None)
-        below = next((text[n] for n in range(at, len(text)) if not human[n]), None)
-        return above is not None and below is not None and self._is_own(above) and self._is_own(below)
+        start, stop = at, at + 1
+        while start and self._is_humans(text[start - 1]):
+            start -= 1
+        while stop < len(text) and self._is_humans(text[stop]):
+            stop += 1
+        for line in text[start:stop]:
+            if any(self._is_own(other) for other in self.truth.stood_for(self.path, line)):
+                return True
+        above, below = text[start - 1 : start], text[stop : stop + 1]
+        return bool(above and below and self._is_own(above[0]) and self._is_own(below[0]))
+
+    def _is_humans(self, line: str) -> bool:
+        return self.truth.fact(self.path, line).edit[1] == HUMAN
+
+    def _is_own(self, line: str) -> bool:
+        return self.who in self.truth.fact(self.path, line).put_by
 
     def _written(self, line: str) -> bool:
         return bool(self.truth.fact(self.path, line).put_by & self.names)
@@ -179,6 +189,8 @@ class Case:
         """Say why a line that is not on disk has no business in a commit; empty where it has."""
         fact = self.truth.fact(self.path, line)
         step, actor = fact.gone
+        if depth > 5:
+            return ""
         if step < 0 or fact.there:
             return "never seen on disk" if step < 0 else ""
         if actor == GIT:
@@ -193,7 +205,7 @@ class Case:
         return self._covered(line, step, depth)
 
     def _corrected(self, line: str) -> str:
-        successors = self.truth.stands_in(self.path, line)
+        successors = self._successors(line)
         if successors & lines_of(self.old):
             return "a text that is in HEAD stands for it"
         if self.truth.follow.get((self.path, line)):
@@ -202,20 +214,22 @@ class Case:
             return "somebody had taken it away, and HEAD agrees"
         return ""
 
+    def _successors(self, line: str) -> set[str]:
+        """What came in the place of a line when it was taken away last."""
+        return self.truth.stands_in(self.path, line, self.truth.fact(self.path, line).gone[0]) - {line}
+
     def _covered(self, line: str, step: int, depth: int) -> str:
         """A session took the line away: that is well while its own text is pending there."""
-        successors = self.truth.replaced_by.get((self.path, line), set()) - {line}
-        everything = self.truth.stands_in(self.path, line) - {line}
+        everything = self._successors(line)
         if everything & lines_of(self.old):
             return "a text that is in HEAD stands for it"
         if everything & lines_of(self.disk):
             return ""
         if self._settled(step):
             return "somebody had taken it away, and HEAD agrees"
-        if not successors or depth > 4:
-            return ""
-        whys = [self._dead(other, depth + 1) for other in successors]
-        if all(why == "git had taken it away" for why in whys):
+        edges = self.truth.replaced_by.get((self.path, line), {})
+        whys = [self._dead(other, depth + 1) for other, at in edges.items() if at >= step and other != line]
+        if whys and all(why == "git had taken it away" for why in whys):
             return "git had taken away what replaced it"
         return ""
 
@@ -257,6 +271,8 @@ class Case:
     def _may_drop_line(self, line: str) -> bool:
         """The session took it away, or what had come in its place."""
         names = self._takers
+        if self.forced and HUMAN in names and self.truth.fact(self.path, line).gone[1] == GIT:
+            return True
         if self.truth.fact(self.path, line).gone_by & names:
             return True
         later = self.truth.stands_in(self.path, line)

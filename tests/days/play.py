@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.days.judge import Case, Commit, Fault, judge
 from tests.days.place import Place, Shot, as_text
+from tests.days.remembered import remembered
 from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, Day, Step
 from tests.days.truth import GIT, Text, Truth, lines_of
 from tests.days.world import World
@@ -94,6 +95,7 @@ class Player:
         self.tell = tell
         self.passed = SOFT | set(passed)
         self.heard: list[str] = []
+        self.before_commit: set[str] = set()
         self.told: set[tuple[str, str, str, str]] = set()
         self.truth.observe(0, "base", {}, texts(self.world.shot), {})
         self._agree(0, self.world.shot)
@@ -166,6 +168,8 @@ class Player:
         dry = pending = None
         if step.verb == "ralph-dry":
             pending = self._pending(step.actor, faults)
+            said = self.place.ralph("ls-files", "-z", "--session", step.actor).text
+            self.before_commit = set(said.split("\0")[:-1])
             dry = self._call(faults, "commit", "--session", step.actor, "--json", "--dry-run")
             if self.place.shot() != before:
                 faults.append(Fault("MOVED", "by a dry run"))
@@ -181,6 +185,7 @@ class Player:
             self.heard += [f"     note: {note}" for note in document["notes"]]
         if dry is not None:
             faults += agreement(dry, document, pending)
+            faults += self._listed(step.actor, dry)
         commit = self._commit(step, before, after, document)
         if document["status"] == "refused":
             self.tally.refused += 1
@@ -230,6 +235,17 @@ class Player:
         rows = [row["pending"] for row in json.loads(done.out) if row["id"] == who]
         return int(rows[0]) if rows else 0
 
+    def _listed(self, who: str, dry: Mapping[str, Any]) -> list[Fault]:
+        """`ls-files` names the paths that a commit finds something in."""
+        listed = self.before_commit
+        found = {row["path"] for row in dry["paths"]}
+        found |= {row["path"] for row in dry["left"] if row["reason"] != "unchanged"}
+        wrong = found - listed if dry["status"] == "refused" else found ^ listed
+        return [
+            Fault("GHOST", f"ls-files {'lists' if path in listed else 'lacks'} a path", path)
+            for path in sorted(wrong)
+        ]
+
     # --- refusals ---
 
     def _count_refusal(self, commit: Commit) -> None:
@@ -255,8 +271,10 @@ class Player:
             as_text(commit.before.disk.get(path)), frozenset(), commit.ancestors,
         )  # fmt: skip
         case.new = case.old
-        for _, who, before, after in self.world.recorded.get(path, ()):
+        for number, who, before, after in self.world.recorded.get(path, ()):
             if who == commit.who and self._waits(case, before, after):
+                if number in self.world.whole and after != case.disk:
+                    return False  # moves and deletions are told apart as whole files only
                 merged = self._merge(before, case.new, after)
                 if isinstance(merged, bool):
                     return False
@@ -364,7 +382,8 @@ def play(
             player = Player(day, folder, tell, passed)
             os.environ.clear()
             os.environ.update(player.place.env)
-            return player.play()
+            with remembered(f"{player.place.git_dir}/config"):
+                return player.play()
         finally:
             os.environ.clear()
             os.environ.update(kept)

@@ -78,7 +78,7 @@ GIT = {
     "checkout-file": 4,
     "checkout-all": 1,
     "revert": 4,
-    "revert-staged": 1,
+    "revert-staged": 3,
     "cherry-pick": 3,
     "merge": 3,
     "rebase": 2,

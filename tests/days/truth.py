@@ -67,9 +67,9 @@ class Truth:
     """All that happened to the files of one day."""
 
     facts: dict[Key, Fact] = field(default_factory=dict)
-    replaced_by: dict[Key, set[str]] = field(default_factory=dict)
-    """A line, and those that an edit put in its place."""
-    replaces: dict[Key, set[str]] = field(default_factory=dict)
+    replaced_by: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """A line, and those that an edit put in its place, with the last step that did."""
+    replaces: dict[Key, dict[str, int]] = field(default_factory=dict)
     in_head: set[str] = field(default_factory=set)
     """Words that some HEAD had."""
     agreed: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
@@ -132,15 +132,15 @@ class Truth:
                 found.edit = (step, actor, True)
                 found.put_by.add(actor)
         if actor != GIT:
-            self._pair(path, old or (), new or ())
+            self._pair(step, path, old or (), new or ())
 
-    def _pair(self, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+    def _pair(self, step: int, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         for one, other in hunks(old, new):
             gone, made = lines_of(one), lines_of(other)
             for line in gone - made:
-                self.replaced_by.setdefault((path, line), set()).update(made - gone)
+                self.replaced_by.setdefault((path, line), {}).update(dict.fromkeys(made - gone, step))
             for line in made - gone:
-                self.replaces.setdefault((path, line), set()).update(gone - made)
+                self.replaces.setdefault((path, line), {}).update(dict.fromkeys(gone - made, step))
 
     def agree(self, step: int, commit: str, head: Files, disk: Files) -> None:
         """Note where file and HEAD are the same after a step."""
@@ -157,21 +157,25 @@ class Truth:
 
     def stood_for(self, path: str, line: str) -> set[str]:
         """All lines that a line stands in the place of, directly or through others."""
-        return self._closure(self.replaces, path, line)
+        return self._closure(self.replaces, path, line, 0, forward=False)
 
-    def stands_in(self, path: str, line: str) -> set[str]:
-        """All lines that came in the place of a line, directly or through others."""
-        return self._closure(self.replaced_by, path, line)
+    def stands_in(self, path: str, line: str, since: int = 0) -> set[str]:
+        """All lines that came in the place of a line since a step, directly or through others."""
+        return self._closure(self.replaced_by, path, line, since, forward=True)
 
     @staticmethod
-    def _closure(step: Mapping[Key, set[str]], path: str, line: str) -> set[str]:
+    def _closure(
+        edges: Mapping[Key, Mapping[str, int]], path: str, line: str, since: int, *, forward: bool
+    ) -> set[str]:
+        """Follow the edges in the order of time: an undo puts back what stood there, not what came."""
         found: set[str] = set()
-        todo = [line]
+        todo = [(line, since if forward else 1 << 30)]
         while todo:
-            for other in step.get((path, todo.pop()), ()):
-                if other not in found:
+            one, when = todo.pop()
+            for other, step in edges.get((path, one), {}).items():
+                if other not in found and (step >= when if forward else step <= when):
                     found.add(other)
-                    todo.append(other)
+                    todo.append((other, step + 1 if forward else step - 1))
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -27,6 +28,8 @@ class World:
         self.place = place = Place(folder)
         self.recorded: dict[str, list[Recorded]] = {}
         self.known: set[str] = set()
+        self.whole: set[int] = set()
+        """Steps that moved or deleted a file."""
         self.branches = ["main"]
         if day.crlf:
             place.write(".gitattributes", b"* text=auto\n")
@@ -85,6 +88,7 @@ class World:
         self.recorded.setdefault(path, []).append((step.number, who, as_text(before), as_text(after)))
         call = {"tool_use_id": f"toolu_{step.number:04}"}
         if after is None:
+            self.whole.add(step.number)
             place.write(path, None)
             self.hook("generic", payloads.edit(who, cwd, path, before, None, event="delete"))
         elif who in CLAUDE:
@@ -198,6 +202,7 @@ class World:
         if step.actor == HUMAN:
             return True
         self.known.add(step.actor)
+        self.whole.add(step.number)
         text, there = as_text(self.shot.disk[old]), as_text(self.shot.disk.get(new))
         self.recorded.setdefault(old, []).append((step.number, step.actor, text, None))
         self.recorded.setdefault(new, []).append((step.number, step.actor, there, text))
@@ -223,7 +228,9 @@ class World:
             ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
         ):  # fmt: skip
             if (folder / name).exists():
-                assert place.git(verb, "--abort") == 0, place.said
+                # one that ended before it began has no head to go back to
+                if place.git(verb, "--abort") and place.git(verb, "--quit"):
+                    shutil.rmtree(folder / name)
         unmerged = place._entries()[1]
         if unmerged:
             place.git("checkout", ("--ours", "--theirs")[step.flag % 2], "--", *unmerged)
