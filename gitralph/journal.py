@@ -14,6 +14,8 @@ from gitralph.sessionid import digest
 
 VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
+RENDERED, OFFERED = "rendered", "offered"
+"""Operations of a repository hook on the commit's text, see ``porcelain/rewrites.py``."""
 _TAIL = 1024
 _RECENT = 16 << 10
 _TEXT_LIMIT = 256 << 20

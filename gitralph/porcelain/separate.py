@@ -14,7 +14,7 @@ from gitralph.journal import Record, replay
 from gitralph.plumbing import blob
 from gitralph.plumbing.snapshot import ABSENT, Content
 from gitralph.plumbing.tree import Entry
-from gitralph.porcelain import evidence, history, outcome
+from gitralph.porcelain import evidence, history, outcome, rewrites
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
 from gitralph.porcelain.scene import Scene, manifest_upto
@@ -82,6 +82,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     """Texts and steps of a path. What HEAD holds already is left away where the texts meet."""
     head, content = head_text(scene, state.path), scene.contents[state.path]
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    texts, worktree = rewrites.seen(texts, content.data)
     first = _first_pending(state)
     recent = [row for row in texts if row[0].offset >= first]
     if recent and recent[0][1] == head:
@@ -91,7 +92,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     return Evidence(
         isolate.chain(steps, start),
         head,
-        content.data,
+        worktree,
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
         then != head,

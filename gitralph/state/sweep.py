@@ -84,9 +84,10 @@ def _is_needed(found: Journal, changed: float, cutoff: float) -> bool:
     """True while a record waits for a commit, or may come back because it is only void."""
     for session in found.sessions():
         mark = consumption.mark_of(found, session)
-        if mark.void and changed >= cutoff:
+        records = [record for record in found.records if record.session == session]
+        # the file may still hold the lines as they were before a hook rewrote them for a commit
+        if (mark.void or any(one.op == journal.RENDERED for one in records)) and changed >= cutoff:
             return True
-        records = (record for record in found.records if record.session == session)
         if any(consumption.is_pending(record, mark) for record in records):
             return True
     return False
