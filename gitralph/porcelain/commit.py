@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from gitralph import files, sessionfile
-from gitralph.errors import Busy, RalphError, Refused
+from gitralph.errors import Busy, Failed, RalphError, Refused
 from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
@@ -13,7 +13,6 @@ from gitralph.plumbing.tree import FOLDER, GITLINK, Entry, TreeReader
 from gitralph.porcelain import (
     committext,
     fallback,
-    hookchanges,
     history,
     landing,
     outcome,
@@ -24,8 +23,8 @@ from gitralph.porcelain import (
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
-from gitralph.porcelain.hookchanges import Taken
 from gitralph.porcelain.outcome import Left
+from gitralph.porcelain.repohooks import Taken
 from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
 from gitralph.state import lock
@@ -53,7 +52,7 @@ def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None
     matches = None
     if request.match is not None:
         matches = request.match(drafts.candidates(ctx, request.session))
-    unwritten = hookchanges.trial(ctx, taken) if taken else None
+    unwritten = taken.records if taken else None
     return drafts.build(ctx, bench, request.session, request.wishes, matches, unwritten)
 
 
@@ -120,7 +119,7 @@ def commit(ctx: Context, request: Request) -> Result:
             with lock.hold_briefly(ctx.layout, landing.LOCK):
                 result = _commit_locked(ctx, bench, request, None)
                 if result.commit:
-                    hookchanges.drop_patch(ctx, request.session)
+                    repohooks.drop_patch(ctx, request.session)
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
         repohooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
@@ -154,9 +153,9 @@ def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Res
                 with lock.hold_briefly(ctx.layout, landing.LOCK):
                     result = _commit_locked(ctx, bench, request, ready)
                     if result.commit:
-                        hookchanges.drop_patch(ctx, request.session)
-                        result.notes += hookchanges.note(ctx, bench, request.session, ready.taken)
-            except (_ChangedError, hookchanges.MovedError):
+                        repohooks.drop_patch(ctx, request.session)
+                        result.notes += _rewrite_notes(ctx, bench, request, ready.taken)
+            except (_ChangedError, repohooks.MovedError):
                 continue
             typed.drop()
             return result
@@ -183,7 +182,14 @@ def _prepare(ctx: Context, bench: Workbench, request: Request, typed: committext
     )
     with closing(stage):
         if request.verify and repohooks.present(ctx, ("pre-commit",)):
+            from gitralph.porcelain import hookchanges  # most commits meet no hook
+
             taken = hookchanges.run(ctx, inner, made, stage)
+        if not _Prepared(before, taken).expected(made.base):
+            raise Failed(
+                "the 'pre-commit' hook took back all that this session changed; nothing was committed",
+                "see what is left: git ralph status",
+            )
         return _Prepared(before, taken, committext.through_hooks(ctx, inner, request, made, stage, typed))
 
 
@@ -212,6 +218,9 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
     """Write what the hook rewrote as this session's, once a draft shows that just this comes of it."""
+    from gitralph.porcelain import hookchanges
+
+    hookchanges.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
     made = _build(ctx, inner, request, ready.taken)
     if made.entries == ready.expected(made.base):
@@ -221,6 +230,14 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
     if made.entries != ready.entries:
         raise _ChangedError
     raise hookchanges.refused(ctx, inner, made, ready.taken.pairs)
+
+
+def _rewrite_notes(ctx: Context, bench: Workbench, request: Request, taken: Taken) -> list[str]:
+    if not taken.texts:
+        return []
+    from gitralph.porcelain import hookchanges
+
+    return hookchanges.notes(ctx, bench, request.session, taken)
 
 
 def _lay_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> None:

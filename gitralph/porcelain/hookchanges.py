@@ -9,7 +9,6 @@ is recorded as ``rendered``; all else, and whatever a refusing hook changed, is 
 import os
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from gitralph import files, journal, jsonline, sessionfile
 from gitralph.errors import Failed
@@ -22,27 +21,13 @@ from gitralph.plumbing.tree import Entry
 from gitralph.porcelain import repohooks, rewrites
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
-from gitralph.porcelain.repohooks import Stage
+from gitralph.porcelain.repohooks import MovedError, Pair, Stage, Taken
 from gitralph.quote import line_form, shown
 from gitralph.record import TEXT_LIMIT, path_text
 from gitralph.state.pending import PathState
 
 NAME = "pre-commit"
 _FILES = (0o100644, 0o100755)
-
-
-class MovedError(Exception):
-    """Somebody else was at work on a file that the hook rewrote; look again."""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What the commit takes from a hook, and the records to be written before it does."""
-
-    entries: dict[bytes, Entry | None] = field(default_factory=dict)
-    records: dict[bytes, Record] = field(default_factory=dict)
-    texts: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
-    pairs: "Mapping[bytes, _Pair]" = field(default_factory=dict)
 
 
 def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
@@ -66,10 +51,7 @@ def _read_all(root: str, paths: Iterable[bytes]) -> dict[bytes, Content | None]:
     return out
 
 
-_Pair = tuple[Content | None, Content | None]
-
-
-def _texts(pair: _Pair) -> tuple[bytes, bytes] | None:
+def _texts(pair: Pair) -> tuple[bytes, bytes] | None:
     """Both texts of a plain file whose mode stayed; None for anything else."""
     old, new = pair
     if old is None or new is None or old.mode != new.mode or old.mode not in _FILES:
@@ -77,7 +59,7 @@ def _texts(pair: _Pair) -> tuple[bytes, bytes] | None:
     return (old.data, new.data) if old.data is not None and new.data is not None else None
 
 
-def _add_rewritten(stage: Stage, made: Draft, rewritten: Mapping[bytes, _Pair]) -> None:
+def _add_rewritten(stage: Stage, made: Draft, rewritten: Mapping[bytes, Pair]) -> None:
     """What the hook rewrote without ``git add`` goes into the commit all the same."""
     by_hook = _changed_entries(made, stage)
     names = [path for path, pair in rewritten.items() if path not in by_hook and _texts(pair)]
@@ -104,7 +86,7 @@ def _changed_entries(made: Draft, stage: Stage) -> dict[bytes, Entry | None]:
 
 
 def _in_place(
-    ctx: Context, made: Draft, stage: Stage, rewritten: Mapping[bytes, _Pair], passed: bool
+    ctx: Context, made: Draft, stage: Stage, rewritten: Mapping[bytes, Pair], passed: bool
 ) -> Taken:
     ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
     told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
@@ -134,7 +116,7 @@ def _said_no(made: Draft, told: list[bytes]) -> Failed:
     )
 
 
-def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: _Pair) -> bool:
+def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: Pair) -> bool:
     """Record what the hook did to a file; False where another may have written it as well."""
     old, new = pair
     if old is None or new is None or _is_open(ctx, path, made.session):
@@ -205,7 +187,7 @@ def _in_scratch(
     bench: Workbench,
     made: Draft,
     stage: Stage,
-    rewritten: Mapping[bytes, _Pair],
+    rewritten: Mapping[bytes, Pair],
     passed: bool,
 ) -> Taken:
     if not passed:
@@ -225,20 +207,20 @@ def _in_scratch(
     return taken
 
 
-def refused(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, _Pair]) -> Failed:
+def refused(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair]) -> Failed:
     """The hook passed, but what it changed is not this session's to commit."""
     message = f"the '{NAME}' hook changed lines that this commit cannot take from it"
     return offer(ctx, bench, made, pairs, message)
 
 
-def _read_others(stage: Stage, made: Draft) -> dict[bytes, _Pair]:
+def _read_others(stage: Stage, made: Draft) -> dict[bytes, Pair]:
     """Tracked files that are none of the commit's and that a refusing hook changed."""
     said = stage.git.run(
         "-c", "core.fsmonitor=false", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", made.tree
     )
-    paths = {path for path in said.split(b"\0")[:-1]} - set(made.entries) - set(stage.borrowed)
+    paths = set(said.split(b"\0")[:-1]) - set(made.entries) - set(stage.borrowed)
     tree = made.base
-    out: dict[bytes, _Pair] = {}
+    out: dict[bytes, Pair] = {}
     for path, now in _read_all(stage.root, sorted(paths)).items():
         out[path] = (_of_entry(stage.git, path, tree.entry(path)), now)
     return out
@@ -251,13 +233,13 @@ def _of_entry(git: Git, path: bytes, entry: Entry | None) -> Content | None:
     return Content(entry.mode, blob.working_form(git, path, entry))
 
 
-def _pair(made: Draft, stage: Stage, path: bytes, entry: Entry | None) -> _Pair:
+def _pair(made: Draft, stage: Stage, path: bytes, entry: Entry | None) -> Pair:
     old = made.entries[path] if path in made.entries else made.base.entry(path)
     return _of_entry(stage.git, path, old), _of_entry(stage.git, path, entry)
 
 
 def _rendered(
-    ctx: Context, made: Draft, changed: dict[bytes, Entry | None], pairs: Mapping[bytes, _Pair]
+    ctx: Context, made: Draft, changed: dict[bytes, Entry | None], pairs: Mapping[bytes, Pair]
 ) -> Taken | None:
     """The hook's change as this session's, None where a line of anybody else's is in it."""
     taken = Taken(changed, pairs=pairs)
@@ -292,7 +274,7 @@ def _for_disk(
     state = made.states.get(path)
     if state is not None:
         rows = [row for row in journal.replay(state.journal, ctx.layout) if row[0].is_exact]
-        seen = rewrites.seen(rows, disk.data)[1]
+        seen = rewrites.seen(rows, disk.data).worktree
     if seen is None:
         return None
     there = rewrites.carried(found, text, seen)
@@ -301,13 +283,12 @@ def _for_disk(
     return rewrites.apply(seen, [block for block in there if block is not None])
 
 
-def trial(ctx: Context, taken: Taken) -> dict[bytes, Record]:
-    """The records for a draft that tells whether they make what the hook made."""
+def keep_texts(ctx: Context, taken: Taken) -> None:
+    """Store what the records start from, so that a draft can replay them before they are written."""
     for path, (before, _) in taken.texts.items():
         oid = taken.records[path].before
         assert oid is not None
         journal.store_text(ctx.layout, before, oid)
-    return dict(taken.records)
 
 
 def write(ctx: Context, made: Draft, taken: Taken) -> None:
@@ -320,9 +301,7 @@ def write(ctx: Context, made: Draft, taken: Taken) -> None:
 # --- the patch ---
 
 
-def offer(
-    ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, _Pair], message: str
-) -> Failed:
+def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair], message: str) -> Failed:
     """Keep the hook's change as a patch for the files as they stand; what applies counts as ours."""
     wanted: dict[bytes, tuple[Content, bytes]] = {}
     stuck = []
@@ -358,24 +337,16 @@ def keep_patch(ctx: Context, session: str, text: bytes) -> str:
     return f"git -C {shlex.quote(ctx.repo.root)} apply {shlex.quote(name)}"
 
 
-def drop_patch(ctx: Context, session: str) -> None:
-    """Remove the patch file of a session."""
-    try:
-        os.unlink(ctx.layout.patch(session))
-    except FileNotFoundError:
-        pass
-
-
-def note(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[str]:
+def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[str]:
     """What to say of a commit that has lines of a hook's which the files do not have."""
     contents: dict[bytes, tuple[Content, Content]] = {}
     for path, (before, after) in taken.texts.items():
         contents[path] = Content(0o100644, before), Content(0o100644, after)
-    if not contents:
-        return []
     command = keep_patch(ctx, session, _patch(ctx.git, bench, contents))
     listed = ", ".join(f"'{shown(path)}'" for path in contents)
-    return [f"the '{NAME}' hook rewrote lines of {listed} in the commit; '{command}' brings them into the file"]
+    return [
+        f"the '{NAME}' hook rewrote lines of {listed} in the commit; '{command}' brings them into the file"
+    ]
 
 
 def _claims(made: Draft, paths: Iterable[bytes]) -> list[str]:

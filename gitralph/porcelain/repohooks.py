@@ -8,10 +8,12 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitralph.errors import Failed
+from gitralph.journal import Record
 from gitralph.plumbing.git import Git
+from gitralph.plumbing.snapshot import Content
 from gitralph.plumbing.tree import Entry
 from gitralph.porcelain import scratch
 from gitralph.porcelain.context import Context
@@ -34,6 +36,35 @@ def _is_guard(folder: str) -> bool:
     from gitralph.porcelain.install import githook
 
     return githook.is_bare(folder)
+
+
+class MovedError(Exception):
+    """Somebody else was at work on a file that a hook rewrote; look again."""
+
+
+Pair = tuple[Content | None, Content | None]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a commit takes from a hook, and what is to be recorded before it does.
+
+    ``records`` and ``texts`` (on disk, and as the hook wants it) are those of the scratch worktree;
+    ``pairs`` the files as the hook found and left them.
+    """
+
+    entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    records: dict[bytes, Record] = field(default_factory=dict)
+    texts: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    pairs: Mapping[bytes, Pair] = field(default_factory=dict)
+
+
+def drop_patch(ctx: Context, session: str) -> None:
+    """Remove what a hook offered to a session: its commit went through."""
+    try:
+        os.unlink(ctx.layout.patch(session))
+    except FileNotFoundError:
+        pass
 
 
 @dataclass(frozen=True)

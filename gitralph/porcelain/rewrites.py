@@ -9,13 +9,16 @@ lines are written anew; so nothing on disk looks like somebody's change back.
 """
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
-from typing import NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitralph.journal import OFFERED, RENDERED, Record, split_lines
 
 _FINE = 4000
 """So many changed lines are compared line by line; SequenceMatcher takes the square of them."""
+
+if TYPE_CHECKING:
+    from gitralph.isolate import Separation
 
 Row = tuple[Record, bytes | None, bytes | None]
 Range = tuple[int, int, int, int]
@@ -42,6 +45,8 @@ def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
         return []
     if max(len(a), len(b)) > _FINE:
         return [(head, head + len(a), head, head + len(b))]
+    from difflib import SequenceMatcher
+
     found = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     return [(i + head, j + head, k + head, m + head) for kind, i, j, k, m in found if kind != "equal"]
 
@@ -102,14 +107,58 @@ def apply(text: bytes, found: Sequence[Block]) -> bytes:
     return b"".join(lines)
 
 
-def seen(rows: Sequence[Row], worktree: bytes | None) -> tuple[list[Row], bytes | None]:
-    """Steps and worktree as a commit reads them: with the hook's lines where a commit took them."""
+class Seen(NamedTuple):
+    """Steps and worktree as a commit reads them, and the blocks in which the file on disk differs."""
+
+    rows: list[Row]
+    worktree: bytes | None
+    blocks: tuple[Block, ...] = ()
+
+    def line(self, number: int) -> int:
+        """The line that stands for a line of the file on disk; 0 where a hook removed it."""
+        shift = 0
+        for block in self.blocks:
+            if number > block.stop:
+                shift += len(block.lines) - (block.stop - block.start)
+            elif number > block.start:
+                inside = min(number - block.start, len(block.lines))
+                return block.start + shift + inside if inside else 0
+        return number + shift
+
+    def on_disk(self, lines: tuple[int, int] | None) -> tuple[int, int] | None:
+        """A range of lines as the file on disk counts them."""
+        if lines is None or not self.blocks:
+            return lines
+        return self._back(lines[0], 0), self._back(lines[1], -1)
+
+    def _back(self, number: int, end: int) -> int:
+        shift = 0
+        for block in self.blocks:
+            start = block.start + shift
+            if number > start + len(block.lines):
+                shift += len(block.lines) - (block.stop - block.start)
+            elif number > start:
+                return (block.start + 1, block.stop)[end]
+        return number - shift
+
+    def told(self, found: "Separation") -> "Separation":
+        """An answer with its lines as the file on disk counts them."""
+        if not self.blocks:
+            return found
+        left = tuple(replace(one, lines=self.on_disk(one.lines)) for one in found.left)
+        notes = tuple(replace(one, lines=self.on_disk(one.lines)) for one in found.notes)
+        return replace(found, left=left, notes=notes)
+
+
+def seen(rows: Sequence[Row], worktree: bytes | None) -> Seen:
+    """Steps and worktree with the hook's lines where a commit took them."""
     if not any(record.op in (RENDERED, OFFERED) for record, _, _ in rows):
-        return list(rows), worktree
+        return Seen(list(rows), worktree)
     view = _View()
     for row in rows:
         view.take(*row)
-    return view.rows, view.go(worktree)
+    text = view.go(worktree)
+    return Seen(view.rows, text, tuple(sorted(view.active)))
 
 
 class _View:

@@ -117,7 +117,9 @@ def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
 def _is_tool(root: bytes, path: bytes, is_folder: bool) -> bool:
     if not is_folder:
         return b"/" not in path
-    return path.rpartition(b"/")[2] not in _NO_TOOLS and not os.path.lexists(os.path.join(root, path, b".git"))
+    return path.rpartition(b"/")[2] not in _NO_TOOLS and not os.path.lexists(
+        os.path.join(root, path, b".git")
+    )
 
 
 def _lies_below(path: bytes, linked: list[bytes]) -> bool:

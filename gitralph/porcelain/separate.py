@@ -17,6 +17,7 @@ from gitralph.plumbing.tree import Entry
 from gitralph.porcelain import evidence, history, outcome, rewrites
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
+from gitralph.porcelain.rewrites import Seen
 from gitralph.porcelain.scene import Scene, manifest_upto
 from gitralph.quote import shown
 from gitralph.state import consumption
@@ -37,6 +38,7 @@ class Evidence:
     committed: set[str]
     settled: set[str]
     moved: bool
+    seen: Seen
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
@@ -82,7 +84,8 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     """Texts and steps of a path. What HEAD holds already is left away where the texts meet."""
     head, content = head_text(scene, state.path), scene.contents[state.path]
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
-    texts, worktree = rewrites.seen(texts, content.data)
+    seen = rewrites.seen(texts, content.data)
+    texts = seen.rows
     first = _first_pending(state)
     recent = [row for row in texts if row[0].offset >= first]
     if recent and recent[0][1] == head:
@@ -92,10 +95,11 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     return Evidence(
         isolate.chain(steps, start),
         head,
-        worktree,
+        seen.worktree,
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
         then != head,
+        seen,
     )
 
 
@@ -201,7 +205,7 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
 
 
 def _ask(scene: Scene, known: Evidence) -> Separation:
-    return isolate.separate(
+    found = isolate.separate(
         known.head,
         known.steps,
         known.worktree,
@@ -212,6 +216,7 @@ def _ask(scene: Scene, known: Evidence) -> Separation:
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
     )
+    return known.seen.told(found)
 
 
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:

@@ -22,7 +22,8 @@ HOOKS = {
     "failing": "exit 1",
     "rewrites, adds, passes": f"for f in {NAMES}; do sed -i '{FORMAT}' $f; git add $f; done",
     "rewrites, passes": f"for f in {NAMES}; do sed -i '{FORMAT}' $f; done",
-    "rewrites, fails": f"for f in {NAMES}; do sed -i.old '{FORMAT}' $f; cmp -s $f $f.old || bad=1; rm $f.old; done\n"
+    "rewrites, fails": f"for f in {NAMES}; do sed -i.old '{FORMAT}' $f;"
+    " cmp -s $f $f.old || bad=1; rm $f.old; done\n"
     "[ -z \"$bad\" ] || { echo '- files were modified by this hook'; exit 1; }",
     "stashes": "git stash push -q --keep-index -u; git checkout -q -- .; git clean -fdq;"
     " git stash pop -q 2> /dev/null; exit 0",
@@ -156,7 +157,7 @@ def test_a_write_of_another_session_during_the_hook_is_not_this_sessions(repo: R
 
 @pytest.mark.parametrize("kind", ["rewrites, adds, passes", "rewrites, passes"])
 @pytest.mark.parametrize("place", PLACES[1:])
-def test_a_hook_elsewhere_formats_this_sessions_lines_in_the_commit(repo: Repo, kind: str, place: str) -> None:
+def test_a_hook_elsewhere_formats_these_lines_in_the_commit(repo: Repo, kind: str, place: str) -> None:
     """The commit takes the change; the file on disk is not written, and no later commit takes it back."""
     _hook(repo, HOOKS[kind])
     mine, theirs = _after(TEN, 5, "x=1\n"), _after(_after(TEN, 5, "x=1\n"), 1, "y=2\n")
@@ -229,7 +230,7 @@ def test_undoing_an_edit_over_formatted_lines_takes_back_that_edit_alone(repo: R
 
 
 @pytest.mark.parametrize("place", PLACES[1:])
-def test_a_refusing_hook_elsewhere_prints_a_patch_and_the_command_that_applies_it(repo: Repo, place: str) -> None:
+def test_a_refusing_hook_elsewhere_prints_a_patch_and_how_to_apply_it(repo: Repo, place: str) -> None:
     """Applied, the lines are this session's own, exactly; the next commit passes."""
     _hook(repo, HOOKS["rewrites, fails"])
     repo.edit("S1", "a", _after(TEN, 5, "x=1\n"))
@@ -325,13 +326,34 @@ def test_a_formatted_file_of_windows_line_ends_keeps_them(repo: Repo) -> None:
     assert repo.blob("a").decode() == _after(TEN, 5, "x = 1\n")
 
 
-def test_a_hook_that_takes_everything_back_leaves_nothing_to_commit(repo: Repo) -> None:
+@pytest.mark.parametrize("place", ["alone", "an untracked file"])
+def test_a_hook_that_takes_everything_back_leaves_nothing_to_commit(repo: Repo, place: str) -> None:
+    """No empty commit, and no edit is forgotten that the file still holds."""
     _hook(repo, "git checkout -q HEAD -- a")
-    repo.write("notes", "mine\n")
     repo.edit("S1", "a", _after(TEN, 5, "x\n"))
+    _surround(repo, place)
     head = repo.head()
-    repo.run("commit", "--session", "S1", "-m", "x")
-    assert repo.head() == head or repo.changes()
+    code, said = _try(repo, "S1")
+    assert code == 1
+    assert "took back all" in said
+    assert repo.head() == head
+    if place != "alone":
+        assert _try(repo, "S1", "--no-verify")[0] == 0
+        assert repo.blob("a") == repo.read("a")
+
+
+def test_a_line_rewritten_for_the_commit_is_still_told_by_its_number_on_disk(repo: Repo) -> None:
+    """The hook made three lines of one; ``why`` counts the lines of the file as it stands."""
+    _hook(repo, "sed -i 's/^x=1$/x = (\\n    1\\n)/' a; git add a")
+    repo.edit("S1", "a", _after(TEN, 5, "x=1\n"))
+    _surround(repo, "another session in the file")
+    assert _try(repo, "S1")[0] == 0
+    assert b"x = (\n    1\n)\n" in repo.blob("a")
+    assert "S1" in repo.ralph("why", "a:7").text
+    assert "S2" in repo.ralph("why", "a:2").text
+    repo.edit("S2", "a", _read(repo, "a").replace("line 9\n", "line nine\n"))
+    assert "S2" in repo.ralph("why", "a:11").text
+    repo.ralph("why", "a:13", code=129)
 
 
 # --- all of it ---

@@ -80,8 +80,8 @@ def test_a_hook_never_sees_the_borrowed_folders_as_changes(husky: Repo, tmp_path
 
 def test_a_hook_that_drops_git_variables_adds_no_borrowed_folder(husky: Repo) -> None:
     """Even where our exclusion does not reach, a link of ours is no change of the hook's."""
-    _script(husky.file(".husky/pre-commit"),
-            'for v in $(env | sed -n "s/^\\(GIT_CONFIG[A-Z0-9_]*\\)=.*/\\1/p"); do unset "$v"; done; git add -A')  # fmt: skip
+    names = '$(env | sed -n "s/^\\(GIT_CONFIG[A-Z0-9_]*\\)=.*/\\1/p")'
+    _script(husky.file(".husky/pre-commit"), f'for v in {names}; do unset "$v"; done; git add -A')
     husky.write("notes", "mine\n")
     husky.edit("S1", "a", MINE)
     husky.ralph("commit", "--session", "S1", "-m", "x")
