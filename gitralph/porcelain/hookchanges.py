@@ -59,10 +59,8 @@ def _texts(pair: Pair) -> tuple[bytes, bytes] | None:
     return (old.data, new.data) if old.data is not None and new.data is not None else None
 
 
-def _add_rewritten(stage: Stage, made: Draft, rewritten: Mapping[bytes, Pair]) -> None:
+def _add(stage: Stage, names: list[bytes]) -> None:
     """What the hook rewrote without ``git add`` goes into the commit all the same."""
-    by_hook = _changed_entries(made, stage)
-    names = [path for path, pair in rewritten.items() if path not in by_hook and _texts(pair)]
     if names:
         git = stage.git.at(GIT_LITERAL_PATHSPECS="1")
         git.run("-c", "core.fsmonitor=false", "add", "--", *names)
@@ -94,7 +92,7 @@ def _in_place(
         raise _said_no(made, told)
     if len(told) < len(ours):
         raise MovedError
-    _add_rewritten(stage, made, rewritten)
+    _add(stage, ours)
     changed = _changed_entries(made, stage)
     if all(path in made.entries and made.now.get(path) == made.entries[path] for path in changed):
         return Taken(changed)
@@ -196,7 +194,8 @@ def _in_scratch(
             raise repohooks.hook_failed(NAME)
         message = f"the '{NAME}' hook said no; nothing was committed"
         raise offer(ctx, bench, made, {**rewritten, **others}, message)
-    _add_rewritten(stage, made, rewritten)
+    by_hook = _changed_entries(made, stage)
+    _add(stage, [path for path, pair in rewritten.items() if path not in by_hook and _texts(pair)])
     changed = _changed_entries(made, stage)
     if not changed:
         return Taken()
@@ -303,31 +302,44 @@ def write(ctx: Context, made: Draft, taken: Taken) -> None:
 
 def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair], message: str) -> Failed:
     """Keep the hook's change as a patch for the files as they stand; what applies counts as ours."""
-    wanted: dict[bytes, tuple[Content, bytes]] = {}
-    stuck = []
-    for path, disk in _read_all(ctx.repo.root, pairs).items():
-        texts = _texts(pairs[path])
-        there = None
-        if texts is not None:
-            there = _for_disk(ctx, made, path, disk, rewrites.blocks(*texts), texts[0])
-        if there is None or disk is None:
-            stuck.append(path)
-        elif there != disk.data:
-            wanted[path] = disk, there
-    for path, (disk, there) in wanted.items():
-        state = made.states.get(path)
-        if path in made.entries and state is not None and not _by_path_only(state, made.session):
-            step = _step(made, OFFERED, disk, Content(disk.mode, there))
-            _append(ctx, path, step, disk.data, -1)
-    applies = {path: (disk, Content(disk.mode, there)) for path, (disk, there) in wanted.items()}
+    applies: dict[bytes, tuple[Content, Content]] = {}
+    there = _read_all(ctx.repo.root, pairs)
+    for path, pair in pairs.items():
+        wanted = _wanted(ctx, made, path, there[path], pair)
+        if wanted is not None:
+            applies[path] = (there[path] or ABSENT, wanted)
+            _note_offer(ctx, made, path, *applies[path])
+    stuck = sorted(set(pairs) - set(applies))
     rest = {path: (pairs[path][0] or ABSENT, pairs[path][1] or ABSENT) for path in stuck}
     text = _patch(ctx.git, bench, {**applies, **rest})
-    hints = [keep_patch(ctx, made.session, _patch(ctx.git, bench, applies))] if wanted else []
+    hints = [keep_patch(ctx, made.session, _patch(ctx.git, bench, applies))] if applies else []
     if stuck:
-        listed = ", ".join(f"'{shown(path)}'" for path in sorted(stuck))
-        hints.append(f"{listed} has other changes there: apply the rest by hand")
-    hints += [*_claims(made, wanted), "then commit again: the change counts as this session's"]
+        listed = ", ".join(f"'{shown(path)}'" for path in stuck)
+        hints.append(f"the change of {listed} does not fit the file as it stands: make it there by hand")
+    hints += [*_claims(made, applies), "then commit again: the change counts as this session's"]
     return Failed(f"{message}:\n{text.decode('utf-8', 'replace')}", *hints)
+
+
+def _wanted(ctx: Context, made: Draft, path: bytes, disk: Content | None, pair: Pair) -> Content | None:
+    """The file on disk as the hook wants it; None where its change does not fit there."""
+    old, new = pair
+    if disk is not None and disk.absent and old in (None, ABSENT) and new is not None:
+        return new
+    texts = _texts(pair)
+    if texts is None or disk is None:
+        return None
+    found = _for_disk(ctx, made, path, disk, rewrites.blocks(*texts), texts[0])
+    return None if found is None else Content(disk.mode, found)
+
+
+def _note_offer(ctx: Context, made: Draft, path: bytes, disk: Content, wanted: Content) -> None:
+    state = made.states.get(path)
+    if state is None or path not in made.entries or _by_path_only(state, made.session):
+        return
+    step = _step(made, OFFERED, disk, wanted)
+    told = [(one.op, one.before, one.after) for one in state.pending.get(made.session, [])]
+    if (step.op, step.before, step.after) not in told:
+        _append(ctx, path, step, disk.data, -1)
 
 
 def keep_patch(ctx: Context, session: str, text: bytes) -> str:
@@ -350,10 +362,12 @@ def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[st
 
 
 def _claims(made: Draft, paths: Iterable[bytes]) -> list[str]:
-    others = sorted(path for path in paths if path not in made.entries)
+    """The command that claims what no record of this session's lines can tell."""
+    states = made.states
+    others = [p for p in paths if p not in states or _by_path_only(states[p], made.session)]
     if not others:
         return []
-    listed = " ".join(shlex.quote(os.fsdecode(path)) for path in others)
+    listed = " ".join(shlex.quote(os.fsdecode(path)) for path in sorted(others))
     return [f"git ralph track --session {shlex.quote(made.session)} -- {listed}"]
 
 

@@ -86,7 +86,6 @@ def _checked_out(ctx: Context, folder: str, tree: bytes, head: str, env: dict[st
         ctx.git.run(*_QUIET, "worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
     git = Git(ctx.outer.program, {**inherited, **env}, folder)
     git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
-    git.run(*_QUIET, "clean", "-ffdqx")  # links that a crash left go before anything is written
     git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
     git.run(*_QUIET, "clean", "-ffdqx")
     return git

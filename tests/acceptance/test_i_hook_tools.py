@@ -127,9 +127,10 @@ def test_a_path_that_becomes_tracked_takes_the_place_of_a_borrowed_one(husky: Re
     (scratch / "packages/one/node_modules").symlink_to(husky.file("packages/one/node_modules"))
     husky.git("add", "-f", "build/keep")
     husky.git("commit", "-qm", "tracked now")
+    husky.write("build/keep", "main, not committed\n")
     husky.edit("S1", "b", MINE)
     husky.ralph("commit", "--session", "S1", "-m", "x")
-    assert husky.read("build/keep") == b"main\n"
+    assert husky.read("build/keep") == b"main, not committed\n"
     assert husky.file("packages/one/node_modules/dependency/index.js").exists()
 
 
