@@ -50,7 +50,9 @@ class _Landed:
 
     def __init__(self, weave: Weave, commits: Sequence[Collection[str]]) -> None:
         self.weave = weave
-        self.names = [frozenset(name.removesuffix("~") for name in names) for names in commits[:_COMMITS] if names]
+        self.names = [
+            frozenset(name.removesuffix("~") for name in names) for names in commits[:_COMMITS] if names
+        ]
         self.units: list[list[int]] = [[] for _ in self.names]
         self.texts: list[tuple[int, bytes | None, list[int]]] = [(-1, None, []) for _ in self.names]
         self.looked = 1

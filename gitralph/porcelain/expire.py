@@ -121,15 +121,17 @@ def forget(sweep: Sweep, trees: Worktrees, session: str) -> None:
     """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile."""
     manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
     others = [trees.top.commits(session), trees.top.record(session)]
+    patches = [lay.patch(session) for lay in trees.here]
     if sweep.dry:
-        for path in [*manifests, *others]:
+        for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)
         return
     _settle(trees, session)
     blanks = [(path, _blank(path)) for path in manifests]
     if not all(was_quiet for _, (_, was_quiet) in blanks):
         return
-    sweep.unlink("session", others[0])
+    for path in [*patches, others[0]]:
+        sweep.unlink("session", path)
     for path, (size, _) in blanks:
         if not _drop_blank(sweep, path, size):
             return

@@ -89,9 +89,10 @@ def _is_needed(lay: Layout, found: Journal, changed: float, cutoff: float) -> bo
         if not os.path.lexists(lay.manifest(session)):
             continue
         mark = consumption.mark_of(found, session)
-        if mark.void and changed >= cutoff:
+        records = [record for record in found.records if record.session == session]
+        # the file may still hold the lines as they were before a hook rewrote them for a commit
+        if (mark.void or any(one.op == journal.RENDERED for one in records)) and changed >= cutoff:
             return True
-        records = (record for record in found.records if record.session == session)
         if any(consumption.is_pending(record, mark) for record in records):
             return True
     return False
