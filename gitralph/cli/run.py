@@ -73,6 +73,8 @@ class Loop(click.Command):
 def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool, **given: Any) -> int:
     """Work through a plan: each open task gets a session, an agent, one commit and its tick."""
     _check(given["plan"], given["prompt"], given["bead"])
+    if given["promise"] is not None and not given["promise"].strip():
+        raise UsageError("the promise is empty")
     wanted = Options(command=click_ctx.meta.get("command", ()), **given)
     ctx = options.context(create=not (dry_run or resume))
     cwd = os.getcwd()

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gitralph import eventfile, gitdir, process, sessionfile
+from gitralph import eventfile, gitdir, process, promise, sessionfile
 from gitralph.errors import Failed, RalphError
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import open_repository
@@ -109,7 +109,7 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
     if _told_done(events_file, since, job):
         return True
     if worker.options.promise is not None:
-        return prompt.is_promised(ended.output, worker.options.promise)
+        return promise.is_kept(promise.said_by(ended.output), worker.options.promise)
     return True
 
 

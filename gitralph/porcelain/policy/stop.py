@@ -5,6 +5,7 @@ Whoever owns no bead here is none of its business. What cannot be read lets go, 
 
 from collections.abc import Mapping
 
+from gitralph import promise
 from gitralph.errors import RalphError
 from gitralph.event import list_of, object_of, text_of
 from gitralph.layout import Layout
@@ -59,7 +60,7 @@ def _bead_of(layout: Layout, payload: dict[str, object], session: str | None, re
     if text_of(payload, "hook_event_name") not in _SUBAGENT and not agent_id:
         return next((one for one in mine if one.agent_id is None), None)
     path = text_of(payload, "agent_transcript_path")
-    prompt = message.first_prompt(path) if path else ""
+    prompt = promise.asked_in(path) if path else ""
     if prompt.startswith(wording.MARK):
         named = {f"bead: {one.bead}": one for one in mine}
         return next((named[row] for row in prompt.split("\n")[:3] if row in named), None)
@@ -71,7 +72,7 @@ def _bead_of(layout: Layout, payload: dict[str, object], session: str | None, re
 
 def _answer(agent: str, ctx: Context, record: Bead, payload: dict[str, object], reply: Reply) -> Reply:
     record.path = where.open_trees(ctx).path(record.bead)  # what the record says may be of yesterday
-    promised = message.promises(message.last_message(payload), record.completion_promise)
+    promised = promise.is_kept(message.last_message(payload), record.completion_promise)
     try:
         missing = gates.missing(ctx, record) if promised else []
     except RalphError as error:
