@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from gitralph import beadid
 from gitralph.cli import environ, options, output
 from gitralph.cli.live import Live
 from gitralph.errors import NO, UsageError
@@ -128,7 +129,7 @@ def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:
         raise UsageError("a plan and -p exclude each other")
     if prompt is not None and not prompt.strip():
         raise UsageError("the prompt is empty")
-    if bead is not None and (plan is not None or not runs.is_bead(bead)):
+    if bead is not None and (plan is not None or not beadid.is_valid(bead)):
         raise UsageError(
             f"'{bead[:60]}' cannot be the work item", "in a plan a task names its own: (bead bd-1)"
         )

@@ -9,7 +9,6 @@ from gitralph.errors import Fatal, Refused
 from gitralph.layout import Layout
 from gitralph.porcelain import events as emitting
 from gitralph.porcelain.context import Context
-from gitralph.sessionid import is_valid
 from gitralph.state import events, pending
 from gitralph.state import run as runs
 from gitralph.state.events import Event
@@ -62,11 +61,6 @@ def named(ctx: Context, run: str | None) -> Record:
     if found is None:
         raise Fatal("no run is current here", "git ralph run start", "git ralph run list")
     return runs.read(ctx.layout, found)
-
-
-def is_bead(text: str) -> bool:
-    """True for what may be the id of a work item."""
-    return is_valid(text) and not text.endswith((".", ".lock"))
 
 
 def refuse_live(record: Record, verb: str) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from gitralph import layout as layouts
 from gitralph.errors import RalphError, Refused
-from gitralph.porcelain.beads import details
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.policy import helpers, launch_input, place, rules, wording
 from gitralph.porcelain.policy.launch_input import Launch
@@ -14,6 +13,7 @@ from gitralph.porcelain.worktree import add as adding
 from gitralph.porcelain.worktree import where
 from gitralph.state import bead as beads
 from gitralph.state.bead import Bead
+from gitralph.tracker import Item, Tracker
 
 
 def _no_bead(wish: Wish) -> Reply:
@@ -114,9 +114,11 @@ def _with_worktree(
         error = adding.failure(found.ran)
         return blocked(error.message, *error.hints)
     reply.said += [f"note: {note}" for note in found.notes]
-    known = details.of_bead(ctx, where.open_trees(ctx).root, bead)
-    record = _note(ctx, launch, wish, bead, known, fresh=wish.restart or not running)
-    details.claim(ctx, where.open_trees(ctx).root, bead)
+    claims = ctx.config.boolean("ralph.beads.claim")
+    tracker = Tracker.of(ctx, where.open_trees(ctx).root, ctx.warn, named=claims)
+    record = _note(ctx, launch, wish, bead, tracker.look(bead), fresh=wish.restart or not running)
+    if claims:
+        tracker.begin(bead)
     context = wording.worker_context(record)
     fields = _with_prompt(launch, context)
     if launch.bare:
@@ -125,7 +127,7 @@ def _with_worktree(
     return reply
 
 
-def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: details.Known, fresh: bool) -> Bead:
+def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: Item, fresh: bool) -> Bead:
     """The loop's terms: the launch's, else the bead's own, else the defaults; a second launch counts on."""
     with beads.hold(ctx.layout, bead):
         record = where.record_of(ctx.layout, bead) or Bead(bead)
@@ -140,7 +142,7 @@ def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: details.Kn
         record.blocks, record.agent_id, record.agent_type = 0, None, launch.agent_type
         record.prompt = launch.prompt if launch.prompt is not None else record.prompt
         record.title = known.title or record.title
-        record.acceptance_criteria = known.criteria or record.acceptance_criteria
+        record.acceptance_criteria = "\n".join(known.criteria) or record.acceptance_criteria
         record.extra["looped"] = True
         beads.write(ctx.layout, record)
     return record

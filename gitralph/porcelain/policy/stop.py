@@ -9,7 +9,6 @@ from gitralph import promise
 from gitralph.errors import RalphError
 from gitralph.event import list_of, object_of, text_of
 from gitralph.layout import Layout
-from gitralph.porcelain.beads import details
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.policy import announce, gates, message, place, wording
 from gitralph.porcelain.policy.launch_input import plain_type
@@ -17,6 +16,7 @@ from gitralph.porcelain.policy.reply import Reply, again
 from gitralph.porcelain.worktree import where
 from gitralph.state import bead as beads
 from gitralph.state.bead import Bead, DamagedError
+from gitralph.tracker import Tracker
 
 MOST_BLOCKS = 7
 _SUBAGENT = ("SubagentStop", "subagentStop")
@@ -87,8 +87,8 @@ def _answer(agent: str, ctx: Context, record: Bead, payload: dict[str, object], 
             now.path = record.path
             why = "not accepted yet: " + "\n".join(missing) if missing else "the promise is not there yet"
             reply.out = again(agent, wording.go_on(now, why))
-    if promised and not missing:
-        details.close(ctx, where.open_trees(ctx).root, record.bead)
+    if promised and not missing and ctx.config.boolean("ralph.beads.close"):
+        Tracker.of(ctx, where.open_trees(ctx).root, ctx.warn, named=True).close(record.bead)
     return reply
 
 
