@@ -30,16 +30,9 @@ class Registered:
         return not os.path.lexists(self.path + "/.git")
 
 
-def elsewhere(git: Git, folder: str, **env: str) -> Git:
-    """git working in ``folder`` by discovery, whatever ``GIT_DIR`` the caller inherited."""
-    dropped = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE")
-    kept = {key: value for key, value in git.env.items() if key not in dropped}
-    return Git(git.program, {**kept, **env}, folder, git.keep)
-
-
 def administration(git: Git, common_dir: str, folder: str) -> Git:
     """git bound to a repository as a whole, for ``worktree`` and refs."""
-    return elsewhere(git, folder, GIT_DIR=common_dir)
+    return git.elsewhere(folder, GIT_DIR=common_dir)
 
 
 def _row(block: str) -> Registered:

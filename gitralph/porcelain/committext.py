@@ -1,9 +1,9 @@
 """The text of a commit on its way: given, made up, edited, changed by hooks; trailers always last."""
 
-import subprocess
 from typing import Any
 
 from gitralph import sessionfile
+from gitralph.base import run as runner
 from gitralph.errors import Failed
 from gitralph.plumbing import message
 from gitralph.plumbing.blob import Workbench
@@ -40,7 +40,8 @@ def _edited(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
         file.write(text + b"\n# Lines starting with '#' are dropped; an empty message aborts.\n"
                    b"#\n# Changes to be committed:\n" + listing)  # fmt: skip
     editor = ctx.git.line("var", "GIT_EDITOR")
-    if subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, path], check=False).returncode:
+    words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
+    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
         raise Failed("the editor failed; nothing was committed")
     with open(path, "rb") as file:
         given = message.clean(ctx.git, file.read(), comments=True)

@@ -8,12 +8,12 @@ import difflib
 import fcntl
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gitralph.base import run as runner
 from gitralph.porcelain.demo_script import Edit
 
 GIT_RALPH = [sys.executable, "-P", "-m", "gitralph"]
@@ -135,7 +135,10 @@ class Pi:
 
 def _send(agent: str, cwd: str, payload: Payload) -> None:
     text = json.dumps(payload).encode() + b"\n"
-    subprocess.run([*GIT_RALPH, "hook", agent], input=text, cwd=cwd, check=True)
+    words = [*GIT_RALPH, "hook", agent]
+    done = runner.run(words, env=None, given=text, cwd=cwd, stderr=runner.INHERITED)
+    if done.returncode:
+        raise SystemExit(f"the hook ended with {done.returncode}")
 
 
 def play(kind: type[Claude] | type[Pi], script: Payload, send: Callable[[Payload], None]) -> None:

@@ -3,17 +3,18 @@
 import json
 import os
 import select
-import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitralph import files
+from gitralph.base import run as runner
 from gitralph.porcelain.doctor.found import Installation
 from gitralph.porcelain.install import jsontext
 from gitralph.porcelain.install.table import PROJECT, Agent
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 _LIMIT = 4 << 20
 _CODEX_WAIT = 8.0
@@ -73,7 +74,7 @@ def _of_copilot(agent: Agent, folder: str, environ: Mapping[str, str]) -> bool:
     return any(isinstance(path, str) and _within(folder, path) for path in paths)
 
 
-def _answer(child: "subprocess.Popen[bytes]", number: int, until: float) -> dict[str, Any]:
+def _answer(child: "Popen[bytes]", number: int, until: float) -> dict[str, Any]:
     """The line that answers a request; TimeoutError when it does not come."""
     assert child.stdout is not None
     data, fd = b"", child.stdout.fileno()
@@ -93,10 +94,10 @@ def _answer(child: "subprocess.Popen[bytes]", number: int, until: float) -> dict
 
 def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
     """Its hooks as its app server lists them. Raises OSError or ValueError when it does not answer."""
-    pipe, until = subprocess.PIPE, time.monotonic() + _CODEX_WAIT
-    child = subprocess.Popen(
-        [program, "app-server"], cwd=folder, env=dict(environ), stdin=pipe, stdout=pipe,
-        stderr=subprocess.DEVNULL, start_new_session=True,
+    until = time.monotonic() + _CODEX_WAIT
+    child = runner.start(
+        [program, "app-server"], cwd=folder, env=runner.inherited(environ), stdin=runner.PIPE,
+        stderr=runner.NOTHING, group=True,
     )  # fmt: skip
     try:
         assert child.stdin is not None
@@ -113,12 +114,11 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
     except (KeyError, TypeError) as error:
         raise ValueError("not the answer that was expected") from error
     finally:
-        os.killpg(child.pid, signal.SIGKILL)  # its launcher is not the program itself
-        child.communicate()
+        runner.kill(child)  # its launcher is not the program itself
 
 
 def _of_codex(folder: str, environ: Mapping[str, str], ours: list[Installation]) -> bool | None:
-    program = shutil.which("codex", path=environ.get("PATH", os.defpath))
+    program = runner.find("codex", environ)
     if program is None:
         return None
     try:

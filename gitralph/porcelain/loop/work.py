@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from gitralph import eventfile, gitdir, process, promise, sessionfile
 from gitralph.errors import Failed, RalphError
-from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import open_repository
 from gitralph.porcelain import owned, sessions
 from gitralph.porcelain.context import Context, state_layout
@@ -47,8 +46,7 @@ class Worker:
         if job.root is None:
             return replace(self.ctx, repo=replace(self.ctx.repo))
         # a GIT_DIR that we inherited names the caller's worktree, not the job's
-        outer = Git(self.ctx.outer.program, base_environment(self.ctx.outer.env), job.root)
-        repo = open_repository(outer)
+        repo = open_repository(self.ctx.outer.elsewhere(job.root))
         return replace(self.ctx, repo=repo, layout=state_layout(repo.place, create=True))
 
 

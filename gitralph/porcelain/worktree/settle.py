@@ -41,7 +41,7 @@ def checkout(ctx: Context, git_dir: str, root: str) -> Repository | None:
     inside = real == common or os.path.dirname(real) == common + "/worktrees"
     if not (inside and os.path.isdir(real) and os.path.isdir(root)):
         return None
-    git = worktree.elsewhere(ctx.outer, root, GIT_DIR=real, GIT_WORK_TREE=root)
+    git = ctx.outer.elsewhere(root, GIT_DIR=real, GIT_WORK_TREE=root)
     return Repository(git, real, common, root, ctx.repo.hooks_dir, b"")
 
 
