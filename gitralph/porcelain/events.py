@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from gitralph import eventfile, jsonline
 from gitralph.emit import session_of
-from gitralph.eventfile import Target
+from gitralph.eventfile import EventFile
 from gitralph.layout import MAIN, Layout
 from gitralph.porcelain.context import Context, open_context
 from gitralph.state import cursor, events, lock
@@ -38,7 +38,7 @@ class Wanted:
 
 def target(
     environ: Mapping[str, str], warn: Warn, *, create: bool, run: str | None, file: str | None = None
-) -> Target:
+) -> EventFile:
     """The events file that is meant; the repository is asked only where the environment does not tell."""
 
     def state() -> Layout:
@@ -68,7 +68,7 @@ def emit(
 def own_event(ctx: Context, run: str, topic: str, **payload: object) -> None:
     """An event that the tool itself tells of, marked as such."""
     line = eventfile.encode(topic, jsonline.dumps({"by": "git-ralph", **payload}), True, None)
-    eventfile.append(Target(ctx.layout.top, eventfile.name_of_run(run), []), line)
+    eventfile.append(EventFile(ctx.layout.top, eventfile.name_of_run(run), []), line)
 
 
 def is_own(event: Event) -> bool:
@@ -80,7 +80,7 @@ def is_own(event: Event) -> bool:
 class Reader:
     """One reading of one file. ``at`` is how far it got; lines beyond belong to the next reading."""
 
-    def __init__(self, source: Target, wanted: Wanted) -> None:
+    def __init__(self, source: EventFile, wanted: Wanted) -> None:
         self.source = source
         self.wanted = wanted
         self.at = 0
@@ -143,7 +143,7 @@ def _last(rows: Iterator[Row], count: int) -> list[Row]:
 
 
 @contextmanager
-def reading(source: Target, wanted: Wanted, name: str | None) -> Iterator[Reader]:
+def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Reader]:
     """A reader; with a cursor it starts where that was left, and moves it when the block ends well.
 
     The cursor's lock is held meanwhile, so that two readers of one name share the events between them.

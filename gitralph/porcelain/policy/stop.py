@@ -5,12 +5,12 @@ Whoever owns no bead here is none of its business. What cannot be read lets go, 
 
 from collections.abc import Mapping
 
-from gitralph import promise
+from gitralph import eventfile, promise
 from gitralph.errors import RalphError
 from gitralph.event import list_of, object_of, text_of
 from gitralph.layout import Layout
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.policy import announce, gates, message, place, wording
+from gitralph.porcelain.policy import gates, message, place, wording
 from gitralph.porcelain.policy.launch_input import plain_type
 from gitralph.porcelain.policy.reply import Reply, again
 from gitralph.porcelain.worktree import where
@@ -96,7 +96,8 @@ def _end(ctx: Context, record: Bead, status: str, topic: str) -> None:
     record.status, record.blocks = status, 0
     beads.write(ctx.layout, record)
     facts = {"bead": record.bead, "session": record.owner, "iteration": record.iteration}
-    announce.announce(ctx.layout, ctx.environ, topic, facts)
+    for warning in eventfile.announce(ctx.layout, ctx.environ, topic, facts):
+        ctx.warn(warning)
 
 
 def _most(ctx: Context) -> int:
