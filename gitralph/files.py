@@ -11,6 +11,7 @@ import stat
 import time
 
 WAIT = 2.0
+SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
@@ -56,7 +57,7 @@ def _try_lock(fd: int, kind: int) -> bool:
     return True
 
 
-def lock(fd: int, path: str, kind: int = fcntl.LOCK_EX, wait: float = WAIT) -> None:
+def lock(fd: int, path: str, kind: int = EXCLUSIVE, wait: float = WAIT) -> None:
     """Take ``flock`` within ``wait`` seconds or raise LockTimeoutError."""
     deadline = time.monotonic() + wait
     pause = 0.0005

@@ -105,7 +105,7 @@ def commit(ctx: Context, request: Request) -> Result:
         if request.edit or repohooks.present(ctx, repohooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
-            with lock.hold_briefly(ctx.layout, landing.LOCK):
+            with lock.hold(ctx.layout, lock.COMMIT):
                 result = _commit_locked(ctx, bench, request, None)
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
@@ -125,11 +125,11 @@ class _Prepared:
 def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Result:
     """Hooks and editor run without the lock, and again when the session's paths changed meanwhile."""
     for _ in range(3):
-        with lock.hold_briefly(ctx.layout, landing.LOCK):
+        with lock.hold(ctx.layout, lock.COMMIT):
             tidy.settle(ctx)
         refuse_operation(ctx)
         ready = _prepare(ctx, bench, request)
-        with lock.hold_briefly(ctx.layout, landing.LOCK):
+        with lock.hold(ctx.layout, lock.COMMIT):
             try:
                 return _commit_locked(ctx, bench, request, ready or _NOTHING)
             except _ChangedError:

@@ -5,7 +5,6 @@ are those the agents send, and ``git ralph hook`` is started as they start it.
 """
 
 import difflib
-import fcntl
 import json
 import os
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gitralph import files
 from gitralph.base import run as runner
 from gitralph.porcelain.demo_script import Edit
 
@@ -24,9 +24,11 @@ Payload = dict[str, Any]
 @contextmanager
 def turn(lock: str) -> Iterator[None]:
     """One writer at a time, as an edit tool's read and write of a file are one moment's work."""
-    with open(lock, "ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    fd = files.open_locked(lock, wait=60)
+    try:
         yield
+    finally:
+        os.close(fd)
 
 
 def read(path: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from gitralph import files, layout
 from gitralph.errors import Fatal
 from gitralph.layout import Layout
-from gitralph.porcelain import expire, landing, runs, tidy
+from gitralph.porcelain import expire, runs, tidy
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.expire import Worktrees
 from gitralph.state import lock, manifest, pending, shelltrim, sweep
@@ -107,7 +107,7 @@ def collect(ctx: Context, dry: bool = False) -> Report:
         return Report()
     if dry:
         return _collect(ctx, True)
-    with lock.hold(ctx.layout, landing.LOCK):
+    with lock.hold(ctx.layout, lock.COMMIT):
         return _collect(ctx, False)
 
 

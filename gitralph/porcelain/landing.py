@@ -25,7 +25,6 @@ from gitralph.state import intent as intents
 from gitralph.state.intent import Intent
 
 WAIT = 10.0
-LOCK = "commit"
 _AT_ONCE = 200
 
 

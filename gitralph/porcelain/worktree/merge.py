@@ -168,14 +168,14 @@ def _land(trees: Trees, plan: Plan) -> None:
 
 def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> None:
     if found is None:
-        refs.swap_branch(ctx.repo, move, ctx.config, settle.WAIT)
+        refs.swap_branch(ctx.repo, move, ctx.config, lock.WAIT)
         return
     lock_file = found.repo.index + ".lock"
-    index.take_lock(found.copy.path, lock_file, settle.WAIT)
+    index.take_lock(found.copy.path, lock_file, lock.WAIT)
     try:
         if index.moved(found.copy):
             raise LostRaceError
-        refs.swap(found.repo, move, ctx.config, settle.WAIT)
+        refs.swap(found.repo, move, ctx.config, lock.WAIT)
         todo = {path: pair[1] for path, pair in found.pairs.items()}
         settle.install(found, todo, stem, lock_file, locked=True)
     finally:
@@ -186,7 +186,7 @@ def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> Non
 def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Outcome:
     """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then."""
     where.checked(bead)
-    with beads.hold(ctx.layout, bead), lock.hold(ctx.layout, settle.LOCK, settle.WAIT):
+    with beads.hold(ctx.layout, bead), lock.hold(ctx.layout, lock.COMMIT):
         settle.recover(ctx)
         trees = where.open_trees(ctx)
         record = where.record_of(ctx.layout, bead)

@@ -10,14 +10,11 @@ from gitralph.porcelain.context import Context
 from gitralph.state import lock, merging
 from gitralph.state.merging import Merging
 
-LOCK = "commit"  # one repository-wide lock for everything that moves a branch
-WAIT = 10.0
-
 
 def settle(ctx: Context) -> None:
     """Finish or drop under the commit lock; one readdir when there is nothing."""
     if os.path.isdir(ctx.layout.merges) and os.listdir(ctx.layout.merges):
-        with lock.hold(ctx.layout, LOCK):
+        with lock.hold(ctx.layout, lock.COMMIT):
             recover(ctx)
 
 
@@ -73,7 +70,7 @@ def install(
 ) -> None:
     """Write the files and put the new index in place, under ``index.lock``."""
     if not locked:
-        index.take_lock(found.copy.path, lock_file, WAIT)
+        index.take_lock(found.copy.path, lock_file, lock.WAIT)
     carry.write_files(found, todo, stem + ".timed")
     os.chmod(stem + ".timed", os.stat(found.copy.path).st_mode & 0o777)
     os.rename(stem + ".timed", found.repo.index)
