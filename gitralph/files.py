@@ -161,6 +161,26 @@ def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = Fa
     return True
 
 
+def sync_folder(path: str) -> None:
+    """Make the names in a folder durable: without it a rename may not be there after a power cut."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_for_good(path: str, data: bytes) -> None:
+    """As :func:`write_whole`, and durable when this returns: the bytes, the name, the folder."""
+    folder = os.path.dirname(path)
+    fresh = not os.path.isdir(folder)
+    make_folder(folder)
+    if fresh:
+        sync_folder(os.path.dirname(folder))
+    write_whole(path, data, sync=True)
+    sync_folder(folder)
+
+
 def unlocked(fd: int) -> int:
     """A second descriptor of a locked file, its lock let go, which closing the first alone would not do."""
     second = os.dup(fd)

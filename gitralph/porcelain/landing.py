@@ -243,7 +243,7 @@ def recover(repo: Repository, top: Layout) -> list[str]:
     Idempotent. Git lock files are removed only when they are our own prepared files.
     """
     finished = []
-    for plan in list(intents.unfinished(top)):
+    for plan in list(intents.unfinished(top, Intent)):
         if _landed(repo, plan):
             _finish(repo, top, plan)
             finished.append(plan.commit)

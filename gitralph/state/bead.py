@@ -118,12 +118,11 @@ def read(layout: Layout, bead: str) -> Bead | None:
 
 def write(layout: Layout, record: Bead) -> None:
     """Put a record on disk for good; the caller holds the bead's lock."""
-    files.make_folder(layout.beads)
     record.updated = sessionfile.now()
     record.created = record.created or record.updated
     fields = {name: getattr(record, name) for name in Bead.__dataclass_fields__ if name != "extra"}
     data = json.dumps({"v": 1, **fields, **record.extra}, indent=1).encode("ascii") + b"\n"
-    files.write_whole(layout.bead(record.bead), data, sync=True)
+    files.write_for_good(layout.bead(record.bead), data)
 
 
 def names(layout: Layout) -> list[str]:

@@ -12,9 +12,10 @@ from gitralph.porcelain.context import Context
 from gitralph.porcelain.worktree import settle, trash, where
 from gitralph.porcelain.worktree.where import Trees, short
 from gitralph.state import bead as beads
-from gitralph.state import lock, merging
+from gitralph.state import intent as intents
+from gitralph.state import lock
 from gitralph.state.bead import Bead
-from gitralph.state.merging import Merging
+from gitralph.state.intent import Merging
 
 FORWARD, TRUE, ALREADY = "fast-forward", "merge", "already"
 
@@ -155,15 +156,15 @@ def _land(trees: Trees, plan: Plan) -> None:
         _judge(found, plan.target)
         carry.build_index(found, {path: pair[1] for path, pair in found.pairs.items()})
     refs.prepare(move)
-    merging.write(ctx.layout, noted)
+    intents.write(ctx.layout, noted)
     try:
         _swap(ctx, move, found, stem)
     except BaseException:
         now = Head(plan.target, worktree.value(ctx.git, plan.target))
         if not refs.contains(ctx.repo, now, plan.new):
-            merging.remove(ctx.layout, noted)
+            intents.remove(ctx.layout, noted)
         raise
-    merging.remove(ctx.layout, noted)
+    intents.remove(ctx.layout, noted)
 
 
 def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> None:

@@ -7,13 +7,14 @@ from gitralph.plumbing.refs import Head
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import Entry
 from gitralph.porcelain.context import Context
-from gitralph.state import lock, merging
-from gitralph.state.merging import Merging
+from gitralph.state import intent as intents
+from gitralph.state import lock
+from gitralph.state.intent import Merging
 
 
 def settle(ctx: Context) -> None:
     """Finish or drop under the commit lock; one readdir when there is nothing."""
-    if os.path.isdir(ctx.layout.merges) and os.listdir(ctx.layout.merges):
+    if intents.names(ctx.layout, Merging):
         with lock.hold(ctx.layout, lock.COMMIT):
             recover(ctx)
 
@@ -21,14 +22,14 @@ def settle(ctx: Context) -> None:
 def recover(ctx: Context) -> list[str]:
     """As :func:`settle`, the lock being held; returns the beads whose merge was finished."""
     finished = []
-    for plan in list(merging.unfinished(ctx.layout)):
+    for plan in list(intents.unfinished(ctx.layout, Merging)):
         repo = checkout(ctx, plan.git_dir, plan.root) if plan.git_dir and plan.root else None
         if _landed(ctx, repo, plan):
             finished.append(plan.bead)
             if repo is not None:
                 _finish(ctx, repo, plan)
         _drop_locks(ctx, plan)
-        merging.remove(ctx.layout, plan)
+        intents.remove(ctx.layout, plan)
     return finished
 
 
