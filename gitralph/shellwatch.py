@@ -20,6 +20,8 @@ _BYTES = 64 << 20
 _PATHS = 20_000
 _LIMIT = 32 << 20
 _TWIN_SECONDS = 2.0
+# where it comes at once, a command without an end had ended before
+_ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
@@ -227,4 +229,4 @@ def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> 
         kept = load(f"{folder}/{name}")
         same = kept is not None and kept.get("own") == event.session
         if kept is None or (same and (kept.get("agent_id") == event.agent_id or event.kind == "end")):
-            _close(f"{folder}/{name}", environ, late=event.kind not in ("stop", "subagent", "end"))
+            _close(f"{folder}/{name}", environ, late=event.kind not in _ENDS)

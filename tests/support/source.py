@@ -102,3 +102,10 @@ def calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
         elif isinstance(node, ast.Attribute):
             yield node.lineno, ast.unparse(node)
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Every text in the source that is a value, docstrings among them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 
 from gitralph import layout as layouts
+from gitralph.agents import launching
+from gitralph.agents.launching import Launch
 from gitralph.errors import RalphError, Refused
+from gitralph.event import Event, session_of
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.policy import helpers, launch_input, place, rules, wording
-from gitralph.porcelain.policy.launch_input import Launch
+from gitralph.porcelain.policy import helpers, place, rules, wording
 from gitralph.porcelain.policy.reply import Reply, blocked, rewritten
 from gitralph.porcelain.policy.rules import BadWishError, Wish
 from gitralph.porcelain.worktree import add as adding
@@ -24,26 +26,26 @@ def _no_bead(wish: Wish) -> Reply:
     )
 
 
-def launched(agent: str, payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
+def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     """Answer one launch."""
     reply = Reply()
     try:
-        launch = launch_input.read(payload)
+        launch = launching.read(event)
     except ValueError as error:
-        if launch_input.says_required(payload):
+        if event.required:
             return blocked(f"worktree_policy is required, but {error}")
         return Reply(said=[f"warning: no policy was applied: {error}"])
     try:
         said = rules.stated(launch)
-        if launch_input.says_required(payload) and said.policy is None:
+        if event.required and said.policy is None:
             said = Wish("required", said.bead, said.path, source="the payload")
     except BadWishError as error:
         return blocked(str(error))
     try:
-        ctx = place.context(payload, environ, reply)
+        ctx = place.context(event, environ, reply)
     except RalphError as error:
         return _unusable(said, error)
-    return _in_repository(agent, ctx, launch, said, place.session_of(payload, environ), reply)
+    return _in_repository(agent, ctx, launch, said, session_of(event, environ), reply)
 
 
 def _unusable(said: Wish, error: RalphError) -> Reply:
