@@ -3,6 +3,7 @@
 Lane 0.
 """
 
+from gitralph.base import nul
 from gitralph.base import run as runner
 
 _EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
@@ -31,7 +32,7 @@ def settings(root: str, environ: dict[str, str], deadline: float) -> tuple[list[
         return None
     options: list[str] = []
     wanted = True
-    for row in said.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+    for row in nul.texts(said):
         key, _, value = row.partition("\n")
         if key == "ralph.shelledits":
             wanted = value.strip().lower() != "off"

@@ -9,6 +9,7 @@ import os
 import time
 
 from gitralph import files, jsonline, record, sessionfile, shellgit
+from gitralph.base import nul
 from gitralph.event import Event
 from gitralph.gitdir import Place
 from gitralph.layout import MAIN, Layout
@@ -38,7 +39,7 @@ class Picture:
 def _parse_status(said: bytes) -> Picture:
     """The paths of ``status --porcelain=v2 --branch -z``, with HEAD's blob where there is one."""
     picture = Picture(None, {})
-    for row in said.split(b"\0"):
+    for row in nul.rows(said):
         kind, base, path = row[:2], None, b""
         if row.startswith(b"# branch.oid "):
             head = row[13:].decode("ascii", "replace")
@@ -110,7 +111,7 @@ def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str])
         return set()
     words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old or _EMPTY_TREE, new or _EMPTY_TREE]
     said = shellgit.run(root, words, environ, time.monotonic() + BUDGET)
-    return None if said is None else {record.path_text(path) for path in said.split(b"\0")[:-1]}
+    return None if said is None else {record.path_text(path) for path in nul.rows(said)}
 
 
 def _note(lay: Layout, fields: dict[str, object]) -> None:

@@ -14,8 +14,10 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gitralph.base import nul
 from gitralph.base import run as runner
 from gitralph.errors import REFUSED, Fatal
+from gitralph.plumbing import listing
 from gitralph.plumbing.git import Git
 from gitralph.porcelain import demo_agent, demo_check, demo_script
 from gitralph.porcelain.demo_script import CLAUDE, HUMAN, PI, SHARED, Edit
@@ -86,7 +88,7 @@ class Stage:
 
     def files(self) -> dict[str, str]:
         """Every file of the working tree with its text."""
-        names = self.git.run("ls-files", "-z", "--cached", "--others").decode().split("\0")[:-1]
+        names = nul.texts(self.git.run("ls-files", "-z", "--cached", "--others"))
         return {name: demo_agent.read(os.path.join(self.root, name)) or "" for name in names}
 
     def remove(self) -> None:
@@ -144,8 +146,8 @@ def _everybody_works(stage: Stage) -> None:
 
 def _status(stage: Stage, title: str) -> Scene:
     """Whose every uncommitted path is, in git's words and in ours."""
-    said = stage.git.run("status", "--porcelain", "-z", "--untracked-files=all").decode()
-    codes = {row[3:]: row[:2] for row in said.split("\0")[:-1]}
+    said = stage.git.run("status", "--porcelain", "-z", "--untracked-files=all")
+    codes = {path.decode(): code for code, path in listing.states(said)}
     done = stage.ralph("status", "--json")
     if done.returncode:
         raise Fatal(f"{_ENDED}: {done.stderr.decode('utf-8', 'replace').strip()}")

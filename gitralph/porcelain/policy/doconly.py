@@ -9,6 +9,7 @@ from gitralph.agents import writing
 from gitralph.errors import RalphError
 from gitralph.event import Event
 from gitralph.layout import Layout
+from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git
 from gitralph.porcelain.policy import helpers, place
 from gitralph.porcelain.policy.reply import Reply, blocked
@@ -19,9 +20,7 @@ PATTERNS = ("*.md", "*.mdx", "*.markdown", "*.rst")
 
 def _patterns(folder: str, environ: Mapping[str, str]) -> list[str]:
     """The built-in patterns and those of ``ralph.docs.pattern``."""
-    git = Git.find(environ).at(folder)
-    done = git.try_run("config", "--get-all", "-z", "ralph.docs.pattern")
-    return [*PATTERNS, *(p for p in os.fsdecode(done.stdout).split("\0") if p)]
+    return [*PATTERNS, *Config.load(Git.find(environ).at(folder)).all("ralph.docs.pattern")]
 
 
 def _is_documentation(relative: str, patterns: list[str]) -> bool:

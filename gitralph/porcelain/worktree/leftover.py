@@ -3,6 +3,7 @@
 import os
 import shutil
 
+from gitralph.base import nul
 from gitralph.porcelain.worktree.where import Trees
 
 
@@ -30,7 +31,7 @@ def clear(trees: Trees, path: str, commit: str | None) -> None:
     try:
         git.run("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "read-tree", commit)
         words = ("--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
-        rows = git.run("-c", "core.fsmonitor=false", "status", *words).split(b"\0")[:-1]
+        rows = nul.rows(git.run("-c", "core.fsmonitor=false", "status", *words))
     finally:
         if os.path.exists(private):
             os.unlink(private)
