@@ -130,14 +130,23 @@ def dumps(value: object) -> str:
     raise TypeError("cannot be written as JSON: " + type(value).__name__)
 
 
-def line(fields: dict[str, object]) -> bytes:
+def line(fields: object) -> bytes:
     """One object as a line of a file: ASCII, in one piece, with its newline."""
     return dumps(fields).encode("ascii") + b"\n"
 
 
-def is_blank(raw: bytes) -> bool:
-    """True for a line that holds nothing; a file system may leave NULs where a crash cut a write short."""
-    return not raw.strip(b"\0 \t\r\n")
+def lines(data: bytes) -> "Iterator[tuple[int, int, bytes]]":
+    """Start, end and bytes of every whole line that holds something.
+
+    A last line without its newline is not there yet; a file system may leave NULs where a crash cut a
+    write short.
+    """
+    at = 0
+    while (end := data.find(b"\n", at)) >= 0:
+        raw = data[at:end]
+        if raw.strip(b"\0 \t\r"):
+            yield at, end + 1, raw
+        at = end + 1
 
 
 def object_in(raw: bytes) -> dict[str, object]:

@@ -115,8 +115,7 @@ def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str])
 
 
 def _note(lay: Layout, fields: dict[str, object]) -> None:
-    line = jsonline.dumps({"v": 1, **fields, "ts": sessionfile.now()})
-    files.append_record(lay.shells, line.encode("ascii") + b"\n")
+    files.append_record(lay.shells, jsonline.line({"v": 1, **fields, "ts": sessionfile.now()}))
 
 
 def _key(event: Event) -> str:

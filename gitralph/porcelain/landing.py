@@ -84,7 +84,7 @@ def consumption_lines(
 
 
 def _encode(fields: object) -> bytes:
-    return jsonline.dumps(fields).encode("ascii") + b"\n"
+    return jsonline.line(fields)
 
 
 def _has(fd: int, fields: dict[str, object], session: str) -> bool:

@@ -48,16 +48,7 @@ _Line = tuple[int, int, bytes, bool]  # start, end, bytes without newline, wheth
 def _parsed(raw: bytes) -> dict[str, Any]:
     if not raw.strip(b"\0 \t"):
         raise ValueError("blank line")
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ValueError("not UTF-8") from None
-    try:
-        value = jsonline.loads(text)
-    except ValueError:
-        raise ValueError("not JSON") from None
-    if not isinstance(value, dict):
-        raise ValueError("not a JSON object")
+    value = jsonline.object_in(raw)
     if not isinstance(value.get("topic"), str):
         raise ValueError("no topic")
     return value

@@ -1,13 +1,12 @@
 """Whether an agent runs hooks at all here: its own trust, which only its user may give; reads only."""
 
-import json
 import os
 import select
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gitralph import files
+from gitralph import files, jsonline
 from gitralph.base import run as runner
 from gitralph.porcelain.doctor.found import Installation
 from gitralph.porcelain.install import jsontext
@@ -85,9 +84,8 @@ def _answer(child: "Popen[bytes]", number: int, until: float) -> dict[str, Any]:
         if not got:
             break
         *lines, data = (data + got).split(b"\n")
-        for line in lines:
-            said = json.loads(line) if line.strip() else {}
-            if isinstance(said, dict) and said.get("id") == number:
+        for said in jsonline.objects(b"\n".join(lines)):
+            if said.get("id") == number:
                 return said
     raise TimeoutError
 
@@ -107,7 +105,7 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
             {"method": "initialized"},
             {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}},
         ):
-            child.stdin.write(json.dumps(row).encode() + b"\n")
+            child.stdin.write(jsonline.line(row))
         child.stdin.flush()
         rows = _answer(child, 2, until)["result"]["data"]
         return [hook for row in rows for hook in row["hooks"]]

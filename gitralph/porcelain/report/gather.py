@@ -1,11 +1,10 @@
 """Collects the facts of a report: sessions, journals, commits, runs and events. Writes nothing."""
 
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
 
-from gitralph import eventfile, files, sessionfile
+from gitralph import eventfile, files, jsonline, sessionfile
 from gitralph.layout import Layout
 from gitralph.porcelain import sessions, status
 from gitralph.porcelain.context import Context
@@ -61,12 +60,12 @@ def _journal_lines(folder: str) -> Iterator[dict[str, Any]]:
             data = files.read_bytes(f"{folder}/{name}", _JOURNAL)
         except OSError:
             continue
-        for line in data.split(b"\n")[:-1]:
+        for _, _, line in jsonline.lines(data):
             try:
-                fields = json.loads(line)
-            except (ValueError, RecursionError):
+                fields = jsonline.object_in(line)
+            except ValueError:
                 continue
-            if isinstance(fields, dict) and "op" in fields:
+            if "op" in fields:
                 yield fields
 
 
