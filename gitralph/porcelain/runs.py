@@ -11,7 +11,7 @@ from gitralph.porcelain import events as emitting
 from gitralph.porcelain.context import Context
 from gitralph.state import events, pending
 from gitralph.state import run as runs
-from gitralph.state.events import Event
+from gitralph.state.events import Emitted
 from gitralph.state.run import Record
 
 ENDS = frozenset(["loop.terminate"])
@@ -24,7 +24,7 @@ class Resumed:
     """A run that goes on: its record, and the events nobody was handed yet."""
 
     record: Record
-    news: list[Event] = field(default_factory=list)
+    news: list[Emitted] = field(default_factory=list)
     more: int = 0
 
     @property
@@ -99,7 +99,7 @@ def _collect(layout: Layout, found: Resumed) -> int:
         handed, upto = _handed(found.record, fd), 0
         for row in events.scan(fd):
             upto = row.end
-            if not isinstance(row, Event):
+            if not isinstance(row, Emitted):
                 continue
             if row.topic in ENDS:
                 found.news, found.more = [], 0

@@ -118,7 +118,7 @@ def _told_done(path: str, since: int, job: Job) -> bool:
         return False
     try:
         return any(
-            isinstance(row, events.Event) and row.topic == _DONE and row.value.get("session") == job.session
+            isinstance(row, events.Emitted) and row.topic == _DONE and row.value.get("session") == job.session
             for row in events.scan(fd, since)
         )
     finally:

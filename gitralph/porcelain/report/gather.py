@@ -13,7 +13,7 @@ from gitralph.quote import shown
 from gitralph.sessionfile import seconds
 from gitralph.state import consumption, events
 from gitralph.state import run as runs
-from gitralph.state.events import Event
+from gitralph.state.events import Emitted
 
 LIMIT = 100_000
 _JOURNAL = 1 << 28
@@ -120,8 +120,8 @@ def _refusals(layout: Layout, run: str) -> Iterator[Refusal]:
         return
     try:
         for row in events.scan(fd):
-            payload = row.value.get("payload") if isinstance(row, Event) else None
-            if isinstance(row, Event) and row.topic == _FAILED and isinstance(payload, dict):
+            payload = row.value.get("payload") if isinstance(row, Emitted) else None
+            if isinstance(row, Emitted) and row.topic == _FAILED and isinstance(payload, dict):
                 reason = f"{payload.get('task')}: {payload.get('reason')}"
                 yield Refusal(seconds(row.value.get("ts")), str(payload.get("session")), reason)
     finally:

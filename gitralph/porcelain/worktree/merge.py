@@ -21,7 +21,7 @@ FORWARD, TRUE, ALREADY = "fast-forward", "merge", "already"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MergeDone:
     """What a merge came to. ``commit`` is where the target is now."""
 
     bead: str
@@ -184,7 +184,7 @@ def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> Non
             os.unlink(lock_file)
 
 
-def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Outcome:
+def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> MergeDone:
     """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then."""
     where.checked(bead)
     with beads.hold(ctx.layout, bead), lock.hold(ctx.layout, lock.COMMIT):
@@ -200,7 +200,7 @@ def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Outc
             except LostRaceError:
                 raise Busy(f"'{short(plan.target)}' or its checkout moved meanwhile", "try again") from None
         _note(trees, record, plan)
-    return Outcome(bead, short(where.branch_of(bead)), short(plan.target), plan.old, plan.new, plan.how)
+    return MergeDone(bead, short(where.branch_of(bead)), short(plan.target), plan.old, plan.new, plan.how)
 
 
 def _note(trees: Trees, record: Bead, plan: Plan) -> None:
