@@ -14,15 +14,10 @@ from gitralph.plumbing.tree import Entry
 from tests.support import source
 from tests.support.repo import Repo
 
-# in hands of their own just now
-NOT_YET = {
-    "gitralph.porcelain.commit", "gitralph.porcelain.resolve", "gitralph.porcelain.status",
-    "gitralph.porcelain.repohooks",
-}  # fmt: skip
 # other forms than a list of entries: fields of one record, messages of a merge, objects, an index's bytes
 OTHER = {
     "gitralph.plumbing.worktree", "gitralph.plumbing.merge", "gitralph.porcelain.worktree.listing",
-    "gitralph.porcelain.report.gather",
+    "gitralph.porcelain.report.gather", "gitralph.cli.track",
 }  # fmt: skip
 NAMES = ["plain", "with blank", "new\nline", "tab\t", "ünï", os.fsdecode(b"\xff.bin"), "dir/inner"]
 
@@ -40,7 +35,7 @@ def _splits(module: source.Module) -> bool:
 def test_one_module_takes_lists_apart() -> None:
     """Whoever wants the entries of a ``-z`` list asks for them."""
     found = {module.name for module in source.modules() if _splits(module)}
-    assert found - OTHER - NOT_YET == {"gitralph.base.nul"}
+    assert found - OTHER == {"gitralph.base.nul"}
 
 
 def test_a_list_and_back() -> None:

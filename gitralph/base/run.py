@@ -129,11 +129,18 @@ def run(
     return subprocess.CompletedProcess(list(words), child.returncode, out, err)
 
 
-def show(words: "Words", *, env: "Mapping[str, str]", cwd: str | None = None) -> int:
+def show(
+    words: "Words",
+    *,
+    env: "Mapping[str, str]",
+    cwd: str | None = None,
+    stdin: int | None = INHERITED,
+    stdout: int | None = INHERITED,
+) -> int:
     """Run a program on the user's own terminal; its exit code."""
     import subprocess
 
-    return subprocess.run(words, env=env, cwd=cwd, check=False).returncode
+    return subprocess.run(words, env=env, cwd=cwd, stdin=stdin, stdout=stdout, check=False).returncode
 
 
 def quick(words: list[str], env: dict[str, str], deadline: float) -> tuple[int, bytes] | None:

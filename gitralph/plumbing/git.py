@@ -39,12 +39,14 @@ class Git:
     """git with an environment. ``cwd`` None means the process's own.
 
     ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.
+    ``words`` stand before every command: ``-c`` options that hold for all of them.
     """
 
     program: str
     env: dict[str, str]
     cwd: str | None = None
     keep: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> "Git":
@@ -56,22 +58,23 @@ class Git:
 
     def at(self, cwd: str | None = None, **env: str) -> "Git":
         """The same git elsewhere, or with more environment."""
-        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep)
+        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep, self.words)
 
     def elsewhere(self, folder: str, **env: str) -> "Git":
         """git working in ``folder`` by discovery, whichever repository the caller means."""
-        return Git(self.program, {**_own(runner.inherited(self.env)), **env}, folder, self.keep)
+        env = {**_own(runner.inherited(self.env)), **env}
+        return Git(self.program, env, folder, self.keep, self.words)
 
     def start(
         self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
     ) -> "Popen[bytes]":
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
-        words = [self.program, *args]
+        words = [self.program, *self.words, *args]
         return runner.start(words, env=self.env, cwd=self.cwd, stdin=stdin, stderr=stderr, keep=self.keep)
 
     def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> "CompletedProcess[bytes]":
         """Run to the end whatever the exit status."""
-        words = [self.program, *args]
+        words = [self.program, *self.words, *args]
         return runner.run(words, env=self.env, cwd=self.cwd, given=stdin, keep=self.keep)
 
     def run(self, *args: str | bytes, stdin: bytes | None = None) -> bytes:
