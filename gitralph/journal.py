@@ -155,7 +155,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "after": record.after,
         "exact": record.exact,
     }  # fmt: skip
-    return jsonline.dumps(fields).encode("ascii") + b"\n"
+    return jsonline.line(fields)
 
 
 def is_oid(value: object) -> bool:
@@ -230,10 +230,9 @@ def tail(fd: int) -> dict[str, object]:
     call = data.rfind(b'"call":', 0, at)
     at = call if call >= 0 else at
     try:
-        fields = jsonline.loads("{" + data[at:].decode("utf-8"))
+        return jsonline.object_in(b"{" + data[at:])
     except ValueError:
         return {}
-    return fields if isinstance(fields, dict) else {}
 
 
 def tells(fd: int, record: Record) -> bool:
@@ -299,21 +298,16 @@ class Journal:
 
 def parse(data: bytes) -> Journal:
     """Read every whole line; a torn tail is left alone, damage costs only its own line."""
-    journal, at = Journal(), 0
-    while (end := data.find(b"\n", at)) >= 0:
-        line = data[at:end]
-        if line.strip(b"\0 \r"):
-            _take_line(journal, line, at, end + 1)
-        at = end + 1
-    journal.size, journal.length = at, len(data)
+    journal = Journal()
+    for at, end, line in jsonline.lines(data):
+        _take_line(journal, line, at, end)
+    journal.size, journal.length = data.rfind(b"\n") + 1, len(data)
     return journal
 
 
 def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
     try:
-        fields = jsonline.loads(line.decode("utf-8"))
-        if not isinstance(fields, dict):
-            raise ValueError("not an object")
+        fields = jsonline.object_in(line)
         if "upto" in fields:
             journal.consumed.append(fields)
             return

@@ -138,7 +138,7 @@ def commit(ctx: Context, request: Request) -> Result:
         if request.edit or repohooks.present(ctx, repohooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
-            with lock.hold_briefly(ctx.layout, landing.LOCK):
+            with lock.hold(ctx.layout, lock.COMMIT):
                 result = _commit_locked(ctx, bench, request, None)
                 if result.commit:
                     repohooks.drop_patch(ctx, request.session)
@@ -168,12 +168,12 @@ def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Res
     typed = committext.Typed(ctx.repo.git_dir)
     try:
         for _ in range(3):
-            with lock.hold_briefly(ctx.layout, landing.LOCK):
+            with lock.hold(ctx.layout, lock.COMMIT):
                 tidy.settle(ctx)
             refuse_operation(ctx)
             try:
                 ready = _prepare(ctx, bench, request, typed)
-                with lock.hold_briefly(ctx.layout, landing.LOCK):
+                with lock.hold(ctx.layout, lock.COMMIT):
                     result = _commit_locked(ctx, bench, request, ready)
                     if result.commit:
                         repohooks.drop_patch(ctx, request.session)

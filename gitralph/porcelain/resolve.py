@@ -7,6 +7,7 @@ is written but blobs.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gitralph.base import nul
 from gitralph.journal import Record
 from gitralph.plumbing import blob
 from gitralph.plumbing.git import GitError
@@ -131,9 +132,9 @@ def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
         "check-ignore",
         "-z",
         "--stdin",
-        stdin=b"\0".join(paths) + b"\0",
+        stdin=nul.joined(paths),
     )
-    return set(done.stdout.split(b"\0")[:-1])
+    return set(nul.rows(done.stdout))
 
 
 def _unchanged(scene: Scene, state: PathState) -> bool:

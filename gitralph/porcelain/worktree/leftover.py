@@ -3,7 +3,7 @@
 import os
 import shutil
 
-from gitralph.plumbing import worktree
+from gitralph.base import nul
 from gitralph.porcelain.worktree.where import Trees
 
 
@@ -25,13 +25,13 @@ def clear(trees: Trees, path: str, commit: str | None) -> None:
         return
     os.makedirs(trees.layout.tmp, mode=0o700, exist_ok=True)
     private = f"{trees.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index"
-    git = worktree.elsewhere(
-        trees.git, path, GIT_DIR=trees.ctx.repo.common_dir, GIT_WORK_TREE=path, GIT_INDEX_FILE=private
+    git = trees.git.elsewhere(
+        path, GIT_DIR=trees.ctx.repo.common_dir, GIT_WORK_TREE=path, GIT_INDEX_FILE=private
     )
     try:
         git.run("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "read-tree", commit)
         words = ("--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
-        rows = git.run("-c", "core.fsmonitor=false", "status", *words).split(b"\0")[:-1]
+        rows = nul.rows(git.run("-c", "core.fsmonitor=false", "status", *words))
     finally:
         if os.path.exists(private):
             os.unlink(private)

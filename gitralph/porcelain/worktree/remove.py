@@ -198,7 +198,7 @@ def _resume(trees: Trees, record: Bead, row: Registered | None, force: bool) -> 
     done = Removed(path, saved=saved, notes=["an earlier removal was cut short; finished now"])
     admin = _admin_of(trees, path)
     if os.path.isdir(path) and admin and tip:
-        git = worktree.elsewhere(trees.git, path, GIT_DIR=admin, GIT_WORK_TREE=path)
+        git = trees.git.elsewhere(path, GIT_DIR=admin, GIT_WORK_TREE=path)
         fresh = _fresh(trees, git, path, tip, saved)
         if fresh.changed and not force:
             raise Refused(f"'{path}' has new work: {trash.describe_paths(fresh.changed)}")

@@ -60,7 +60,7 @@ class Trees:
 
     def inside(self, path: str) -> Git:
         """git working in one worktree."""
-        return worktree.elsewhere(self.git, path)
+        return self.git.elsewhere(path)
 
     def again(self) -> "Trees":
         """The same after a change."""
