@@ -70,12 +70,13 @@ class Record:
     """One line of a journal that tells an edit. Texts are ids; None stands for an absent file.
 
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
-    ``unknown_before`` marks a record that does not know what the file held (exact ``none``).
+    ``unknown_before`` marks a record that does not know what the file held (exact ``none``). ``other``
+    is the path, as JSON keeps it, of the other end of a rename.
     """
 
     __slots__ = (
         "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "offset",
-        "op", "session", "tool", "ts", "unknown_before",
+        "op", "other", "session", "tool", "ts", "unknown_before",
     )  # fmt: skip
 
     offset: int
@@ -96,6 +97,7 @@ class Record:
         tool: str | None = None,
         call: str | None = None,
         head: str | None = None,
+        other: str | None = None,
         ts: str = "",
     ) -> None:
         self.session = session
@@ -110,6 +112,7 @@ class Record:
         self.tool = tool
         self.call = call
         self.head = head
+        self.other = other
         self.ts = ts
         self.offset = self.end = -1
 
@@ -130,6 +133,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "v": VERSION,
         "ts": record.ts,
         "path": _text(path),
+        **({} if record.other is None else {"other": record.other}),
         "tool": record.tool,
         "op": record.op,
         "mode": list(record.mode),
@@ -194,7 +198,8 @@ def decode(fields: dict[str, object]) -> Record:
         session, op, _string({"b": before}, "b"), _string(fields, "after"), exact,
         hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
         agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
-        call=_string(fields, "call"), head=_string(fields, "head"), ts=_string(fields, "ts") or "",
+        call=_string(fields, "call"), head=_string(fields, "head"), other=_string(fields, "other"),
+        ts=_string(fields, "ts") or "",
     )  # fmt: skip
 
 

@@ -86,11 +86,12 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx)
-    result, made, bench = preview(ctx, request)
+    _, made, bench = preview(ctx, request)
     with closing(_Remover(bench)):
         drafts.check(made, request.wishes.skip_entangled)
+        _leave_staged(ctx, bench, request, made)
         _plan_index(ctx, bench, made)
-    return result
+    return _result(ctx, made, "dry-run" if made.entries else "nothing")
 
 
 class _Remover:
@@ -148,6 +149,7 @@ def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | No
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
     made = _build(ctx, inner, request)
     drafts.check(made, request.wishes.skip_entangled)
+    _leave_staged(ctx, inner, request, made)
     if not made.entries:
         return None
     _plan_index(ctx, inner, made)
@@ -193,6 +195,7 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
         inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
         made = _build(ctx, inner, request)
         drafts.check(made, request.wishes.skip_entangled)
+        _leave_staged(ctx, inner, request, made)
         if not made.entries:
             return _nothing(ctx, made)
         if ready is not None:
@@ -230,7 +233,31 @@ def _nothing(ctx: Context, made: Draft) -> Result:
     return result
 
 
+def _leave_staged(ctx: Context, bench: Workbench, request: Request, made: Draft) -> None:
+    """With ``--skip-entangled``: take out what cannot go beside a staged version."""
+    if not request.wishes.skip_entangled:
+        return
+    while made.entries and (conflicts := _index_plan(ctx, bench, made)[1].conflicts):
+        for left in conflicts:
+            made.leave(left)
+        drafts.rebuild_tree(ctx, bench, made)
+
+
 def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
+    """The index after the commit. Raises Refused where a staged version stands in the way."""
+    copy, plan = _index_plan(ctx, bench, made)
+    if plan.conflicts:
+        from gitralph.porcelain import advice
+
+        raise Refused(
+            advice.headline(plan.conflicts),
+            "commit or unstage your staged version first: git restore --staged <path>",
+            left=(*made.left, *plan.conflicts),
+        )
+    return copy, plan
+
+
+def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
     if copy.missing and made.head.oid is not None:
         return copy, staging.IndexPlan()  # somebody took it away: no entry of it is to be kept
@@ -241,18 +268,13 @@ def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             f"the index has unmerged entries: '{shown(unmerged[0])}'",
             "settle the conflict first: git status", left=left,
         )  # fmt: skip
-    staged = index.entries(ctx.git, copy, ctx.repo.root, made.entries)
-    old = {path: made.base.entry(path) for path in made.entries}
-    plan = staging.plan(bench.git, bench.folder, staged, old, made.entries, _recorded(ctx, made))
+    facts = staging.Facts(
+        bench.git, bench.folder, index.entries(ctx.git, copy, ctx.repo.root, made.entries),
+        {path: made.start.entry(path) for path in made.entries}, made.entries, made.now,
+        lambda path: _own_states(ctx, made, path),
+    )  # fmt: skip
+    plan = staging.plan(facts)
     plan.conflicts += _pushed_aside(ctx, copy, made)
-    if plan.conflicts:
-        from gitralph.porcelain import advice
-
-        raise Refused(
-            advice.headline(plan.conflicts),
-            "commit or unstage your staged version first: git restore --staged <path>",
-            left=(*made.left, *plan.conflicts),
-        )
     return copy, plan
 
 
@@ -270,23 +292,36 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
     return out
 
 
-def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
-    """The blobs that the session itself made of what it commits whole.
-
-    Where others have lines in the file a recorded text holds theirs too: that one is merged.
+def _own_states(ctx: Context, made: Draft, path: bytes) -> set[bytes]:
+    """The blobs of a path that are pending states of this session alone: from HEAD's text on, by its own
+    edits, one after the other. A committed state is none of them, nor one with anybody else's line.
     """
+    from gitralph.journal import replay, text_id
     from gitralph.state import pending
 
+    state = made.states.get(path)
+    if state is None:
+        return set()
+    head = made.start.entry(path)
     family = set(pending.family(ctx.layout, made.session))
-    return {
-        path: frozenset(
-            record.after.encode()
-            for record in made.states[path].journal.records
-            if record.after is not None and record.session in family
-        )
-        for path in made.entries
-        if path in made.states and made.entries[path] == made.now.get(path)
-    }
+    waiting = {r.offset for name in family for r in state.pending.get(name, [])}
+    found: set[bytes] = set()
+    at: bytes | None = None
+    alone = False
+    for record, before, after in replay(state.journal, ctx.layout):
+        # git stores line feeds where the file may have carriage returns
+        forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
+        if record.offset in waiting and (head.oid if head else None) in forms:
+            alone, at = True, before
+        alone = alone and record.offset in waiting and record.is_exact and before == at
+        if alone:
+            at = after
+            found |= {text_id(text).encode() for text in _forms(after)} if after is not None else set()
+    return found
+
+
+def _forms(text: bytes) -> set[bytes]:
+    return {text, text.replace(b"\r\n", b"\n")}
 
 
 def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:

@@ -15,12 +15,7 @@ from gitralph.state import pending
 
 def _keep_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> None:
     """Take a path back out of the draft: refused, and its records stay pending."""
-    del draft.entries[path]
-    draft.how.pop(path, None)
-    draft.left.append(Left(path, outcome.CONTESTED, detail, tuple(sessions)))
-    for found in draft.outcomes:
-        if found.path == path:
-            found.content, found.uses = None, []
+    draft.take_out(Left(path, outcome.CONTESTED, detail, tuple(sessions)))
 
 
 def _others_at(scene: Scene, path: bytes) -> list[str]:
@@ -40,15 +35,25 @@ def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
     draft.how.update(dict.fromkeys(below, draft.how[path]))
 
 
-def _check_way(draft: Draft, path: bytes) -> None:
-    """A file below what is a file in HEAD: that one must go in the same commit."""
+def _clear_way(scene: Scene, draft: Draft, path: bytes) -> None:
+    """A file below what is a file in HEAD: that one goes in the same commit, and is listed."""
     try:
         draft.base.lookup(path)
     except BlockedError as blocked:
-        if draft.entries.get(blocked.path, blocked) is not None:
-            where = shown(blocked.path)
+        if draft.entries.get(blocked.path, blocked) is None:
+            return
+        others, where = _others_at(scene, blocked.path), shown(blocked.path)
+        if others:
+            detail = f"'{where}' stands in its way in HEAD, and others have changes there"
+            _keep_out(draft, path, detail, others)
+            return
+        if draft.how[path] == outcome.EDITS:
             detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
             _keep_out(draft, path, detail, _sessions(draft, blocked.path))
+            return
+        # claimed as it stands, and it stands in a folder: the file is gone, whoever removed it
+        draft.entries[blocked.path] = None
+        draft.how[blocked.path] = draft.how[path]
 
 
 def _sessions(draft: Draft, path: bytes) -> list[str]:
@@ -59,8 +64,10 @@ def _sessions(draft: Draft, path: bytes) -> list[str]:
 def settle(scene: Scene, draft: Draft) -> None:
     """Complete or refuse what takes another path's place; changes ``draft`` before its tree is built."""
     for path in [path for path, entry in draft.entries.items() if entry is not None]:
+        if path not in draft.entries:
+            continue  # it went with another
         there = draft.base.lookup_safe(path)
         if there is not None and there.mode == FOLDER:
             _take_folder(scene, draft, path)
         else:
-            _check_way(draft, path)
+            _clear_way(scene, draft, path)
