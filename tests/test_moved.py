@@ -231,6 +231,10 @@ def test_a_file_that_became_a_folder_stays_where_another_session_edited_it(repo:
     answer = repo.commit("S1", code=4)
     assert answer.left == {"a/inner": "contested"}
     assert answer.document["left"][0]["sessions"] == ["S2"]
+    answer = repo.commit("S1", "--whole-file", "--", "a/inner")
+    assert answer.paths == {"a": "D", "a/inner": "A"}
+    assert "Ralph-Includes: S2" in repo.trailers()
+    assert repo.pending("S2") == []
 
 
 # --- deletions ---

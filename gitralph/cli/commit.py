@@ -85,7 +85,7 @@ def commit(
         request = Request(
             found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
             not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), matcher(ctx, paths),
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell), matcher(ctx, paths), paths,
         )  # fmt: skip
         result = porcelain.dry_run(ctx, request) if dry_run else porcelain.commit(ctx, request)
     except RalphError as error:
@@ -195,6 +195,5 @@ def _chatter(result: Result) -> None:
     for left in result.left:
         if left.reason != "unchanged":
             output.chatter("note", "left out: " + describe(left))
-    if any(left.reason == "shell" for left in result.left):
-        output.hint("--with-shell takes what only this session's shell calls changed")
-        output.hint("git ralph track -- <path> claims a path for the session")
+    for hint in result.hints:
+        output.hint(hint)

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gitralph import files, sessionfile
 from gitralph.errors import Busy, Failed, Refused
@@ -18,6 +19,9 @@ from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
 from gitralph.state import lock
+
+if TYPE_CHECKING:
+    from gitralph.porcelain import waysout
 
 _TRIES = 5
 
@@ -42,7 +46,41 @@ def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:
     matches = None
     if request.match is not None:
         matches = request.match(drafts.candidates(ctx, request.session))
-    return drafts.build(ctx, bench, request.session, request.wishes, matches)
+    made = drafts.build(ctx, bench, request.session, request.wishes, matches)
+    if request.wishes.whole_file and request.match is not None:
+        from gitralph.porcelain import named
+
+        made.left += named.in_vain(ctx, request, set(matches or ()))
+    return made
+
+
+def _check(ctx: Context, request: Request, made: Draft) -> None:
+    """Raise Refused when a refusing reason stands and skipping was not asked for."""
+    if not made.refusals or request.wishes.skip_entangled:
+        return
+    from gitralph.porcelain import advice
+
+    raise Refused(
+        advice.headline(made.refusals), *_ways(ctx, request, made).after_refusal(made.refusals),
+        left=tuple(made.left),
+    )  # fmt: skip
+
+
+def _ways(ctx: Context, request: Request, made: Draft) -> "waysout.Ways":
+    from gitralph.porcelain import waysout
+
+    return waysout.Ways(ctx, request, made, lambda other: _would_be_made(ctx, other))
+
+
+def _would_be_made(ctx: Context, request: Request) -> bool:
+    """True when a commit as asked for would be made now, hooks left aside."""
+    bench = open_bench(ctx, quarantine=True)
+    with closing(_Remover(bench)):
+        made = _build(ctx, bench, request)
+        if made.refusals and not request.wishes.skip_entangled:
+            return False
+        _leave_staged(ctx, bench, request, made)
+        return bool(made.entries) and not _index_plan(ctx, bench, made)[1].conflicts
 
 
 def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
@@ -57,7 +95,16 @@ def _result(ctx: Context, made: Draft, status: str) -> Result:
     return Result(
         status, made.session, made.head.name, None, "", made.changes,
         {path: made.how[path] for path in made.entries}, made.left, made.notes + _notes(ctx, made),
+        _hints(ctx, made),
     )  # fmt: skip
+
+
+def _hints(ctx: Context, made: Draft) -> list[str]:
+    if all(left.reason == outcome.UNCHANGED for left in made.left):
+        return []
+    from gitralph.porcelain import waysout
+
+    return waysout.after_leaving(ctx, made.session, made.left)
 
 
 def _notes(ctx: Context, made: Draft) -> list[str]:
@@ -88,9 +135,9 @@ def dry_run(ctx: Context, request: Request) -> Result:
     refuse_operation(ctx)
     _, made, bench = preview(ctx, request)
     with closing(_Remover(bench)):
-        drafts.check(made, request.wishes.skip_entangled)
+        _check(ctx, request, made)
         _leave_staged(ctx, bench, request, made)
-        _plan_index(ctx, bench, made)
+        _plan_index(ctx, bench, request, made)
     return _result(ctx, made, "dry-run" if made.entries else "nothing")
 
 
@@ -148,11 +195,11 @@ _NOTHING = _Prepared({}, {}, b"")
 def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | None:
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
     made = _build(ctx, inner, request)
-    drafts.check(made, request.wishes.skip_entangled)
+    _check(ctx, request, made)
     _leave_staged(ctx, inner, request, made)
     if not made.entries:
         return None
-    _plan_index(ctx, inner, made)
+    _plan_index(ctx, inner, request, made)
     before = dict(made.entries)
     changed: dict[bytes, Entry | None] = {}
     stage = repohooks.open_stage(
@@ -194,7 +241,7 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
         refuse_operation(ctx)
         inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
         made = _build(ctx, inner, request)
-        drafts.check(made, request.wishes.skip_entangled)
+        _check(ctx, request, made)
         _leave_staged(ctx, inner, request, made)
         if not made.entries:
             return _nothing(ctx, made)
@@ -243,17 +290,18 @@ def _leave_staged(ctx: Context, bench: Workbench, request: Request, made: Draft)
         drafts.rebuild_tree(ctx, bench, made)
 
 
-def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
+def _plan_index(
+    ctx: Context, bench: Workbench, request: Request, made: Draft
+) -> tuple[index.IndexCopy, staging.IndexPlan]:
     """The index after the commit. Raises Refused where a staged version stands in the way."""
     copy, plan = _index_plan(ctx, bench, made)
     if plan.conflicts:
         from gitralph.porcelain import advice
 
         raise Refused(
-            advice.headline(plan.conflicts),
-            "commit or unstage your staged version first: git restore --staged <path>",
+            advice.headline(plan.conflicts), *_ways(ctx, request, made).after_staged(plan.conflicts),
             left=(*made.left, *plan.conflicts),
-        )
+        )  # fmt: skip
     return copy, plan
 
 
@@ -263,15 +311,17 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
         return copy, staging.IndexPlan()  # somebody took it away: no entry of it is to be kept
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
+        from gitralph.porcelain import waysout
+
         left = tuple(Left(path, outcome.UNMERGED, "it has conflict stages") for path in unmerged)
         raise Refused(
-            f"the index has unmerged entries: '{shown(unmerged[0])}'",
-            "settle the conflict first: git status", left=left,
+            f"the index has unmerged entries: '{shown(unmerged[0])}'", *waysout.unmerged(ctx, unmerged),
+            left=left,
         )  # fmt: skip
     facts = staging.Facts(
         bench.git, bench.folder, index.entries(ctx.git, copy, ctx.repo.root, made.entries),
         {path: made.start.entry(path) for path in made.entries}, made.entries, made.now,
-        lambda path: _own_states(ctx, made, path),
+        lambda path: staging.own_states(ctx.layout, made, path),
     )  # fmt: skip
     plan = staging.plan(facts)
     plan.conflicts += _pushed_aside(ctx, copy, made)
@@ -292,40 +342,8 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
     return out
 
 
-def _own_states(ctx: Context, made: Draft, path: bytes) -> set[bytes]:
-    """The blobs of a path that are pending states of this session alone: from HEAD's text on, by its own
-    edits, one after the other. A committed state is none of them, nor one with anybody else's line.
-    """
-    from gitralph.journal import replay, text_id
-    from gitralph.state import pending
-
-    state = made.states.get(path)
-    if state is None:
-        return set()
-    head = made.start.entry(path)
-    family = set(pending.family(ctx.layout, made.session))
-    waiting = {r.offset for name in family for r in state.pending.get(name, [])}
-    found: set[bytes] = set()
-    at: bytes | None = None
-    alone = False
-    for record, before, after in replay(state.journal, ctx.layout):
-        # git stores line feeds where the file may have carriage returns
-        forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
-        if record.offset in waiting and (head.oid if head else None) in forms:
-            alone, at = True, before
-        alone = alone and record.offset in waiting and record.is_exact and before == at
-        if alone:
-            at = after
-            found |= {text_id(text).encode() for text in _forms(after)} if after is not None else set()
-    return found
-
-
-def _forms(text: bytes) -> set[bytes]:
-    return {text, text.replace(b"\r\n", b"\n")}
-
-
 def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:
-    copy, plan = _plan_index(ctx, bench, made)
+    copy, plan = _plan_index(ctx, bench, request, made)
     text = ready.message if ready else committext.compose(ctx, bench, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git = objects.with_identity(bench.git, ctx.config, author)

@@ -3,7 +3,6 @@
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
-from gitralph.errors import Refused
 from gitralph.plumbing import blob, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.refs import Head
@@ -217,13 +216,3 @@ def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
     draft.tree = builder.build(draft.entries)
     draft.trees = list(builder.new)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values())
-
-
-def check(draft: Draft, skip: bool) -> None:
-    """Raise Refused when a refusing reason stands and ``skip`` was not asked for."""
-    refusals = draft.refusals
-    if not refusals or skip:
-        return
-    from gitralph.porcelain import advice
-
-    raise Refused(advice.headline(refusals), *advice.ways_out(refusals), left=tuple(draft.left))

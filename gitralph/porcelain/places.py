@@ -4,10 +4,11 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
+from gitralph.plumbing.snapshot import ABSENT
 from gitralph.plumbing.tree import FOLDER, BlockedError
 from gitralph.porcelain import outcome
 from gitralph.porcelain.draft import Draft
-from gitralph.porcelain.outcome import Left
+from gitralph.porcelain.outcome import Left, Outcome
 from gitralph.porcelain.scene import Scene
 from gitralph.quote import shown
 from gitralph.state import pending
@@ -19,7 +20,22 @@ def _keep_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> No
 
 
 def _others_at(scene: Scene, path: bytes) -> list[str]:
+    """The sessions whose changes would be passed over; none where all is to be taken as it stands."""
+    if scene.wishes.whole_file:
+        return []
     return sorted(pending.path_state(scene.layout, path, []).owners() - scene.own)
+
+
+def _remove(scene: Scene, draft: Draft, path: bytes, with_path: bytes) -> None:
+    """A path that is gone from the worktree goes from HEAD too, as its records say or whoever did it."""
+    draft.entries[path], draft.how[path] = None, draft.how[with_path]
+    state = pending.path_state(scene.layout, path, [])
+    if scene.wishes.whole_file and state.owners():
+        from gitralph.porcelain import resolve
+
+        used = resolve.uses(scene, state, state.owners())
+        others = state.owners() - scene.own
+        draft.outcomes.append(Outcome(path, ABSENT, outcome.WHOLE_FILE, uses=used, includes=others))
 
 
 def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
@@ -31,8 +47,8 @@ def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
             detail = f"it takes the place of a folder, and others have changes in '{shown(child)}'"
             _keep_out(draft, path, detail, others)
             return
-    draft.entries.update(dict.fromkeys(below))
-    draft.how.update(dict.fromkeys(below, draft.how[path]))
+    for child in below:
+        _remove(scene, draft, child, path)
 
 
 def _clear_way(scene: Scene, draft: Draft, path: bytes) -> None:
@@ -52,8 +68,7 @@ def _clear_way(scene: Scene, draft: Draft, path: bytes) -> None:
             _keep_out(draft, path, detail, _sessions(draft, blocked.path))
             return
         # claimed as it stands, and it stands in a folder: the file is gone, whoever removed it
-        draft.entries[blocked.path] = None
-        draft.how[blocked.path] = draft.how[path]
+        _remove(scene, draft, blocked.path, path)
 
 
 def _sessions(draft: Draft, path: bytes) -> list[str]:

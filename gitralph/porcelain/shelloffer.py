@@ -290,7 +290,8 @@ def _left(offer: Offer) -> Left:
     reason = outcome.CONTESTED if contested else outcome.SHELL
     names = " and ".join(call_name(command) for command in offer.commands[-2:])
     detail = f"likely changed by {names}" + (f"; {offer.detail}" if offer.detail else "")
-    return Left(offer.path, reason, detail, offer.sessions, optional=True)
+    mine = offer.verdict == MINE
+    return Left(offer.path, reason, detail, offer.sessions, optional=True, by_shell=mine)
 
 
 def _taken(scene: Scene, offer: Offer, state: PathState) -> Outcome:
@@ -335,7 +336,7 @@ def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
 
 
 def _overlap(offer: Offer) -> Left:
-    detail = f"{call_name(offer.commands[-1])} rewrote lines that it had edited; --with-shell takes both"
+    detail = f"{call_name(offer.commands[-1])} rewrote lines that it had edited"
     return Left(offer.path, outcome.ENTANGLED, detail, (outcome.UNRECORDED,))
 
 

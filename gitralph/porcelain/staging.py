@@ -9,11 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from gitralph.journal import replay, text_id
+from gitralph.layout import Layout
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.index import Staged
 from gitralph.plumbing.objects import Objects
 from gitralph.plumbing.tree import Entry, TreeReader
+from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import ENTANGLED, Left
+from gitralph.state import pending
 
 _ALIKE = 0.5
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
@@ -156,6 +160,35 @@ def plan(facts: Facts) -> IndexPlan:
 
 def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
     return old is None and there is not None and there.oid == _EMPTY_BLOB
+
+
+def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
+    """The blobs of a path that are pending states of this session alone: from HEAD's text on, by its own
+    edits, one after the other. A committed state is none of them, nor one with anybody else's line.
+    """
+    state = made.states.get(path)
+    if state is None:
+        return set()
+    head = made.start.entry(path)
+    family = set(pending.family(lay, made.session))
+    waiting = {r.offset for name in family for r in state.pending.get(name, [])}
+    found: set[bytes] = set()
+    at: bytes | None = None
+    alone = False
+    for record, before, after in replay(state.journal, lay):
+        # git stores line feeds where the file may have carriage returns
+        forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
+        if record.offset in waiting and (head.oid if head else None) in forms:
+            alone, at = True, before
+        alone = alone and record.offset in waiting and record.is_exact and before == at
+        if alone:
+            at = after
+            found |= {text_id(text).encode() for text in _forms(after)} if after is not None else set()
+    return found
+
+
+def _forms(text: bytes) -> set[bytes]:
+    return {text, text.replace(b"\r\n", b"\n")}
 
 
 def cached_trees(
