@@ -76,7 +76,7 @@ def commit(
     if message_file is not None:
         texts = [_message_file(message_file)]
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
-    ctx = options.context()
+    ctx = options.context(create=not dry_run)
     try:
         found = _session(ctx, session, plan, task)
         if found is None:

@@ -1,11 +1,12 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
+import errno
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gitralph import files, sessionfile
-from gitralph.errors import Busy, Failed, Refused
+from gitralph.errors import Busy, Failed, Fatal, Refused
 from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
@@ -37,9 +38,22 @@ def refuse_operation(ctx: Context) -> None:
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it."""
-    files.make_folder(ctx.layout.tmp)
-    return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    """A private folder in the state's ``tmp``; with ``quarantine`` no object leaves it.
+
+    Where nothing can be written a quarantine lies in the system's folder for such; else raises Fatal.
+    """
+    parent = ctx.layout.tmp
+    try:
+        files.make_folder(parent)
+        return Workbench.make(parent, ctx.git, ctx.repo.common_dir, quarantine)
+    except OSError as error:
+        if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise
+        if not quarantine:
+            raise Fatal(f"cannot commit: '{ctx.layout.top}' cannot be written: {error.strerror}") from error
+    import tempfile
+
+    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)
 
 
 def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:

@@ -138,7 +138,7 @@ def build(
             # a bench of its own: every reading makes its copies afresh
             inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
             states = _read_states(ctx, family, wanted)
-            start = _start(ctx, base, head, states)
+            start = _start(ctx, inner.folder, base, head, states)
             scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, start, worktree, family, wishes)
             offered = shelloffer.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
             left = resolve.look(scene, {**states, **offered.states})
@@ -186,12 +186,14 @@ def _take_entries(scene: Scene, draft: Draft) -> None:
         del draft.entries[path]
 
 
-def _start(ctx: Context, base: TreeReader, head: Head, states: dict[bytes, PathState]) -> TreeReader:
+def _start(
+    ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
+) -> TreeReader:
     if all(base.lookup_safe(path) is not None for path in states):
         return base
     from gitralph.porcelain import orphan
 
-    return orphan.start(ctx, base, head, states)
+    return orphan.start(ctx, folder, base, head, states)
 
 
 def _settle_moves(

@@ -4,8 +4,6 @@
 ``git commit --only`` takes it; a text that no branch has is the user's own.
 """
 
-import os
-
 from gitralph.errors import Fatal
 from gitralph.plumbing import index
 from gitralph.plumbing.refs import Head
@@ -47,12 +45,17 @@ def _is_related(ctx: Context, head: Head, commit: str) -> bool:
     return head.oid is not None and ctx.git.try_run("merge-base", head.oid, commit).returncode == 0
 
 
-def start(ctx: Context, base: TreeReader, head: Head, states: dict[bytes, PathState]) -> TreeReader:
-    """What the edits of these paths are judged against: ``base``, HEAD's tree, on most branches."""
+def start(
+    ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
+) -> TreeReader:
+    """What the edits of these paths are judged against: ``base``, HEAD's tree, on most branches.
+
+    ``folder`` is a private one.
+    """
     new = [p for p, s in states.items() if _began_with_a_text(s) and base.lookup_safe(p) is None]
     if not new:
         return base
-    copy = index.copy_index(ctx.repo.index, f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(6).hex()}.index")
+    copy = index.copy_index(ctx.repo.index, f"{folder}/left.index")
     staged = {p: mark.entry for p, mark in index.entries(ctx.git, copy, ctx.repo.root, new).items()}
     if not staged:
         return base
