@@ -14,6 +14,10 @@ from gitralph.sessionid import digest
 
 VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
+GAP = "gap"
+"""The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
+RENDERED, OFFERED = "rendered", "offered"
+"""Operations of a repository hook on the commit's text, see ``porcelain/rewrites.py``."""
 _TAIL = 1024
 _RECENT = 16 << 10
 _TEXT_LIMIT = 256 << 20
@@ -70,13 +74,15 @@ class Record:
     """One line of a journal that tells an edit. Texts are ids; None stands for an absent file.
 
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
-    ``unknown_before`` marks a record that does not know what the file held (exact ``none``). ``other``
-    is the path, as JSON keeps it, of the other end of a rename.
+    ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
+    one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
+    nanoseconds, is when the file was last written when the record was made. ``other`` is the path, as
+    JSON keeps it, of the other end of a rename.
     """
 
     __slots__ = (
-        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "offset",
-        "op", "other", "session", "tool", "ts", "unknown_before",
+        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "mtime", "offset",
+        "op", "other", "seen", "session", "tool", "ts", "unknown_before",
     )  # fmt: skip
 
     offset: int
@@ -99,6 +105,8 @@ class Record:
         head: str | None = None,
         other: str | None = None,
         ts: str = "",
+        seen: bool = False,
+        mtime: int | None = None,
     ) -> None:
         self.session = session
         self.op = op
@@ -114,6 +122,8 @@ class Record:
         self.head = head
         self.other = other
         self.ts = ts
+        self.seen = seen
+        self.mtime = mtime
         self.offset = self.end = -1
 
     @property
@@ -138,6 +148,8 @@ def encode(record: Record, path: bytes) -> bytes:
         "op": record.op,
         "mode": list(record.mode),
         "head": record.head,
+        "seen": record.seen,
+        "mtime": record.mtime,
         "hunks": None if hunks is None
         else [[h.start, h.removed, [_text(x) for x in h.lines]] for h in hunks],
         "agent_id": record.agent_id,
@@ -158,6 +170,10 @@ def is_oid(value: object) -> bool:
 def _string(fields: dict[str, object], key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int else None
 
 
 def _decode_hunk(value: object) -> Hunk:
@@ -199,7 +215,7 @@ def decode(fields: dict[str, object]) -> Record:
         hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
         agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
         call=_string(fields, "call"), head=_string(fields, "head"), other=_string(fields, "other"),
-        ts=_string(fields, "ts") or "",
+        ts=_string(fields, "ts") or "", seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
     )  # fmt: skip
 
 

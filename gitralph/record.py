@@ -23,14 +23,19 @@ TEXT_LIMIT = 5 << 20
 
 
 class OnDisk:
-    """A file as it stands: bytes (None when absent or too large), mode as octal text, blob id."""
+    """A file as it stands: bytes (None when absent or too large), mode as octal text, blob id, and
+    when it was written, in nanoseconds.
+    """
 
-    __slots__ = ("mode", "oid", "text")
+    __slots__ = ("mode", "mtime", "oid", "text")
 
-    def __init__(self, text: bytes | None, mode: str | None, oid: str | None) -> None:
+    def __init__(
+        self, text: bytes | None, mode: str | None, oid: str | None, mtime: int | None = None
+    ) -> None:
         self.text = text
         self.mode = mode
         self.oid = oid
+        self.mtime = mtime
 
 
 def _hash_file(fd: int, size: int) -> str:
@@ -62,7 +67,7 @@ def look(file: str) -> OnDisk:
         text = b"".join(iter(lambda: os.read(fd, 1 << 20), b""))
     finally:
         os.close(fd)
-    return OnDisk(text, mode, journal.text_id(text))
+    return OnDisk(text, mode, journal.text_id(text), found.st_mtime_ns)
 
 
 class Seen:
@@ -191,6 +196,7 @@ def _build(
         unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
         call=event.call[:200] if event.call else None, ts=sessionfile.now(),
         other=path_text(change.other) if change.other is not None else None,
+        seen=exact and seen is not None and seen.text == before, mtime=disk.mtime,
     )  # fmt: skip
 
 
@@ -280,13 +286,15 @@ def _folder_pairs(change: Change, cwd: str) -> list[Change]:
     return pairs
 
 
-def _ends(change: Change, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
+def _ends(
+    change: Change, cwd: str, environ: Mapping[str, str], lost: list[str]
+) -> list[tuple[Change, Target]]:
     """A rename as its two ends: each knows its text where the content only moved.
 
     An end that lies outside is not ours, and the other is a deletion or a creation.
     """
-    old = _inside(cwd, change.path, environ)
-    new = _inside(cwd, change.to or "", environ)
+    old = _inside(cwd, change.path, environ, lost)
+    new = _inside(cwd, change.to or "", environ, lost)
     moved = look(new.file) if new is not None else OnDisk(None, None, None)
     text: Text = UNKNOWN if moved.text is None or change.compute is not None else moved.text
     before = text if isinstance(change.before, Unknown) else change.before
@@ -301,15 +309,22 @@ def _ends(change: Change, cwd: str, environ: Mapping[str, str]) -> list[tuple[Ch
     return [(end, target) for end, target in ((first, old), (last, new)) if target is not None]
 
 
-def _inside(cwd: str, path: str, environ: Mapping[str, str], follow: bool = False) -> Target | None:
+def _inside(
+    cwd: str, path: str, environ: Mapping[str, str], lost: list[str], follow: bool = False
+) -> Target | None:
     try:
         return locate.locate(cwd, path, environ, follow)
+    except (locate.ForbiddenError, locate.FallThroughError) as error:
+        lost.append(f"'{path}': {error}")
     except locate.OutsideError:
-        return None
+        pass  # another repository's business, or nobody's
+    return None
 
 
-def targets(event: Event, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
-    """Every file of an event that lies in a worktree, with its place.
+def targets(
+    event: Event, cwd: str, environ: Mapping[str, str], lost: list[str]
+) -> list[tuple[Change, Target]]:
+    """Every file of an event that lies in a worktree, with its place; ``lost`` is told what nobody records.
 
     Raises locate.OutsideError when none does.
     """
@@ -317,10 +332,10 @@ def targets(event: Event, cwd: str, environ: Mapping[str, str]) -> list[tuple[Ch
     for change in event.changes:
         if change.op == "rename":
             for pair in _folder_pairs(change, cwd):
-                out += _ends(pair, cwd, environ)
+                out += _ends(pair, cwd, environ, lost)
             continue
         follow = change.follow or _wrote_through(change, cwd)
-        target = _inside(cwd, change.path, environ, follow)
+        target = _inside(cwd, change.path, environ, lost, follow)
         out += [(change, target)] if target is not None else []
     if event.changes and not out:
         raise locate.OutsideError("no path of it lies in a worktree")

@@ -68,7 +68,7 @@ def test_a_command_that_reads_works_and_warns(repo: Repo, args: Sequence[str], l
 
 
 @mounted
-@pytest.mark.parametrize("args", [("status",), ("diff", "--session", "S1"), ("why", "a")], ids=" ".join)
+@pytest.mark.parametrize("args", [("status",), ("diff",), ("why", "a")], ids=" ".join)
 def test_a_command_that_reads_works_where_nothing_was_ever_recorded(repo: Repo, args: Sequence[str]) -> None:
     """There is no state folder, and none can be made."""
     assert _run(repo, args).code == 0

@@ -120,7 +120,7 @@ def a_staged_text_in_a_repository_without_a_commit(repo: Repo) -> None:
 @scene("entangled")
 def rewritten_by_its_own_shell_command(repo: Repo) -> None:
     repo.edit("S1", "a", changed(3, "one two three"))
-    shells.run(repo, "S1", "sed -i 's/one two three/one 2 three/' a")
+    shells.run(repo, "S1", "sed -i 's/one two three/one 2 three/; s/line 4/line four/' a")
 
 
 # --- contested ---

@@ -10,13 +10,16 @@ lines that ever were, `fold` (with `returning` and `place`) builds it, `view` ev
 `choose` applies them and `report` words the answer.
 """
 
+from gitralph.isolate.agreement import agreed, unmoved_since
 from gitralph.isolate.chaining import chain
+from gitralph.isolate.fold import TAIL
 from gitralph.isolate.model import (
     UNRECORDED,
     Left,
     LineOwner,
     Note,
     Pending,
+    Reading,
     Separation,
     Step,
 )
@@ -24,15 +27,19 @@ from gitralph.isolate.owners import owners_by_line, pending_units
 from gitralph.isolate.separation import separate
 
 __all__ = [
+    "TAIL",
     "UNRECORDED",
     "Left",
     "LineOwner",
     "Note",
     "Pending",
+    "Reading",
     "Separation",
     "Step",
+    "agreed",
     "chain",
     "owners_by_line",
     "pending_units",
     "separate",
+    "unmoved_since",
 ]

@@ -2,14 +2,14 @@
 
 The units our own commits consumed must rebuild HEAD's text. Where they do not, somebody
 committed with plain git, pulled, rewound, or had changed the file before the first record. What
-HEAD holds is then matched to whole units, to parts of gaps, and what is left becomes a gap
+HEAD holds is then matched to whole units, to single lines of units, and what is left becomes a gap
 between HEAD and the working tree that nobody may build on. Must never guess: the result either
 rebuilds HEAD and the working tree byte for byte, or there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gitralph.isolate.match import Match, match_head
@@ -18,6 +18,9 @@ from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 DRIFT = "head"
 """Key of the units that stand for differences between HEAD and the first known text."""
+
+REST = "+"
+"""Ends the name of what is left of a unit that HEAD held once and holds in part now."""
 
 
 @dataclass(slots=True)
@@ -29,22 +32,30 @@ class Anchored:
     added: set[int] = field(default_factory=set)
     rewound: set[int] = field(default_factory=set)
     moved: bool = False
+    rests: dict[int, int] = field(default_factory=dict)
+    """Hunk to the hunk that stands for what HEAD lacks of it."""
+
+
+def exactly(weave: Weave, units: Iterable[int], head: bytes | None) -> bool:
+    """Tell whether these units rebuild HEAD's text."""
+    return _text(weave, set(units)) == head
 
 
 def anchor(weave: Weave, committed: Iterable[int], head: bytes | None) -> Anchored | None:
     """Find the units that HEAD holds, or None where that cannot be said with certainty."""
     units = set(committed)
-    if _text(weave, units) == head:
+    if exactly(weave, units, head):
         return Anchored(units)
     worktree = weave.text
     match = match_head(weave, units, head)
     found = _whole_units(weave, set(units), match)
     anchored = Anchored(found, added=found - units, rewound=units - found, moved=True)
     if _text(weave, found) != head:
-        _split_gaps(weave, anchored, match)
+        _split(weave, anchored, match)
         _drift(weave, anchored, match)
+    _bury(weave, anchored, match)
     everything = set(range(len(weave.units)))
-    if _text(weave, found) != head or _text(weave, everything) != worktree:
+    if _text(weave, anchored.units) != head or _text(weave, everything) != worktree:
         return None
     return anchored
 
@@ -91,35 +102,120 @@ def _differing(weave: Weave, anchored: Anchored, match: Match) -> list[int]:
     return [atom for atom in match.concerned if shown[atom] != match.present[atom]]
 
 
-def _split_gaps(weave: Weave, anchored: Anchored, match: Match) -> None:
-    """Move single lines of a gap into HEAD: nobody's change may be committed in pieces."""
+def _split(weave: Weave, anchored: Anchored, match: Match) -> None:
+    """Settle the lines in which HEAD holds part of a unit; the rest stays its owner's to commit.
+
+    What settles are the first operations on a line, as many as leave it as HEAD has it. At most
+    the last one is over: it undoes them, and is pending, whoever made it.
+    """
     for atom in _differing(weave, anchored, match):
-        if atom in (EXISTS, NEWLINE):
-            continue
-        makers = {op >> 1 for op in weave.ops[atom] or ()} | {weave.birth[atom]}
-        pending = {hunk for hunk in makers if weave.hunks[hunk].unit not in anchored.units}
-        pending.discard(BASE)
-        if any(weave.owner_of(hunk) is not None for hunk in pending):
-            continue
-        if bool(match.present[atom]) == weave.visible(atom):
-            _settle(weave, atom)
+        wanted = bool(match.present[atom])
+        born = weave.birth[atom] != BASE
+        ops = weave.ops[atom] or []
+        fitting = [wanted, *(bool(op & 1) == wanted and _is_in_head(weave, op, match) for op in ops)]
+        place = max((at for at, fits in enumerate(fitting) if fits), default=-1)
+        if place < 0 and (not born or atom in match.crowded):
+            continue  # HEAD lacks the line for a reason of its own: `_drift` says so
+        rest = ops[place:] if place >= 0 else ops
+        if place >= 0:
+            _settle(weave, atom, rest, wanted)
+        else:
+            _hold_back_birth(weave, anchored, atom)
+        for op in rest:
+            if weave.hunks[op >> 1].unit in anchored.units:
+                _hold_back(weave, anchored, atom, op)
 
 
-def _settle(weave: Weave, atom: int) -> None:
-    """Make an atom's present state part of the base."""
-    living = weave.visible(atom)
-    _forget(weave, atom)
+def _is_in_head(weave: Weave, op: int, match: Match) -> bool:
+    """Tell whether HEAD can hold an operation: a replacement only with something of what it brought."""
+    births = weave.hunks[op >> 1].births
+    return bool(op & 1) or not births or any(match.present[atom] for atom in births)
+
+
+def _settle(weave: Weave, atom: int, rest: list[int], wanted: bool) -> None:
+    """Make an atom's state in HEAD part of the base; `rest` are the operations since."""
+    kept = {op >> 1 for op in rest}
+    for hunk in {weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or ())} - kept:
+        _forget(weave, hunk, atom)
     weave.birth[atom] = BASE
-    weave.ops[atom] = None if living else [BASE << 1]
+    weave.ops[atom] = [*([] if wanted else [BASE << 1]), *rest] or None
 
 
-def _forget(weave: Weave, atom: int) -> None:
-    """Take an atom out of every hunk that had an operation on it."""
-    for hunk in {weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or ())}:
-        made = weave.hunks[hunk]
-        for atoms in (made.births, made.dels, made.undels):
-            if atom in atoms:
-                atoms.remove(atom)
+def _forget(weave: Weave, hunk: int, atom: int) -> None:
+    made = weave.hunks[hunk]
+    for atoms in (made.births, made.dels, made.undels, made.crossed):
+        if atom in atoms:
+            atoms.remove(atom)
+
+
+def _hold_back_birth(weave: Weave, anchored: Anchored, atom: int) -> None:
+    """HEAD lost a line of a unit it otherwise holds."""
+    hunk = weave.birth[atom]
+    if weave.hunks[hunk].unit in anchored.units:
+        _forget(weave, hunk, atom)
+        rest = _rest_of(weave, anchored, hunk)
+        weave.hunks[rest].births.append(atom)
+        weave.birth[atom] = rest
+
+
+def _hold_back(weave: Weave, anchored: Anchored, atom: int, op: int) -> None:
+    """HEAD lost what a unit it otherwise holds did to a line."""
+    hunk, value = op >> 1, op & 1
+    _forget(weave, hunk, atom)
+    rest = _rest_of(weave, anchored, hunk)
+    (weave.hunks[rest].undels if value else weave.hunks[rest].dels).append(atom)
+    weave.ops[atom] = [rest << 1 | value if one == op else one for one in weave.ops[atom] or ()]
+
+
+def _rest_of(weave: Weave, anchored: Anchored, hunk: int) -> int:
+    """Return the hunk that stands for what HEAD lacks of another; its unit has the same owner."""
+    if hunk in anchored.rests:
+        return anchored.rests[hunk]
+    whole, made = weave.unit_of(hunk), Hunk()
+    twins = [anchored.rests[other] for other in whole.hunks if other in anchored.rests]
+    if twins:
+        made.unit = weave.hunks[twins[0]].unit
+    else:
+        made.unit = len(weave.units)
+        weave.units.append(Unit(whole.key + REST, whole.owner, whole.step))
+    made.left, made.right = weave.hunks[hunk].left, weave.hunks[hunk].right
+    anchored.rests[hunk] = len(weave.hunks)
+    weave.units[made.unit].hunks.append(len(weave.hunks))
+    weave.hunks.append(made)
+    return anchored.rests[hunk]
+
+
+def _bury(weave: Weave, anchored: Anchored, match: Match) -> None:
+    """Settle as dead what HEAD passed over: text whose replacement was replaced by text in HEAD.
+
+    Somebody who commits H, which stood where Z stood, which stood where A stood, has decided over
+    A too, whoever wrote it. Without this a later commit of A's owner would bring A back.
+    """
+    shown = states(weave, flags_of(weave, anchored.units))
+    held = [
+        hunk
+        for unit in sorted(anchored.units - anchored.drift)
+        for hunk in (weave.units[unit].hunks if unit else [])
+    ]
+    todo = [atom for hunk in held if weave.hunks[hunk].births for atom in weave.hunks[hunk].dels]
+    done: set[int] = set()
+    while todo:
+        atom = todo.pop()
+        if atom in done or atom in (EXISTS, NEWLINE) or shown[atom] or weave.visible(atom):
+            continue
+        done.add(atom)
+        for hunk in _pending_makers(weave, anchored, atom):
+            todo += weave.hunks[hunk].dels
+    for atom in done:
+        if any(_pending_makers(weave, anchored, atom)):
+            _settle(weave, atom, [], wanted=False)
+
+
+def _pending_makers(weave: Weave, anchored: Anchored, atom: int) -> Iterator[int]:
+    """Yield the hunks outside HEAD that once made an atom visible."""
+    for hunk in (weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or () if op & 1)):
+        if hunk != BASE and weave.hunks[hunk].unit not in anchored.units:
+            yield hunk
 
 
 def _drift(weave: Weave, anchored: Anchored, match: Match) -> None:
@@ -128,7 +224,7 @@ def _drift(weave: Weave, anchored: Anchored, match: Match) -> None:
         if atom == NEWLINE:
             _drift_newline(weave, anchored, bool(match.present[NEWLINE]))
         elif match.present[atom]:
-            return  # part of a session's unit is in HEAD: `anchor` finds the text does not fit
+            return  # `anchor` finds that the text does not fit
         else:
             _drift_line(weave, anchored, atom)
     for place, contents in match.foreign:

@@ -35,7 +35,8 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             if step.before != text and step.before in last_seen and _keeps(step, text):
                 step = replace(step, before=text)
             if step.before != text:
-                over = _overwritten(done, last_seen.get(step.before))
+                # the bytes stood on disk when the edit began: the file was put back, nothing is lost
+                over = () if step.seen else _overwritten(done, last_seen.get(step.before))
                 done.append(Step(GAP + step.key, None, text, step.before))
                 step = replace(step, over=over)
             done.append(step)

@@ -24,6 +24,8 @@ class Match:
     concerned: list[int] = field(default_factory=list)
     foreign: list[tuple[int, list[bytes]]] = field(default_factory=list)
     """Runs of lines HEAD has and no atom stands for, with the atom they follow."""
+    crowded: set[int] = field(default_factory=set)
+    """The concerned atoms in places where HEAD has such lines."""
 
 
 def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
@@ -70,3 +72,4 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
         elif high_new > low_new:
             place = atoms[high_old - 1] if high_old else left
             match.foreign.append((place, [weave.texts[line] for line in fresh[low_new:high_new]]))
+            match.crowded.update(atoms)

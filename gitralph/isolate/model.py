@@ -18,7 +18,8 @@ class Step:
     """One recorded edit of a path, or a gap, which is a change nobody recorded.
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
-    it was written from an old read (see `chain`).
+    it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
+    recorded. `seen` says that `before` stood on disk right before the edit.
     """
 
     key: str
@@ -26,6 +27,20 @@ class Step:
     before: bytes | None
     after: bytes | None
     over: tuple[str, ...] = ()
+    head: str | None = None
+    seen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The steps of a path from one place on; what came before it is settled.
+
+    `commits` are the names of the units that commits of ours took: after the last one, after the
+    one before it, and so on. HEAD may have been rewound to any of them.
+    """
+
+    steps: tuple[Step, ...]
+    commits: tuple[frozenset[str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +77,7 @@ class Separation:
     """What to commit for one path, or why not.
 
     `taken` are the names the caller keeps and passes back as `committed`, as they are: a name that
-    ends with `~` is a unit taken by absorbing it.
+    ends with `~` is a unit taken by absorbing it. `reading` is how the records were read.
     """
 
     text: bytes | None
@@ -72,6 +87,7 @@ class Separation:
     includes: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     void: tuple[str, ...] = ()
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from gitralph.isolate.anchor import anchor
+from gitralph.isolate.fit import fit, indices, plain
 from gitralph.isolate.fold import fold
-from gitralph.isolate.model import LineOwner, Pending, Step
+from gitralph.isolate.model import LineOwner, Pending, Reading, Step
 from gitralph.isolate.report import Places
-from gitralph.isolate.separation import indices
 from gitralph.isolate.view import flags_of, states
 from gitralph.isolate.weave import BASE, Weave
 
@@ -23,9 +22,10 @@ def owners_by_line(
     worktree: bytes | None,
     *,
     committed: Collection[str],
+    readings: Sequence[Reading] = (),
 ) -> list[LineOwner]:
     """Return for each line of the working tree who wrote it, and whether HEAD holds it."""
-    weave, units = _read(head, steps, worktree, committed)
+    weave, units = _read(head, steps, worktree, committed, readings)
     shown = states(weave, flags_of(weave, units))
     return [_owner(weave, atom, units, bool(shown[atom])) for atom in weave.shown]
 
@@ -36,9 +36,10 @@ def pending_units(
     worktree: bytes | None,
     *,
     committed: Collection[str],
+    readings: Sequence[Reading] = (),
 ) -> list[Pending]:
     """Return the units that still make the working tree differ from HEAD, gaps included."""
-    weave, units = _read(head, steps, worktree, committed)
+    weave, units = _read(head, steps, worktree, committed, readings)
     shown = states(weave, flags_of(weave, units))
     places = Places(weave)
     return [
@@ -49,15 +50,17 @@ def pending_units(
 
 
 def _read(
-    head: bytes | None, steps: Sequence[Step], worktree: bytes | None, committed: Collection[str]
+    head: bytes | None,
+    steps: Sequence[Step],
+    worktree: bytes | None,
+    committed: Collection[str],
+    readings: Sequence[Reading],
 ) -> tuple[Weave, set[int]]:
+    fitted = fit(readings or plain(steps, committed), head, worktree)
+    if fitted is not None:
+        return fitted.weave, fitted.anchored.units | {BASE}
     weave = fold(steps, worktree)
-    known = indices(weave, committed)
-    anchored = anchor(weave, known, head)
-    if anchored is not None:
-        return weave, anchored.units | {BASE}
-    weave = fold(steps, worktree)  # a failed fit leaves its traces
-    return weave, known | {BASE}
+    return weave, indices(weave, committed) | {BASE}
 
 
 def _matters(weave: Weave, unit: int, shown: bytearray) -> bool:

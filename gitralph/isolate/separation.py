@@ -7,20 +7,19 @@ answer. Must not relax a rule for an option: an option says what happens to what
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gitralph.isolate.anchor import Anchored, anchor
+from gitralph.isolate.anchor import Anchored
 from gitralph.isolate.choose import Choice, Ground, choose, without_unmet
-from gitralph.isolate.fold import TAIL, fold
+from gitralph.isolate.fit import ABSORBED, fit, indices, plain
+from gitralph.isolate.fold import fold
+from gitralph.isolate.follow import following
 from gitralph.isolate.lost import lost_writes
-from gitralph.isolate.model import Left, Note, Separation, Step
+from gitralph.isolate.model import Left, Note, Reading, Separation, Step
 from gitralph.isolate.report import Places, keys_of, left_of, note, sessions_of, who
 from gitralph.isolate.view import flags_of, states, text_of
 from gitralph.isolate.void import void_units
 from gitralph.isolate.weave import BASE, Weave
-
-ABSORBED = "~"
-"""Ends the name of a unit taken by absorbing: none of its lines ever was in a commit."""
 
 
 @dataclass(slots=True)
@@ -33,6 +32,9 @@ class _Case:
     places: Places
     void: set[int]
     head: bytes | None
+    reading: Reading | None = None
+    followed: set[int] = field(default_factory=set)
+    """Units of nobody's that only correct the owners' own pending lines."""
 
 
 def separate(
@@ -46,25 +48,33 @@ def separate(
     include_entangled: bool = False,
     settled: Collection[str] = (),
     moved: bool | None = None,
+    readings: Sequence[Reading] = (),
+    follow: bool = False,
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
     `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are void
     units consumed with a note, which a stale write can no longer lose. `moved` says whether HEAD
     is another than when the steps began; None leaves that to whether commits of ours are in it.
+    `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
+    what somebody without a session did to the owners' own pending lines (see `follow`).
     """
-    weave = fold(steps, worktree)
-    known = indices(weave, committed)
-    anchored = anchor(weave, known, head)
-    if anchored is None:
-        return _unfit(weave, known, owners, head)
+    fitted = fit(readings or plain(steps, committed), head, worktree)
+    if fitted is None:
+        weave = fold(steps, worktree)
+        return _unfit(weave, indices(weave, committed), owners, head)
+    weave, anchored, known = fitted.weave, fitted.anchored, fitted.known
     ghosts = {name.removesuffix(ABSORBED) for name in committed if name.endswith(ABSORBED)}
     case = _case(weave, anchored, owners, head, ghosts - set(committed))
+    case.reading = fitted.reading
     if not case.ground.own:
         return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
     wanted = case.ground.own - case.void
-    choice = _choose(case, wanted, include_entangled)
+    if follow:
+        case.followed = following(weave, anchored, wanted)
+    choice = _choose_with_followed(case, wanted, include_entangled)
+    wanted = wanted | case.followed
     dropped = list(choice.unmet)
     if skip_entangled and dropped:
         choice, dropped = without_unmet(case.ground, wanted)
@@ -74,19 +84,6 @@ def separate(
     if stale or (left and not skip_entangled):
         return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
     return _answer(case, choice, left)
-
-
-def indices(weave: Weave, committed: Collection[str]) -> set[int]:
-    """Return the units of some names; those of the gap at the end have no lasting name.
-
-    A step's own key names all its units: it was committed whole.
-    """
-    names = {name.removesuffix(ABSORBED) for name in committed}
-    return {
-        at
-        for at, unit in enumerate(weave.units)
-        if (unit.key in names or unit.key.rpartition(".")[0] in names) and not unit.key.startswith(TAIL + ".")
-    }
 
 
 def _case(
@@ -136,6 +133,16 @@ def _choose(case: _Case, wanted: set[int], include: bool) -> Choice:
         case.void -= needed
 
 
+def _choose_with_followed(case: _Case, wanted: set[int], include: bool) -> Choice:
+    """Choose with the corrections that follow; one that others stand in the way of stays nobody's."""
+    while True:
+        choice = _choose(case, wanted | case.followed, include)
+        barred = {case.weave.hunks[need.hunk].unit for need in choice.unmet} & case.followed
+        if not barred:
+            return choice
+        case.followed -= barred
+
+
 def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
     weave, ground = case.weave, case.ground
     before = states(weave, flags_of(weave, ground.committed))
@@ -146,13 +153,16 @@ def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
     taken = choice.units() - idle
     text = text_of(weave, ground.order, after)
     notes = _notes(case, choice, waiting)
+    followed = case.followed & taken
+    includes = sessions_of(weave, choice.included | followed)
     return Separation(
         text,
         taken=_names(weave, taken, choice.absorbed - choice.included),
         left=left,
-        includes=sessions_of(weave, choice.included),
+        includes=includes,
         notes=tuple(notes),
         void=keys_of(weave, case.void),
+        reading=case.reading,
     )
 
 
@@ -188,10 +198,30 @@ def _notes(case: _Case, choice: Choice, waiting: set[int]) -> list[Note]:
         notes.append(note(weave, places, "absorbed", {unit}, detail))
     if case.void:
         notes.append(_void_note(case))
+    followed = case.followed & choice.units() - waiting
+    if followed:
+        detail = "was corrected by somebody without a session; committed as it stands"
+        notes.append(note(weave, places, "followed", followed, detail))
+    notes += _differing_notes(case, choice)
     if waiting:
         detail = "removes lines that are not committed yet"
         notes.append(note(weave, places, "waiting", waiting, detail))
     return notes
+
+
+def _differing_notes(case: _Case, choice: Choice) -> list[Note]:
+    """Say where the commit holds a recorded line that somebody without a session changed since."""
+    weave, units = case.weave, choice.units()
+    changed: dict[int, set[int]] = {}
+    for unit in sorted(choice.wanted - case.followed):
+        for atom in weave.atoms_of(weave.units[unit]):
+            last = (weave.ops[atom] or [BASE << 1 | 1])[-1]
+            maker = weave.hunks[last >> 1].unit
+            gone = not last & 1 and maker not in units and maker != BASE
+            if gone and weave.units[maker].owner is None and weave.hunks[weave.birth[atom]].unit == unit:
+                changed.setdefault(maker, set()).add(unit)
+    detail = "was changed since by somebody without a session; the recorded text is committed"
+    return [note(case.weave, case.places, "differs", {maker}, detail) for maker in sorted(changed)]
 
 
 def _void_note(case: _Case) -> Note:

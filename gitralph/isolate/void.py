@@ -37,7 +37,7 @@ def _undone(weave: Weave, unit: int, void: set[int], cancelled: dict[int, set[in
     return all(
         all(_killed_without_trace(weave, atom, void) for atom in made.births)
         and all(
-            _restored(weave, atom, void, rest if brought else None) or cancelled.get(atom, {-1}) <= void
+            _restored(weave, unit, atom, void, rest if brought else None) or cancelled.get(atom, {-1}) <= void
             for atom in made.dels
         )
         and all(not weave.visible(atom) or cancelled.get(atom, {-1}) <= void for atom in made.undels)
@@ -45,22 +45,53 @@ def _undone(weave: Weave, unit: int, void: set[int], cancelled: dict[int, set[in
     )
 
 
-def _restored(weave: Weave, atom: int, void: set[int], rest: Flags | None) -> bool:
+def _restored(weave: Weave, unit: int, atom: int, void: set[int], rest: Flags | None) -> bool:
     birth = weave.birth[atom]
     if weave.visible(atom) or (birth != BASE and _unit(weave, birth) in void):
+        return True
+    if _countered(weave, unit, atom, void):
         return True
     return rest is not None and bool(rest[birth]) and not visible(weave, atom, rest)
 
 
-def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
-    """Tell whether a line's last removal put nothing new in its place."""
-    ops = weave.ops[atom]
-    if not ops or ops[-1] & 1:
+def _countered(weave: Weave, unit: int, atom: int, void: set[int]) -> bool:
+    """Tell whether a removal was taken back, and the line is gone now by another's doing.
+
+    A gap that removes it again without an owner, and brings the unit's own lines back with it, is
+    the same edit come back (`git stash pop`).
+    """
+    ops = weave.ops[atom] or []
+    own = [at for at, op in enumerate(ops) if not op & 1 and _unit(weave, op >> 1) == unit]
+    later = ops[own[-1] + 1 :] if own else []
+    if len(later) < 2 or not later[0] & 1:
         return False
-    killer = _unit(weave, ops[-1] >> 1)
-    hunks = [weave.hunks[hunk] for hunk in weave.units[killer].hunks]
-    moved = any(atom in weave.origins(back) for made in hunks for back in made.undels)
-    return killer in void or not (moved or any(made.births for made in hunks))
+    last = later[-1] >> 1
+    if weave.owner_of(last) is not None:
+        return _unit(weave, last) != unit
+    births = {a for hunk in weave.units[unit].hunks for a in weave.hunks[hunk].births}
+    made = weave.hunks[last]
+    return not (births.intersection(made.undels) if births else not made.births)
+
+
+def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
+    """Tell whether nothing stands in the place of a line that is gone, nor of what replaced it."""
+    todo, done = [atom], set[int]()
+    while todo:
+        line = todo.pop()
+        ops = weave.ops[line]
+        if not ops or ops[-1] & 1:
+            return False
+        if line in done:
+            continue
+        done.add(line)
+        killer = _unit(weave, ops[-1] >> 1)
+        if killer in void:
+            continue
+        hunks = [weave.hunks[hunk] for hunk in weave.units[killer].hunks]
+        if any(line in weave.origins(back) for made in hunks for back in made.undels):
+            return False
+        todo += [born for made in hunks for born in made.births]
+    return True
 
 
 def _cancelled(weave: Weave, pending: set[int]) -> dict[int, set[int]]:

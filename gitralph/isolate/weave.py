@@ -66,6 +66,8 @@ class Weave:
         self.hunks: list[Hunk] = [Hunk()]
         self.units: list[Unit] = [Unit("", None, -1)]
         self.steps: list[str] = []
+        self.known: dict[bytes | None, int] = {start: 1}
+        """The texts the file had, each with how many hunks there were when it had it first."""
         self.origin: dict[int, int] = {}
         """Atom to the older atom whose text it repeats: moved or restored elsewhere."""
         self.seen: dict[int, list[int]] = {}
@@ -118,6 +120,15 @@ class Weave:
         """Tell whether an atom is visible when all operations count."""
         ops = self.ops[atom]
         return ops is None or bool(ops[-1] & 1)
+
+    def visible_at(self, atom: int, hunks: int) -> bool:
+        """Tell whether an atom was visible when there were so many hunks."""
+        if self.birth[atom] >= hunks:
+            return False
+        for op in reversed(self.ops[atom] or ()):
+            if op >> 1 < hunks:
+                return bool(op & 1)
+        return True
 
     def content(self, atom: int) -> bytes:
         """Return the line an atom stands for."""

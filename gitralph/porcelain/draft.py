@@ -1,8 +1,9 @@
 """Builds the tree a commit would have, without the index and without moving anything."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from gitralph.journal import Record
 from gitralph.plumbing import blob, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.refs import Head
@@ -37,6 +38,9 @@ class Draft:
     states: dict[bytes, PathState] = field(default_factory=dict)
     trees: list[bytes] = field(default_factory=list)
     together: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """Paths of which a commit has both or neither."""
+    undone: list[str] = field(default_factory=list)
+    """The session's last commits that are not in HEAD any more."""
 
     def take_out(self, left: Left) -> None:
         """Take a path out again, with a reason; its records stay pending."""
@@ -98,9 +102,11 @@ def base_of(ctx: Context, head: Head) -> TreeReader:
     return TreeReader(ctx.repo.objects, root)
 
 
-def _read_states(ctx: Context, family: list[str], matches: Container[bytes] | None) -> dict[bytes, PathState]:
+def _read_states(
+    ctx: Context, family: list[str], matches: Container[bytes] | None, undone: list[str]
+) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
-    states = pending.pending_paths(ctx.layout, family)
+    states = pending.pending_paths(ctx.layout, family, undone=bool(undone))
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
     pending.add_foreign_claims(ctx.layout, states, set(family))
@@ -110,7 +116,9 @@ def _read_states(ctx: Context, family: list[str], matches: Container[bytes] | No
 def candidates(ctx: Context, session: str) -> list[bytes]:
     """The paths that a commit of a session would look at."""
     family = pending.family(ctx.layout, session)
-    return sorted({*pending.pending_paths(ctx.layout, family), *shelloffer.paths(ctx, family)})
+    undone = history.undone(ctx.repo, ctx.layout, family)
+    known = pending.pending_paths(ctx.layout, family, undone=bool(undone))
+    return sorted({*known, *shelloffer.paths(ctx, family)})
 
 
 def _grown(scene: Scene, states: dict[bytes, PathState]) -> list[bytes]:
@@ -124,8 +132,11 @@ def build(
     session: str,
     wishes: Wishes,
     matches: Iterable[bytes] | None,
+    unwritten: Mapping[bytes, Record] | None = None,
 ) -> Draft:
     """Decide every pending path of a session and build the tree. ``matches`` limits the paths.
+
+    ``unwritten`` are records that count as if they were in the journals already.
 
     Raises Fatal for damage; refusals are in the draft.
     """
@@ -133,13 +144,17 @@ def build(
     base = base_of(ctx, head)
     family = pending.family(ctx.layout, session)
     wanted = None if matches is None else set(matches)
+    undone = history.undone(ctx.repo, ctx.layout, family)
     with Worktree(ctx.repo.root) as worktree:
         for once_more in (True, True, False):
             # a bench of its own: every reading makes its copies afresh
             inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
-            states = _read_states(ctx, family, wanted)
+            states = _read_states(ctx, family, wanted, undone)
+            for path, record in (unwritten or {}).items():
+                if path in states:
+                    states[path].add(record)
             start = _start(ctx, inner.folder, base, head, states)
-            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, start, worktree, family, wishes)
+            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, start, worktree, family, wishes, head.oid)
             offered = shelloffer.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
             left = resolve.look(scene, {**states, **offered.states})
             grown = _grown(scene, states)
@@ -153,6 +168,7 @@ def build(
             head, session, base, scene.reader, base.root or b"", found, states=states, now=scene.entries,
             together=together + shelloffer.moved(offered),
         )  # fmt: skip
+        draft.undone = undone
         _take_entries(scene, draft)
         _settle_places(scene, draft)
         for one in draft.refusals if wishes.skip_entangled else []:

@@ -1,6 +1,7 @@
 """Looks into commits other than HEAD's: where an edit started, a submodule's own HEAD, upstream."""
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gitralph import gitdir
@@ -49,19 +50,38 @@ def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unkno
         return UNKNOWN
 
 
-def undone_notes(repo: Repository, layout: Layout, session: str) -> list[str]:
-    """Says so where a session's last commit was taken out of HEAD: its records stay consumed."""
+def undone(repo: Repository, layout: Layout, family: Iterable[str]) -> list[str]:
+    """The last commits of some sessions that are not in HEAD any more: undone, amended or rebased.
+
+    What they took is then judged by content alone: pending again where HEAD lacks it and the file
+    has it.
+    """
+    head = refs.read_head(repo)
+    last = [commit for commit in (_last_commit(layout, name) for name in family) if commit]
+    return [commit for commit in last if not refs.contains(repo, head, commit)]
+
+
+def _last_commit(layout: Layout, session: str) -> str | None:
     made = [
         str(fields["commit"])
         for fields in consumption.read(layout, session).commits
         if fields.get("worktree") == layout.token and is_oid(fields.get("commit"))
     ]
-    if not made or refs.contains(repo, refs.read_head(repo), made[-1]):
-        return []
-    return [
-        f"commit {made[-1][:7]} of this session is not in HEAD any more (undone, amended or rebased); "
-        "what it took does not become pending again"
-    ]
+    return made[-1] if made else None
+
+
+def undone_sessions(repo: Repository, layout: Layout, sessions: Iterable[str]) -> set[str]:
+    """Those of many sessions whose last commit is not in HEAD any more; one question to git for all."""
+    last = {name: commit for name in sessions if (commit := _last_commit(layout, name))}
+    head = refs.read_head(repo)
+    if head.oid is None or not last:
+        return set(last)
+    asked = "\n".join(["^" + head.oid, *sorted(set(last.values()))]).encode()
+    done = repo.git.try_run("rev-list", "--stdin", stdin=asked)
+    if done.returncode:  # one of them is not even there any more
+        return {name for name, commit in last.items() if not refs.contains(repo, head, commit)}
+    outside = set(done.stdout.decode().split())
+    return {name for name, commit in last.items() if commit in outside}
 
 
 def submodule_head(repo: Repository, path: bytes) -> bytes | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gitralph import files, journal, jsonline, layout, sessionfile
 from gitralph.errors import Fatal
+from gitralph.journal import GAP, Record
 from gitralph.layout import Layout
 from gitralph.plumbing import index, refs
 from gitralph.plumbing.config import Config
@@ -19,7 +20,7 @@ from gitralph.plumbing.refs import Head, Move
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import Entry, TreeReader
 from gitralph.porcelain import history
-from gitralph.porcelain.outcome import Outcome
+from gitralph.porcelain.outcome import UNRECORDED, Gap, Outcome
 from gitralph.state import consumption
 from gitralph.state import intent as intents
 from gitralph.state.intent import Intent
@@ -64,14 +65,21 @@ def consumption_lines(
     manifests: dict[str, dict[str, int]] = {}
     notes: dict[str, list[str]] = {}
     for found in outcomes:
+        if found.gap is not None:
+            lines.append(["gap", UNRECORDED, _text(found.path), _gap_fields(lay, found.gap)])
         for use in found.uses:
             if use.upto >= 0:
+                ground = found.ground
                 fields = {
                     "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
                     "left": list(use.left), "seen": found.seen, "note": "; ".join(found.notes) or None,
+                    "since": ground.since if ground else None, "base": ground.base if ground else None,
                 }  # fmt: skip
                 lines.append(["journal", use.session, _text(found.path), fields])
+                if use.away and commit is not None and not use.left:
+                    away = {**fields, "commit": None, "units": [], "note": "no effect now"}
+                    lines.append(["journal", use.session, _text(found.path), away])
             if use.manifest is not None:
                 manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
             notes.setdefault(use.session, []).extend(found.notes)
@@ -82,6 +90,32 @@ def consumption_lines(
         }  # fmt: skip
         lines.append(["commits", session, "", fields])
     return lines
+
+
+def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:
+    """A journal record of nobody's; the text it starts from is kept for whoever replays it."""
+    before, after = gap.before, gap.after
+    known = Record(
+        UNRECORDED, GAP, None if before is None else journal.text_id(before),
+        None if after is None else journal.text_id(after), journal.PAYLOAD,
+        hunks=[journal.hunk_between(before or b"", after or b"")], call=gap.key, ts=sessionfile.now(),
+    )  # fmt: skip
+    if before is not None and known.before is not None:
+        journal.store_text(lay, before, known.before)
+    return {"line": journal.encode(known, b"?").decode("ascii"), "call": gap.key}
+
+
+def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: list[int]) -> None:
+    fd = files.open_locked(lay.journal(path), WAIT)
+    try:
+        data = os.pread(fd, os.fstat(fd).st_size, 0)
+        line = fields.get("line")
+        if isinstance(line, str) and _member("call", fields.get("call")) not in data:
+            known = journal.decode(jsonline.loads(line))  # type: ignore[arg-type]
+            files.append(fd, journal.encode(known, path))
+            written.append(files.unlocked(fd))
+    finally:
+        os.close(fd)
 
 
 def _encode(fields: object) -> bytes:
@@ -160,7 +194,9 @@ def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> N
             written.clear()
         if not (isinstance(session, str) and isinstance(path, str) and isinstance(fields, dict)):
             continue
-        if kind == "journal":
+        if kind == "gap":
+            _append_gap(lay, path.encode("utf-8", "surrogateescape"), fields, written)
+        elif kind == "journal":
             _append_journal(lay, session, path.encode("utf-8", "surrogateescape"), fields, written)
         else:
             _append_commits(lay, session, fields, written)

@@ -2,7 +2,7 @@
 
 import os
 
-from gitralph.porcelain import outcome, owned, status
+from gitralph.porcelain import outcome, status, waiting
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.request import Request
@@ -19,8 +19,9 @@ def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     exact = {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
     missed = sorted(dirty & exact if known else dirty)
     out = []
-    for path, state in {**dict.fromkeys(missed), **owned.by_path(ctx, missed)}.items():
-        others = sorted(state.owners()) if state is not None else []
+    works = waiting.by_path(waiting.everyone(ctx)) if missed else {}
+    for path in missed:
+        others = sorted(works.get(path, {}))
         detail = f"session '{request.session}' has recorded nothing there"
         reason = outcome.CONTESTED if others else outcome.UNANCHORED
         out.append(Left(path, reason, detail, tuple(others)))

@@ -34,7 +34,8 @@ class Left:
 class Use:
     """What of one session's records of one path is consumed: all before ``upto`` but ``left``.
 
-    ``units`` None means every unit not left; byte positions in journal and manifest.
+    ``units`` None means every unit not left; byte positions in journal and manifest. ``away``: some
+    units have no effect now and may come back with their text.
     """
 
     session: str
@@ -42,13 +43,37 @@ class Use:
     manifest: int | None
     units: tuple[str, ...] | None = None
     left: tuple[str, ...] = ()
+    away: bool = False
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A change nobody recorded that a commit takes part of: it gets a record, so that its units keep
+    their names. ``key`` names it; ``before`` is the text that the last record left.
+    """
+
+    key: str
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where the records stand that a commit was decided on: those before ``since`` were settled.
+
+    ``base`` is the id of HEAD's text there, in working-tree form; None for no file.
+    """
+
+    since: int
+    base: str | None
 
 
 @dataclass
 class Outcome:
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
-    ``seen`` is the id of the text that stood there when nothing was left to commit.
+    ``seen`` is the id of the text that stood there when nothing was left to commit; ``ground`` and
+    ``gap`` are kept with what is consumed.
     """
 
     path: bytes
@@ -60,6 +85,8 @@ class Outcome:
     includes: set[str] = field(default_factory=set)
     void: bool = False
     seen: str | None = None
+    ground: Ground | None = None
+    gap: Gap | None = None
 
     @property
     def taken(self) -> bool:

@@ -6,6 +6,7 @@ is written but blobs.
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gitralph.journal import Record
 from gitralph.plumbing import blob
@@ -16,7 +17,6 @@ from gitralph.plumbing.tree import GITLINK, BlockedError, Entry
 from gitralph.porcelain import evidence, history, outcome
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left, Outcome, Use
-from gitralph.porcelain.owned import made_since
 from gitralph.porcelain.scene import Scene, manifest_upto
 from gitralph.quote import shown
 from gitralph.state.pending import PathState
@@ -25,15 +25,34 @@ _NUMBERS = itertools.count()
 
 
 def _mine(scene: Scene, state: PathState) -> list[Record]:
-    records = [r for s in scene.family for r in state.pending.get(s, state.void.get(s, []))]
+    known = {**state.taken, **state.void, **state.pending}
+    records = [r for s in scene.family for r in known.get(s, [])]
     return sorted(records, key=lambda record: record.offset)
+
+
+def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
+    """The records after the last place where the file was what HEAD holds; None: it never was, here.
+
+    Whoever is alone among them made all that differs, whatever happened before (texts are compared
+    by their ids, so only where git converts nothing).
+    """
+    entry = scene.reader.entry(state.path)
+    head = None if entry is None else entry.oid.decode()
+    records = state.journal.records
+    for at in range(len(records) - 1, -1, -1):
+        record = records[at]
+        if record.after == head and (record.is_exact or head is not None):
+            return records[at + 1 :]
+        if record.is_exact and record.before == head:
+            return records[at:]
+    return None
 
 
 def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> list[Use]:
     """Consumption of everything these sessions (the family) have here."""
     out = []
     for session in sorted(sessions if sessions is not None else scene.own):
-        if session in state.owners() or session in state.void:
+        if session in state.owners() or session in state.void or session in state.taken:
             known = any(r.session == session for r in state.journal.records)
             upto = state.journal.size if known else -1
             out.append(Use(session, upto, manifest_upto(scene, state, session)))
@@ -181,7 +200,7 @@ def _void(scene: Scene, state: PathState) -> Outcome:
 def decide(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path that several rules may keep out, in the order of the rules."""
     path, content = state.path, scene.contents[state.path]
-    if not state.owners() & scene.own and not _is_revived(scene, state):
+    if not _mine(scene, state) and not state.bare & scene.own:
         return Outcome(path)
     if scene.wishes.whole_file:
         return _take_whole(scene, state)
@@ -190,17 +209,57 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     if content.mode == GITLINK and not state.owners() - scene.own:
         return _submodule(scene, state)
     if _unchanged(scene, state):
-        return _void(scene, state)
-    if state.owners() - scene.own:
+        return _void(scene, state) if state.owners() & scene.own else Outcome(path)
+    since = records_since_head(scene, state)
+    if since is not None and _is_alone(scene, state, since):
+        found = _take_edits(scene, state, Chain(tuple(since)))
+        return _only_since(scene, state, since, found)
+    if _has_others(scene, state):
         return _several(scene, state)
     return _sole(scene, state)
 
 
-def _is_revived(scene: Scene, state: PathState) -> bool:
-    """True when the file holds again what a void record made of it, and HEAD does not."""
-    there = evidence.content_id(scene.contents[state.path])
-    ends = [made_since(state, name) for name in scene.own & set(state.void)]
-    return any(there in texts for texts in ends) and not _unchanged(scene, state)
+def _only_since(scene: Scene, state: PathState, since: list[Record], found: Outcome) -> Outcome:
+    """Consume what led from HEAD to the file; what came before it may be away in a stash."""
+    first = since[0]
+    earlier = [r for r in _mine(scene, state) if r.offset < first.offset]
+    if earlier:
+        taken = {name: [str(r.offset) for r in since if r.session == name] for name in scene.own}
+        found.uses = [replace(use, units=tuple(taken[use.session]), away=True) for use in found.uses]
+    return found
+
+
+def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
+    """True when this session's own exact records lead, one by one, from HEAD's text to the file's."""
+    if not since or state.bare - scene.own or any(r.session not in scene.own for r in since):
+        return False
+    if not all(r.is_exact for r in since):
+        return False
+    chain = Chain(tuple(since))
+    head = scene.reader.entry(state.path)
+    starts = since[0].before == (None if head is None else head.oid.decode())
+    if not (starts and chain.is_contiguous() and evidence.ends_at(chain, scene.contents[state.path])):
+        return False
+    return _knew(scene, state, since[0])
+
+
+def _knew(scene: Scene, state: PathState, first: Record) -> bool:
+    """False when a write from an old read may have thrown away what others had written before it."""
+    earlier = [r for r in state.journal.records if r.offset < first.offset]
+    if not earlier or first.seen or earlier[-1].after == first.before:
+        return True
+    return not state.owners() - scene.own
+
+
+def _has_others(scene: Scene, state: PathState) -> bool:
+    """True when another session's record, consumed or not, may stand between HEAD and the file."""
+    if state.bare - scene.own:
+        return True
+    mine = _mine(scene, state)
+    first = mine[0].offset if mine else 0
+    if any(r.session not in scene.own for r in state.journal.records if r.offset >= first):
+        return True
+    return bool(state.owners() - scene.own)
 
 
 def separate(scene: Scene, state: PathState) -> Outcome:
@@ -212,6 +271,8 @@ def separate(scene: Scene, state: PathState) -> Outcome:
 
 def _several(scene: Scene, state: PathState) -> Outcome:
     last = max(state.journal.records, key=lambda r: r.offset, default=None)
+    if not state.owners() & scene.own and not _mine(scene, state):
+        return Outcome(state.path)
     if scene.contents[state.path].absent and last is not None and last.after is not None:
         return _refuse(state, outcome.GONE, "it was deleted since, by nobody we know", [])
     return separate(scene, state)

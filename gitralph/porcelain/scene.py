@@ -36,6 +36,7 @@ class Scene:
     worktree: Worktree
     family: list[str]
     wishes: Wishes
+    head: str | None = None
     contents: dict[bytes, Content] = field(default_factory=dict)
     entries: dict[bytes, Entry | None] = field(default_factory=dict)
     ignored: set[bytes] = field(default_factory=set)

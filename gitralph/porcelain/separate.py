@@ -4,32 +4,43 @@ Gathers what ``isolate`` needs, texts in working-tree form, and turns its answer
 Files whose lines cannot be told apart (binary, filtered, links, too large) follow whole-file rules.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from gitralph import isolate
 from gitralph.errors import Fatal
-from gitralph.isolate import Separation, Step
-from gitralph.journal import Record, replay
+from gitralph.isolate import Reading, Separation, Step
+from gitralph.journal import GAP, Record, replay, text_id
 from gitralph.plumbing import blob
 from gitralph.plumbing.snapshot import ABSENT, Content
 from gitralph.plumbing.tree import Entry
-from gitralph.porcelain import evidence, history, outcome
+from gitralph.porcelain import evidence, history, outcome, resolve, rewrites
 from gitralph.porcelain.evidence import Chain
-from gitralph.porcelain.outcome import Left, Outcome, Use
+from gitralph.porcelain.outcome import Gap, Ground, Left, Outcome, Use
+from gitralph.porcelain.rewrites import Seen
 from gitralph.porcelain.scene import Scene, manifest_upto
 from gitralph.quote import shown
-from gitralph.state import consumption
+from gitralph.state import consumption, shell
 from gitralph.state.pending import PathState
+
+Row = tuple[Record, bytes | None, bytes | None]
+"""A record with its texts before and after."""
 
 TEXT_LIMIT = 5 << 20
 STEP_LIMIT = 2000
+_REWINDS = 20
+"""To so many earlier commits of ours HEAD is looked for; a deeper reset is matched line by line."""
 _FILES = (0, 0o100644, 0o100755)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a path's texts: ordered steps, HEAD and file in working-tree form."""
+    """What is known of a path's texts: HEAD and file in one form, and how to read the records.
+
+    ``readings`` say from which place on the records count, best first; ``converted``: all texts are in
+    the form that :func:`one_form` makes, because git converts line ends here.
+    """
 
     steps: list[Step]
     head: bytes | None
@@ -37,6 +48,9 @@ class Evidence:
     committed: set[str]
     settled: set[str]
     moved: bool
+    readings: tuple[Reading, ...]
+    converted: bool
+    seen: Seen
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
@@ -69,33 +83,119 @@ def read_blob(scene: Scene, entry: Entry) -> bytes:
     return raw
 
 
+def one_form(text: bytes | None) -> bytes | None:
+    """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
+    return None if text is None else text.replace(b"\r\n", b"\n")
+
+
 def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
-    return Step(str(record.offset), record.session, before, after)
-
-
-def _first_pending(state: PathState) -> int:
-    waiting = [r.offset for records in (*state.pending.values(), *state.void.values()) for r in records]
-    return min(waiting, default=0)
+    if record.op == GAP:
+        return Step(record.call or str(record.offset), None, before, after)
+    return Step(str(record.offset), record.session, before, after, head=record.head or "", seen=record.seen)
 
 
 def gather(scene: Scene, state: PathState) -> Evidence:
-    """Texts and steps of a path. What HEAD holds already is left away where the texts meet."""
-    head, content = head_text(scene, state.path), scene.contents[state.path]
+    """Texts and steps of a path, and the places from which the records may be read."""
+    head, content = head_text(scene, state.path), scene.contents[state.path].data
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
-    first = _first_pending(state)
-    recent = [row for row in texts if row[0].offset >= first]
-    if recent and recent[0][1] == head:
-        texts = recent
-    steps = [_step(*row) for row in texts]
-    start, then = _start(scene, state, texts[0][0], steps[0].before, head) if steps else (head, head)
+    seen = rewrites.seen(texts, content)
+    texts, content = seen.rows, seen.worktree
+    converted = not _is_plain(scene, state.path)
+    if converted:
+        head, content = one_form(head), one_form(content)
+        texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
+    rows = _with_sightings(state, texts, [_step(*row) for row in texts])
+    start, then = head, head
+    if rows:
+        start, then = _start(scene, state, texts[0][0], rows[0].before, head)
+    if converted:
+        start, then = one_form(start), one_form(then)
+    steps = isolate.chain(rows, start)
     return Evidence(
-        isolate.chain(steps, start),
+        steps,
         head,
-        content.data,
+        content,
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
         then != head,
+        _readings(scene, state, steps, start, head),
+        converted,
+        seen,
     )
+
+
+def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
+    """Put in what a commit found on disk when nothing of a session was left there.
+
+    It tells a file that was put back and then edited by hand from one that was only edited.
+    """
+    known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
+    for fields in state.journal.consumed:
+        seen, upto = fields.get("seen"), fields.get("upto")
+        if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
+            continue
+        earlier = [n for n, row in enumerate(rows) if row.key.isdigit() and int(row.key) < upto]
+        if not earlier or seen not in known:
+            continue
+        before, text = rows[earlier[-1]].after, known[seen]
+        if text != before:
+            rows.insert(earlier[-1] + 1, Step(f"seen-{upto}", None, before, text))
+    return rows
+
+
+def _readings(
+    scene: Scene, state: PathState, steps: list[Step], start: bytes | None, head: bytes | None
+) -> tuple[Reading, ...]:
+    """The places to read from, best first: HEAD's own place, that of our last commit, the beginning."""
+    landed = consumption.landings(state.journal)
+    names = [one.names for one in landed[:_REWINDS]]
+    saw = _saw(scene, state.path)
+    agreed = isolate.agreed(steps, start, head, saw)
+    since = _place_of(steps, landed[0].since, landed[0].base) if landed else 0
+    places = [since] if agreed is None else [agreed, since]
+    last = _place_at(steps, landed[0].upto) if landed else 0
+    if agreed is not None and isolate.unmoved_since(steps, last, saw):
+        places = [since, agreed]  # nothing but our own commits moved HEAD here
+    places.append(0)
+    none = [frozenset[str]()]
+    return tuple(Reading(tuple(steps[at:]), (*names, *none)) for at in dict.fromkeys(places))
+
+
+def _place_at(steps: list[Step], offset: int) -> int:
+    """The first step that was recorded at ``offset`` of the journal or later."""
+    at = [n for n, step in enumerate(steps) if step.key.isdigit() and int(step.key) < offset]
+    return at[-1] + 1 if at else 0
+
+
+def _place_of(steps: list[Step], offset: int, base: str | None) -> int:
+    """The place of a text right before a record: before or after the gap that led to it."""
+    place = _place_at(steps, offset)
+    for at in range(place, len(steps) + 1):
+        text = steps[at].before if at < len(steps) else steps[-1].after if steps else None
+        if base == (None if text is None else text_id(text)):
+            return at
+        if at < len(steps) and steps[at].owner is not None:
+            break
+    return place
+
+
+def _saw(scene: Scene, path: bytes) -> Callable[[Step], bool | None]:
+    """Whether HEAD held at ``path`` what it holds now when a step was recorded; None: not known."""
+    now = scene.reader.entry(path)
+    known: dict[str, bool | None] = {scene.head or "": True}
+
+    def saw(step: Step) -> bool | None:
+        if step.head is None:
+            return None
+        if step.head not in known:
+            then = history.entry_at(scene.repo, step.head, path) if step.head else None
+            if isinstance(then, history.Unknown):
+                known[step.head] = None
+            else:
+                known[step.head] = (then and then.oid) == (now and now.oid)
+        return known[step.head]
+
+    return saw
 
 
 def _start(
@@ -139,13 +239,20 @@ def _path_level(scene: Scene, state: PathState) -> bool:
     return bool(state.bare & scene.own) or any(not record.is_exact for record in own)
 
 
-def _removes(scene: Scene, state: PathState) -> bool:
-    own = [r for name in scene.own for r in state.pending.get(name, [])]
+def _removes(scene: Scene, state: PathState, found: Separation) -> bool:
+    """True when what is to be committed, or left, deletes or moves the file."""
+    units = (*found.taken, *(unit for one in found.left for unit in one.units))
+    wanted = {unit.rpartition(".")[0] for unit in units}
+    own = [r for r in state.journal.records if r.session in scene.own and str(r.offset) in wanted]
     return any(r.after is None or r.op in ("rename-from", "rename-to") for r in own)
 
 
 def _others(scene: Scene, state: PathState) -> list[str]:
-    return sorted(state.owners() - scene.own)
+    """Who else stands between HEAD's text and the file, as far as the records tell."""
+    since = resolve.records_since_head(scene, state)
+    if since is None:
+        return sorted(state.owners() - scene.own)
+    return sorted(({r.session for r in since if r.op != GAP} | state.bare) - scene.own)
 
 
 def separate(scene: Scene, state: PathState) -> Outcome:
@@ -160,16 +267,17 @@ def separate(scene: Scene, state: PathState) -> Outcome:
             return _refuse(state, outcome.CONTESTED, "only its path is recorded, for several", others)
         detail = "only its path is recorded, and somebody without a session changed it too"
         return _refuse(state, outcome.UNANCHORED, detail, whom)
-    if others and _removes(scene, state):
-        detail = "it was deleted or renamed while others have pending changes there"
-        return _refuse(state, outcome.CONTESTED, detail, others)
     known = gather(scene, state)
     if _binary([known.head, known.worktree, *(s.after for s in known.steps)]):
         detail = "it is binary, and others have changes there"
         return _refuse(state, outcome.CONTESTED, detail, whom)
     if _made_anew(scene, state, known):
         return _anew(scene, state, whom)
-    return _outcome(scene, state, known, _ask(scene, known))
+    found = _ask(scene, state, known)
+    if others and _removes(scene, state, found):
+        detail = "it was deleted or renamed while others have pending changes there"
+        return _refuse(state, outcome.CONTESTED, detail, others)
+    return _outcome(scene, state, known, found)
 
 
 def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
@@ -199,8 +307,46 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
     return Outcome(state.path, content, outcome.WHOLE_FILE, uses=uses, notes=[note])
 
 
-def _ask(scene: Scene, known: Evidence) -> Separation:
-    return isolate.separate(
+def _was_restored(scene: Scene, state: PathState) -> bool:
+    """True when git put HEAD's text back on disk after this session's last edit (``git checkout``).
+
+    git notes in the index when it last wrote a file, or found it as the index has it. What somebody
+    wrote over a restored file is his own text, not a correction of an edit that was taken back.
+    """
+    entry = scene.reader.entry(state.path)
+    times = [r.mtime or 0 for r in state.journal.records if r.session in scene.own]
+    if entry is None or not times:
+        return False
+    said = scene.repo.git.at(scene.repo.root).try_run(
+        "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
+    )
+    row, _, facts = said.stdout.partition(b"\n")
+    written = re.search(rb"mtime: (\d+):(\d+)", facts)
+    if written is None or row.split(b" ")[1:2] != [entry.oid]:
+        return False
+    return int(written[1]) * 10**9 + int(written[2]) > max(times)
+
+
+def _follows(scene: Scene, state: PathState) -> bool:
+    """True when corrections go along: nothing says they may be another session's shell command's."""
+    if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
+        return False
+    if _was_restored(scene, state):
+        return False
+    mine = [r for name in scene.own for r in state.pending.get(name, [])]
+    first = min((r.offset for r in mine), default=0)
+    old = {r.before for r in mine if r.offset == first} | {
+        r.after for r in state.journal.records if r.offset < first
+    }
+    content = scene.contents[state.path]
+    now = (evidence.content_id(content), f"{content.mode:o}" if content.mode else None)
+    return not shell.may_have_changed(
+        scene.layout, state.path, now, scene.own, {text for text in old if text is not None}
+    )
+
+
+def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
+    found = isolate.separate(
         known.head,
         known.steps,
         known.worktree,
@@ -210,7 +356,10 @@ def _ask(scene: Scene, known: Evidence) -> Separation:
         moved=known.moved,
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
+        readings=known.readings,
+        follow=_follows(scene, state),
     )
+    return known.seen.told(found)
 
 
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
@@ -240,8 +389,34 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
         return _nothing(scene, state, found, left, notes)
     mode = _mode(scene, state)
     content = ABSENT if found.text is None else Content(mode, found.text)
+    gap, found = _gap(scene, state, known, found)
     uses = _uses(scene, state, known, found)
-    return Outcome(state.path, content, outcome.EDITS, left, uses, notes, includes=set(found.includes))
+    return Outcome(
+        state.path, content, outcome.EDITS, left, uses, notes, includes=set(found.includes),
+        ground=_ground(state, found), gap=gap,
+    )  # fmt: skip
+
+
+def _ground(state: PathState, found: Separation) -> Ground | None:
+    """From which record on this was decided, and what HEAD held there."""
+    if found.reading is None:
+        return None
+    steps = found.reading.steps
+    offsets = [int(step.key) for step in steps if step.key.isdigit()]
+    text = steps[0].before if steps else None
+    base = None if text is None else text_id(text)
+    return Ground(min(offsets, default=state.journal.size), base) if steps else None
+
+
+def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Gap | None, Separation]:
+    """A record for the change at the end when the commit takes part of it, and its units by that name."""
+    prefix = isolate.TAIL + "."
+    if known.converted or known.seen.blocks or not any(unit.startswith(prefix) for unit in found.taken):
+        return None, found
+    before = known.steps[-1].after if known.steps else known.head
+    key = f"{GAP}-{text_id(b'%d ' % state.journal.size + (known.worktree or b''))[:12]}"
+    taken = tuple(unit.replace(prefix, key + ".", 1) for unit in found.taken)
+    return Gap(key, before, known.worktree), replace(found, taken=taken)
 
 
 def _nothing(
@@ -258,6 +433,8 @@ def _nothing(
     ]
     if not state.owners() & scene.own:
         return Outcome(state.path)  # void before, void still: said once
+    if not notes:
+        notes = [f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit"]
     seen = evidence.content_id(scene.contents[state.path])
     return Outcome(state.path, left=[unchanged], uses=uses, notes=notes, void=True, seen=seen)
 
@@ -268,7 +445,7 @@ def _waiting(found: Separation) -> tuple[str, ...]:
 
 def _mode(scene: Scene, state: PathState) -> int:
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
-    own = [r for name in scene.own for r in state.pending.get(name, state.void.get(name, []))]
+    own = [r for r in state.journal.records if r.session in scene.own]
     if head is None or not own:
         return content.mode or 0o100644
     if content.absent:
@@ -291,6 +468,7 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
             by_session.setdefault(session, []).append(unit)
     for name in scene.own & state.owners():
         by_session.setdefault(name, [])
+    away = {_owner_of(state, unit) for unit in found.void}
     kept = [unit for one in found.left for unit in one.units] + list(_waiting(found))
     out = []
     for session, taken in sorted(by_session.items()):
@@ -300,10 +478,12 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
             # an absorbed unit's name ends with a mark
             left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
         manifest = manifest_upto(scene, state, session)
-        out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left)))
+        out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away))
     return out
 
 
 def _still_pending(state: PathState, known: Evidence, session: str, taken: set[str]) -> list[str]:
-    listed = isolate.pending_units(known.head, known.steps, known.worktree, committed=known.committed)
+    listed = isolate.pending_units(
+        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
+    )
     return [one.unit for one in listed if one.owner == session and one.unit not in taken]

@@ -352,6 +352,8 @@ def settle(scene: Scene, found: Survey, decided: list[Outcome], left: Container[
             by_path[path] = Outcome(path, left=[_left(offer)])
         elif was.taken and was.how == outcome.EDITS and _overlaps(scene, was):
             by_path[path] = Outcome(path, left=[_overlap(offer)])
+        elif was.taken and was.content == scene.contents.get(path):
+            continue  # what the command did is in it
         elif not any(one.refuses for one in was.left) and not (was.taken and was.how == outcome.WHOLE_FILE):
             was.left.append(_left(offer))
     return sorted(by_path.values(), key=lambda one: one.path)

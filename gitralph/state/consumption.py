@@ -19,14 +19,13 @@ _LIMIT = 1 << 30
 class Mark:
     """How far one session's records of one path are consumed.
 
-    ``upto`` is a byte position in the journal; ``left`` the units below it that stay pending. ``seen``
-    is the text that stood there when they were found to be ``void``.
+    ``upto`` is a byte position in the journal; ``left`` the units below it that stay pending.
+    ``void``: the last line consumed them because nothing of them was left to commit.
     """
 
     upto: int = 0
     left: frozenset[str] = frozenset()
     void: bool = False
-    seen: str | None = None
 
 
 @dataclass
@@ -77,13 +76,7 @@ def mark_of(journal: Journal, session: str) -> Mark:
         if fields.get("session") != session or type(upto) is not int or upto > journal.size:
             continue
         units = [u for u in left if isinstance(u, str)] if isinstance(left, list) else []
-        seen = fields.get("seen")
-        mark = Mark(
-            max(upto, mark.upto),
-            frozenset(units),
-            fields.get("commit") is None,
-            seen if isinstance(seen, str) else None,
-        )
+        mark = Mark(max(upto, mark.upto), frozenset(units), fields.get("commit") is None)
     return mark
 
 
@@ -95,20 +88,33 @@ def is_pending(record: Record, mark: Mark) -> bool:
     return any(unit.startswith(prefix) for unit in mark.left)
 
 
-def committed_keys(journal: Journal) -> set[str]:
-    """The records and units that commits have put into HEAD: keys ``<offset>`` and ``<offset>.<n>``.
+@dataclass(frozen=True)
+class Landed:
+    """What commits had put into HEAD once one of them landed.
 
-    A record taken whole is named by its offset alone.
+    ``names`` are the records and units taken up to then: ``<offset>`` and ``<offset>.<n>``, a record
+    taken whole by its offset alone. ``upto`` is how long the journal was. The records before ``since``
+    were settled by then; ``base`` is the id of the text that HEAD had there, None for no file.
     """
+
+    commit: str
+    names: frozenset[str]
+    upto: int
+    since: int
+    base: str | None
+
+
+def landings(journal: Journal) -> list[Landed]:
+    """The commits that took records of a path, latest first."""
     taken: set[str] = set()
-    seen: dict[str, Mark] = {}
+    marks: dict[str, Mark] = {}
+    found: list[Landed] = []
     for fields in journal.consumed:
         session, upto, left = fields.get("session"), fields.get("upto"), fields.get("left")
         if not isinstance(session, str) or type(upto) is not int:
             continue
-        units = fields.get("units")
-        old = seen.get(session, Mark())
-        if fields.get("commit") is not None:
+        units, commit, old = fields.get("units"), fields.get("commit"), marks.get(session, Mark())
+        if isinstance(commit, str):
             if isinstance(units, list):
                 taken.update(unit for unit in units if isinstance(unit, str))
             else:
@@ -118,9 +124,22 @@ def committed_keys(journal: Journal) -> set[str]:
                     if r.session == session and old.upto <= r.offset < upto
                 )
                 taken.update(old.left)
+            since, base = fields.get("since"), fields.get("base")
+            place = since if type(since) is int else 0
+            if found and found[-1].commit == commit:
+                found.pop()
+            found.append(
+                Landed(commit, frozenset(taken), upto, place, base if isinstance(base, str) else None)
+            )
         kept = frozenset(left) if isinstance(left, list) else frozenset()
-        seen[session] = Mark(max(upto, old.upto), kept)
-    return taken
+        marks[session] = Mark(max(upto, old.upto), kept)
+    return found[::-1]
+
+
+def committed_keys(journal: Journal) -> set[str]:
+    """The records and units that commits have put into HEAD."""
+    found = landings(journal)
+    return set(found[0].names) if found else set()
 
 
 def settled_keys(journal: Journal) -> set[str]:
@@ -149,7 +168,7 @@ def commit_of(journal: Journal, record: Record) -> str | None:
             continue
         if isinstance(commit, str):
             named = isinstance(units, list) and any(
-                isinstance(unit, str) and unit.startswith(f"{record.offset}.") for unit in units
+                isinstance(unit, str) and f"{unit}.".startswith(f"{record.offset}.") for unit in units
             )
             if named or (units is None and since <= record.offset < upto):
                 return commit

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field
 
 from gitralph import files, journal, sessionfile
-from gitralph.journal import Journal, Record
+from gitralph.journal import GAP, Journal, Record
 from gitralph.layout import Layout
 from gitralph.state import consumption, manifest
 
@@ -16,7 +16,8 @@ class PathState:
     """One path: its journal, and per session the records no commit has taken.
 
     ``bare`` are sessions with a manifest line that no journal record stands behind; ``void`` those
-    whose records were consumed because they had no effect, ``void_seen`` the text that stood there.
+    whose records were consumed because they had no effect, or only in part; ``taken`` those whose
+    records a commit took. What any of them mean now is judged by the content of HEAD and file.
     """
 
     path: bytes
@@ -24,12 +25,18 @@ class PathState:
     pending: dict[str, list[Record]] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
     void: dict[str, list[Record]] = field(default_factory=dict)
-    void_seen: dict[str, str | None] = field(default_factory=dict)
+    taken: dict[str, list[Record]] = field(default_factory=dict)
     manifest_upto: dict[str, int] = field(default_factory=dict)
 
     def owners(self) -> set[str]:
         """Every session with something pending here."""
         return set(self.pending) | self.bare
+
+    def add(self, record: Record) -> None:
+        """Count a record as the last one of the journal, which does not hold it yet."""
+        record.offset = record.end = self.journal.size
+        self.journal.records.append(record)
+        self.pending.setdefault(record.session, []).append(record)
 
 
 @dataclass
@@ -99,6 +106,8 @@ def journal_bytes(layout: Layout, path: bytes) -> int:
 def _split_records(found: PathState) -> None:
     by_session: dict[str, list[Record]] = {}
     for record in found.journal.records:
+        if record.op == GAP:
+            continue
         by_session.setdefault(record.session, []).append(record)
     for session, records in by_session.items():
         mark = consumption.mark_of(found.journal, session)
@@ -107,7 +116,8 @@ def _split_records(found: PathState) -> None:
             found.pending[session] = waiting
         elif mark.void:
             found.void[session] = records
-            found.void_seen[session] = mark.seen
+        else:
+            found.taken[session] = records
 
 
 def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
@@ -123,8 +133,11 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
     return found
 
 
-def pending_paths(layout: Layout, sessions: list[str]) -> dict[bytes, PathState]:
-    """The paths that ``sessions`` (one family) have pending or void, each with its state."""
+def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> dict[bytes, PathState]:
+    """The paths that ``sessions`` (one family) have pending or void, each with its state.
+
+    ``undone``: a commit of theirs left HEAD, so what commits took counts as well.
+    """
     claimed = [claims(layout, session) for session in sessions]
     names = {path for claim in claimed for path in (*claim.fresh, *claim.old)}
     out: dict[bytes, PathState] = {}
@@ -133,7 +146,8 @@ def pending_paths(layout: Layout, sessions: list[str]) -> dict[bytes, PathState]
         if not fresh and not os.path.lexists(layout.journal(path)):
             continue
         found = path_state(layout, path, claimed)
-        if found.owners() & set(sessions) or set(found.void) & set(sessions):
+        known = found.owners() | set(found.void) | (set(found.taken) if undone else set())
+        if known & set(sessions):
             out[path] = found
     return out
 

@@ -4,6 +4,7 @@ Their order is the order of lines. A command that has not ended, or of which no 
 counts as one that may have changed anything.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from gitralph import files, jsonline, shellwatch
@@ -155,3 +156,19 @@ def _look_at_running(layout: Layout, window: Window) -> None:
     except ValueError:
         return  # not one of ours: the command counts as one that may have changed anything
     window.head, window.picture = picture.head, found
+
+
+def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[str], old: set[str]) -> bool:
+    """True when a shell command of another session can explain what a path holds ``now``.
+
+    ``old`` are the texts that stood there before the family's pending edits: a command that ended with
+    one of them came before, and explains nothing.
+    """
+    for window in read(layout):
+        if window.session in family:
+            continue
+        row = window.row(path, now)
+        unknown = window.rows is None and (window.closed is not None or window.picture is None)
+        if unknown or (row is not None and not (row.after is not None and row.after[0] in old)):
+            return True
+    return False

@@ -243,6 +243,7 @@ def test_k28_inside_anothers_new_block(shared: Repo) -> None:
 
 
 def test_k29_formatter_after_the_hook(shared: Repo) -> None:
+    shared.git("config", "ralph.unrecorded", "leave")
     edit(shared, "S1", "a", 50, "x=1\n")
     text = (shared.read("a") or b"").decode()
     shared.write("a", text.replace("x=1\n", "x = 1\n"))

@@ -333,7 +333,18 @@ def test_k41_with_shell_takes_both(repo: Repo, first: str) -> None:
     assert (repo.pending("S1"), repo.git("status", "--porcelain")) == ([], "")
 
 
+def test_a_sessions_own_shell_command_does_not_stop_its_line_from_following(repo: Repo) -> None:
+    """What its shell made of its own pending line goes along; nothing is left."""
+    repo.edit("S1", "a", changed(3, "one two three"))
+    shells.run(repo, "S1", "sed -i 's/one two three/one 2 three/' a")
+    answer = repo.commit("S1")
+    assert answer.left == {}
+    assert repo.blob("a") == changed(3, "one 2 three").encode()
+
+
 def test_k41_where_they_overlap_refused(repo: Repo) -> None:
+    """With ``ralph.unrecorded=leave`` the shell's text stays out, so its overlap is refused."""
+    repo.git("config", "ralph.unrecorded", "leave")
     repo.edit("S1", "a", changed(3, "one two three"))
     shells.run(repo, "S1", "sed -i 's/one two three/one 2 three/' a")
     answer = repo.commit("S1", code=4)

@@ -135,14 +135,16 @@ def test_k86_what_comes_after_a_rewind_is_judged_against_the_new_head(repo: Repo
     assert repo.blob("a") == TEN.replace("line 2\n", "line two\n").encode()
 
 
-def test_k86_mixed_reset_leaves_the_files_and_nothing_is_pending_silently(repo: Repo) -> None:
+def test_what_a_mixed_reset_takes_out_of_head_is_pending_again_and_said(repo: Repo) -> None:
+    """HEAD lacks it and the file has it: it is the session's to commit, not silently."""
     repo.edit("S1", "a", MINE)
     repo.commit("S1")
     undone = repo.head()
     repo.git("reset", "-q", "HEAD^")
     answer = repo.commit("S1")
-    assert answer.status == "nothing"
+    assert answer.status == "committed"
     assert undone[:7] in answer.notes
+    assert repo.blob("a") == MINE.encode()
 
 
 def test_k90_an_edit_arrives_during_commit(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +231,7 @@ def test_k91_slow_hook(repo: Repo, tmp_path: Path) -> None:
 def test_k91_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """However old its lock: waiters end with 75 and name the process."""
     repo.edit("S1", "a", MINE)
+    repo.start("none")
     repo.ralph("commit", "--session", "none", "-m", "x")
     path = repo.state / "locks/commit.lock"
     holder = subprocess.Popen(

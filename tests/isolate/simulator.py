@@ -121,6 +121,7 @@ class Run:
             committed=self.committed,
             owners={who},
             include_entangled=force,
+            follow=True,
         )
 
     def try_commit(self, who: str, force: bool = False) -> bool | None:

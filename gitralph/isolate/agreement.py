@@ -1,0 +1,53 @@
+"""Finds how far HEAD agrees with the texts that the records know.
+
+HEAD moves without us: `git commit -a`, a reset, a pull. Where its text is one that the records went
+through, everything before that place is settled, whoever committed it: in HEAD or dead. But a text
+also returns because somebody put the file back (`git stash`, `git checkout`), and then the edits in
+between are only away. What tells the two apart is what HEAD held when each step was recorded: HEAD
+moved to a text after the last step that saw another HEAD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gitralph.isolate.model import Step
+
+Saw = Callable[[Step], bool | None]
+"""Whether a step, when it was recorded, found HEAD holding what it holds now; None: nobody knows."""
+
+
+def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: Saw) -> int | None:
+    """Return how many steps HEAD has passed, or None where its text is none that they knew.
+
+    `steps` come from `chain`; place n is the text after n steps.
+    """
+    known = {0} if start == head else set()
+    known |= {at for at, step in enumerate(steps, 1) if step.after == head}
+    if not known:
+        return None
+    begin, end = _last_run(steps, saw)
+    later = [place for place in known if place > end]
+    if later:
+        return max(later)
+    while begin not in known and begin < len(steps) and steps[begin].owner is None:
+        begin += 1  # HEAD moved to what somebody without a session had written
+    if begin in known:
+        return begin
+    return max((place for place in known if place < begin), default=None)
+
+
+def unmoved_since(steps: Sequence[Step], place: int, saw: Saw) -> bool:
+    """Tell whether no step from `place` on saw another HEAD than the present one."""
+    return all(saw(step) is not False for step in steps[place:])
+
+
+def _last_run(steps: Sequence[Step], saw: Saw) -> tuple[int, int]:
+    """Return the places before and after the last steps in a row that saw the present HEAD."""
+    end = len(steps)
+    while end and not saw(steps[end - 1]):
+        end -= 1
+    begin = end
+    while begin and saw(steps[begin - 1]) is not False:
+        begin -= 1
+    return (begin, end) if end else (len(steps), -1)

@@ -1,0 +1,71 @@
+"""Reads the records of a path from the place that fits HEAD best.
+
+A reading starts at one of the texts the records know and takes what came before for settled. Which
+one is right only shows in the weave: the units that commits of ours took must rebuild HEAD. Must
+prefer a reading that rebuilds it as it is over one that has to match lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gitralph.isolate.anchor import Anchored, anchor, exactly
+from gitralph.isolate.fold import TAIL, fold
+from gitralph.isolate.model import Reading, Step
+from gitralph.isolate.weave import Weave
+
+ABSORBED = "~"
+"""Ends the name of a unit taken by absorbing: none of its lines ever was in a commit."""
+
+
+@dataclass(slots=True)
+class Fitted:
+    """A weave and the units of it that HEAD holds; `known` are those our commits put there."""
+
+    reading: Reading
+    weave: Weave
+    anchored: Anchored
+    known: set[int]
+
+
+def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None) -> Fitted | None:
+    """Return the first reading that rebuilds HEAD, else the first that can be matched to it."""
+    first: tuple[Weave, set[int]] | None = None
+    for reading in readings:
+        weave = fold(reading.steps, worktree, reading.commits)
+        for number, names in enumerate(reading.commits):
+            units = indices(weave, names)
+            if exactly(weave, units, head):
+                known = indices(weave, reading.commits[0])
+                anchored = Anchored(units, rewound=known - units, moved=number > 0)
+                return Fitted(reading, weave, anchored, known)
+        if first is None:
+            first = weave, indices(weave, reading.commits[0])
+    for number, reading in enumerate(readings):
+        if number or first is None:
+            weave = fold(reading.steps, worktree, reading.commits)
+            first = weave, indices(weave, reading.commits[0])
+        weave, known = first
+        anchored_there = anchor(weave, known, head)
+        if anchored_there is not None:
+            return Fitted(reading, weave, anchored_there, known)
+    return None
+
+
+def plain(steps: Sequence[Step], committed: Collection[str]) -> list[Reading]:
+    """Return the only reading there is where nothing is known but the steps and what was taken."""
+    return [Reading(tuple(steps), (frozenset(committed),))]
+
+
+def indices(weave: Weave, committed: Collection[str]) -> set[int]:
+    """Return the units of some names; those of the gap at the end have no lasting name.
+
+    A step's own key names all its units: it was committed whole.
+    """
+    names = {name.removesuffix(ABSORBED) for name in committed}
+    return {
+        at
+        for at, unit in enumerate(weave.units)
+        if (unit.key in names or unit.key.rpartition(".")[0] in names) and not unit.key.startswith(TAIL + ".")
+    }

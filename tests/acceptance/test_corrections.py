@@ -1,0 +1,163 @@
+"""Corrections that nobody recorded: a formatter or a person changes a session's own pending lines."""
+
+import pytest
+
+from tests.acceptance.test_head_moved import head, nothing_pending, swap, ten, text
+from tests.support import shells
+from tests.support.repo import Repo
+from tests.support.texts import TEN
+
+
+@pytest.fixture
+def day(empty_repo: Repo) -> Repo:
+    """A repository whose only file is ``f``."""
+    empty_repo.write("f", TEN)
+    empty_repo.commit_all("base")
+    return empty_repo
+
+
+def included(repo: Repo) -> bool:
+    return "Ralph-Includes: unrecorded" in repo.trailers()
+
+
+def test_a_corrected_line_is_committed_as_it_stands(day: Repo) -> None:
+    """The line as it stands, a note naming it, and the trailer."""
+    swap(day, "S1", "line 3\n", "x = 'three'\n")
+    swap(day, None, "x = 'three'\n", 'x = "three"\n')
+    answer = day.commit("S1")
+    assert head(day) == ten(l3='x = "three"')
+    assert included(day)
+    assert "'f' line 3" in answer.notes
+    nothing_pending(day, "S1")
+
+
+def test_a_removed_line_of_a_pending_block_goes_with_it(day: Repo) -> None:
+    day.edit("S1", "f", TEN + "a\nb\nc\n")
+    swap(day, None, "b\n", "")
+    day.commit("S1")
+    assert head(day) == TEN + "a\nc\n"
+    nothing_pending(day, "S1")
+
+
+def test_a_line_inside_a_pending_block_goes_with_it(day: Repo) -> None:
+    day.edit("S1", "f", TEN + "a\nb\n")
+    swap(day, None, "a\nb\n", "a\nwithin\nb\n")
+    day.commit("S1")
+    assert head(day) == TEN + "a\nwithin\nb\n"
+    assert included(day)
+
+
+def test_blank_lines_at_the_rim_of_a_followed_block_follow(day: Repo) -> None:
+    """A formatter sets a new function apart with blank lines."""
+    day.edit("S1", "f", TEN.replace("line 6\n", "def f():\n  return 'a'\nline 6\n"))
+    day.write("f", TEN.replace("line 6\n", '\n\ndef f():\n    return "a"\n\n\nline 6\n'))
+    day.commit("S1")
+    assert head(day) == text(day)
+    nothing_pending(day, "S1")
+
+
+def test_leave_commits_the_recorded_text_and_says_so(day: Repo) -> None:
+    """``ralph.unrecorded=leave``: the recorded text, and a note that it differs from the file."""
+    day.git("config", "ralph.unrecorded", "leave")
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\n", "THREE\n")
+    answer = day.commit("S1")
+    assert head(day) == ten(l3="three")
+    assert not included(day)
+    assert "'f' line 3: was changed since" in answer.notes
+
+
+def test_a_bad_setting_is_said(day: Repo) -> None:
+    day.git("config", "ralph.unrecorded", "sometimes")
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\n", "THREE\n")
+    done = day.ralph("commit", "--session", "S1", "-m", "x", code=128)
+    assert "ralph.unrecorded" in done.said
+
+
+@pytest.mark.parametrize(
+    ("new", "wanted"),
+    [
+        ("line 2 by hand\nthree\n", "line 2\nthree\n"),
+        ("line 2\nthree\nby hand\nline 4\n", None),
+    ],
+    ids=["a line of HEAD", "a line beside the block"],
+)
+def test_never_a_line_of_head_nor_one_beside_the_block(day: Repo, new: str, wanted: str | None) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "line 2\nthree\n" if wanted else "line 2\nthree\nline 4\n", new)
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+    assert not included(day)
+
+
+def test_a_gap_over_own_and_head_lines_is_split_where_lines_pair(day: Repo) -> None:
+    """Both lines were changed, one to one: S1's goes along, HEAD's stays nobody's."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\nline 4\n", "THREE\nFOUR\n")
+    day.commit("S1")
+    assert head(day) == ten(l3="THREE")
+
+
+def test_a_gap_over_own_and_head_lines_that_do_not_pair_is_left(day: Repo) -> None:
+    """The recorded text is committed, with a note."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\nline 4\n", "THREE FOUR\n")
+    answer = day.commit("S1")
+    assert head(day) == ten(l3="three")
+    assert "changed since" in answer.notes
+
+
+def test_each_session_keeps_its_own_correction(day: Repo) -> None:
+    """A formatter runs over the lines of two sessions: each commit is as on disk, nothing is left."""
+    swap(day, "S1", "line 3\n", "a = 'three'\n")
+    swap(day, "S2", "line 4\n", "b = 'four'\n")
+    day.write("f", text(day).replace("'", '"'))
+    day.commit("S1")
+    assert head(day) == ten(l3='a = "three"')
+    day.commit("S2")
+    assert head(day) == text(day)
+    assert day.git("status", "--short") == ""
+    nothing_pending(day, "S1", "S2")
+
+
+def test_a_correction_between_two_edits_of_a_line(day: Repo) -> None:
+    """Format on save between two edits: the second edit builds on the first as it was corrected."""
+    swap(day, "S1", "line 3\n", "a = 'three'\n")
+    swap(day, None, "a = 'three'\n", 'a = "three"\n')
+    swap(day, "S1", 'a = "three"\n', 'a = "three and more"\n')
+    day.commit("S1")
+    assert head(day) == ten(l3='a = "three and more"')
+    nothing_pending(day, "S1")
+
+
+def test_what_another_sessions_shell_command_could_explain_does_not_follow(day: Repo) -> None:
+    """S2's shell ran meanwhile: the change of S1's line may be its."""
+    swap(day, "S1", "line 3\n", "three\n")
+    shells.run(day, "S2", "sed -i s/three/THREE/ f")
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+    assert not included(day)
+
+
+def test_a_followed_gap_leaves_names_for_the_next_session(day: Repo) -> None:
+    """S2's edit after S1's corrected commit goes through, whatever the user changes meanwhile."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\n", "THREE\n")
+    swap(day, None, "line 9\n", "user nine\n")
+    day.commit("S1")
+    assert head(day) == ten(l3="THREE")
+    swap(day, None, "user nine\n", "user nine again\n")
+    swap(day, "S2", "THREE\n", "three by S2\n")
+    day.commit("S2")
+    assert head(day) == ten(l3="three by S2")
+
+
+def test_a_shell_command_that_came_before_the_edit_explains_nothing(day: Repo) -> None:
+    """S2's shell changed the file once; what happened to S1's line since is not its doing."""
+    shells.run(day, "S2", "sed -i 's/line 9/nine/' f")
+    day.git("commit", "-qam", "nine")
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\n", "THREE\n")
+    day.commit("S1")
+    assert head(day) == ten(l3="THREE", l9="nine")

@@ -1,0 +1,293 @@
+"""HEAD moved by plain git: what it holds is settled, what it lacks stays its owner's, line by line.
+
+``f`` holds "line 1" to "line 10" and is committed. Sessions edit it through their hooks, the user does
+not; he uses plain git.
+"""
+
+import pytest
+
+from tests.support import payloads
+from tests.support.repo import Repo
+from tests.support.texts import TEN
+
+
+@pytest.fixture
+def day(empty_repo: Repo) -> Repo:
+    """A repository whose only file is ``f``."""
+    empty_repo.write("f", TEN)
+    empty_repo.commit_all("base")
+    return empty_repo
+
+
+def text(repo: Repo, path: str = "f") -> str:
+    found = repo.read(path)
+    assert found is not None
+    return found.decode()
+
+
+def swap(repo: Repo, session: str | None, old: str, new: str, path: str = "f") -> None:
+    """Replace a piece of the file that occurs once; None is the user, whom no hook sees."""
+    before = text(repo, path)
+    assert before.count(old) == 1, (old, before)
+    after = before.replace(old, new)
+    if session is None:
+        repo.write(path, after)
+    else:
+        repo.edit(session, path, after)
+
+
+def head(repo: Repo, path: str = "f") -> str:
+    return repo.blob(path).decode()
+
+
+def ten(**lines: str) -> str:
+    """The ten lines, some of them replaced: ``ten(l3="x")``."""
+    out = TEN
+    for name, new in lines.items():
+        out = out.replace(f"line {name[1:]}\n", new + "\n" if new else "")
+    return out
+
+
+def nothing_pending(repo: Repo, *sessions: str) -> None:
+    for name in sessions:
+        assert repo.commit(name).status == "nothing", name
+
+
+def test_text_that_head_passed_over_is_not_revived(day: Repo) -> None:
+    """S3 wrote A, S4 made it Z, the user made it H and committed: A is dead."""
+    swap(day, "S3", "line 4\n", "A\nline 4\n")
+    swap(day, "S4", "A\n", "Z\n")
+    swap(day, None, "Z\n", "H\n")
+    day.git("commit", "-qam", "user")
+    swap(day, "S3", "line 1\n", "one\n")
+    day.commit("S3")
+    assert head(day) == ten(l1="one", l4="H\nline 4")
+    nothing_pending(day, "S3", "S4")
+
+
+def test_committed_text_that_head_passed_over_is_not_revived(day: Repo) -> None:
+    """The same where S3 had committed its A before."""
+    swap(day, "S3", "line 4\n", "A\nline 4\n")
+    day.commit("S3")
+    swap(day, "S4", "A\n", "Z\n")
+    swap(day, None, "Z\n", "H\n")
+    day.git("commit", "-qam", "user")
+    swap(day, "S3", "line 1\n", "one\n")
+    day.commit("S3")
+    assert head(day) == ten(l1="one", l4="H\nline 4")
+    nothing_pending(day, "S3", "S4")
+
+
+def test_a_popped_stash_brings_each_session_its_own_lines(day: Repo) -> None:
+    """Edits that were away when their sessions committed come back to them, each to its own."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 8\n", "eight\n")
+    day.git("stash", "-q")
+    nothing_pending(day, "S1", "S2")
+    day.git("stash", "pop", "-q")
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+    day.commit("S2")
+    assert head(day) == ten(l3="three", l8="eight")
+
+
+def test_another_sessions_reset_commit_is_not_taken(day: Repo) -> None:
+    """S2's commit was reset: its line is S2's again, not S1's."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 8\n", "eight\n")
+    day.commit("S2")
+    day.git("reset", "-q", "HEAD~1")
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+    day.commit("S2")
+    assert head(day) == ten(l3="three", l8="eight")
+
+
+def test_a_soft_reset_keeps_what_is_staged(day: Repo) -> None:
+    """After ``reset --soft`` the other's line is staged; a commit leaves it staged."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 8\n", "eight\n")
+    day.commit("S2")
+    day.git("reset", "-q", "--soft", "HEAD~1")
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+    assert "+eight" in day.staged()
+    assert "three" not in day.staged().replace(" three", "")
+
+
+def test_a_restored_file_is_not_deleted(day: Repo) -> None:
+    """S1's deletion was taken back by the user; S2's later line is no reason to delete it again."""
+    day.delete("S1", "f")
+    day.git("checkout", "-q", "--", "f")
+    nothing_pending(day, "S1")
+    swap(day, "S2", "line 8\n", "eight\n")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == ten(l8="eight")
+
+
+def crlf(value: str) -> str:
+    return value.replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("way", ["attributes", "autocrlf"])
+def test_committed_lines_are_not_committed_again_in_a_converted_file(day: Repo, way: str) -> None:
+    """CRLF on disk, LF in HEAD: both are compared in one form."""
+    if way == "attributes":
+        day.write(".gitattributes", "* text=auto\n")
+    else:
+        day.git("config", "core.autocrlf", "input")
+    day.write("f", crlf(TEN))
+    day.git("add", "--renormalize", ".")
+    day.git("add", "-A")
+    day.git("commit", "-q", "--allow-empty", "-m", "attributes")
+    day.edit("S1", "f", crlf(ten(l3="three")))
+    day.edit("S2", "f", crlf(ten(l3="three", l8="eight")))
+    day.commit("S2")
+    assert head(day) == ten(l8="eight")
+    day.write("f", crlf(ten(l3="three", l8="eight", l10="user")))
+    nothing_pending(day, "S2")
+    day.commit("S1")
+    assert head(day) == ten(l3="three", l8="eight")
+
+
+def test_a_new_converted_file_can_be_shared(day: Repo) -> None:
+    """A new CRLF file, committed and then edited by two sessions, commits each line alone."""
+    day.write(".gitattributes", "* text=auto\n")
+    day.commit_all("attributes")
+    day.edit("S1", "n", crlf(TEN))
+    day.commit("S1")
+    assert head(day, "n") == TEN
+    day.edit("S1", "n", crlf(ten(l3="three")))
+    day.edit("S2", "n", crlf(ten(l3="three", l8="eight")))
+    day.commit("S1")
+    assert head(day, "n") == ten(l3="three")
+    day.commit("S2")
+    assert head(day, "n") == ten(l3="three", l8="eight")
+
+
+def test_a_discarded_edit_is_not_committed_after_another_edit(day: Repo) -> None:
+    """S1's line was thrown away by ``git checkout``; S2 then rewrote the old line."""
+    swap(day, "S1", "line 5\n", "five S1\n")
+    day.git("checkout", "-q", "--", "f")
+    swap(day, "S2", "line 5\n", "five S2\n")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == ten(l5="five S2")
+
+
+def test_a_discarded_edit_beside_repeated_lines_stays_discarded(day: Repo) -> None:
+    """Edits on both sides of a repeated line, discarded, then others' edits there."""
+    day.write("f", "a\n}\nb\n}\nc\n")
+    day.commit_all("braces")
+    day.edit("S1", "f", "a1\n}\nb1\n}\nc\n")
+    day.git("stash", "-q")
+    day.edit("S2", "f", "a\n}\nb2\n}\nc\n")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == "a\n}\nb2\n}\nc\n"
+
+
+def test_a_discarded_deletion_of_a_file_another_deletes_later(day: Repo) -> None:
+    """S1's edit was discarded; S2 deletes the file: nothing of S1's is left, S2's deletion stands."""
+    swap(day, "S1", "line 5\n", "five\n")
+    day.git("checkout", "-q", "--", "f")
+    day.delete("S2", "f")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert day.changes() == {"f": "D"}
+
+
+def test_an_undo_behind_heads_back_is_no_edit(day: Repo) -> None:
+    """S1 edits, the user commits everything, then puts the old text back: nobody's change."""
+    swap(day, "S1", "line 5\n", "five\n")
+    day.git("commit", "-qam", "user")
+    swap(day, None, "five\n", "line 5\n")
+    swap(day, "S2", "line 8\n", "eight\n")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == ten(l5="five", l8="eight")
+
+
+def test_a_stashed_line_comes_back_after_another_commit_of_its_session(day: Repo) -> None:
+    """S1 edits line 3; stash; S1 commits line 8; pop: line 3 is S1's still."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.git("stash", "-q")
+    swap(day, "S1", "line 8\n", "eight\n")
+    day.commit("S1")
+    assert head(day) == ten(l8="eight")
+    day.git("stash", "pop", "-q")
+    day.commit("S1")
+    assert head(day) == ten(l3="three", l8="eight")
+
+
+def test_a_stashed_line_comes_back_over_a_pulled_head(day: Repo) -> None:
+    """Stash, a commit of the user's, pop: the line is S1's still."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.git("stash", "-q")
+    nothing_pending(day, "S1")
+    swap(day, None, "line 10\n", "ten\n")
+    day.git("commit", "-qam", "user")
+    day.git("stash", "pop", "-q")
+    day.commit("S1")
+    assert head(day) == ten(l3="three", l10="ten")
+
+
+def test_what_a_reset_takes_out_of_head_is_pending_again(day: Repo) -> None:
+    """The user commits S1's line and takes that commit back: it is S1's to commit."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.git("commit", "-qam", "user")
+    nothing_pending(day, "S1")
+    day.git("reset", "-q", "HEAD~1")
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+
+
+def test_a_commit_of_everything_settles_what_it_holds(day: Repo) -> None:
+    """S2 appends four lines, S1 removes two of them, the user commits all; S2's next edit goes through."""
+    day.edit("S2", "f", TEN + "a\nb\nc\nd\n")
+    day.edit("S1", "f", TEN + "a\nd\n")
+    day.git("commit", "-qam", "user")
+    swap(day, "S2", "line 2\n", "two\n")
+    day.commit("S2")
+    assert head(day) == ten(l2="two") + "a\nd\n"
+    nothing_pending(day, "S1", "S2")
+
+
+def test_a_block_committed_in_part_leaves_its_rest_pending(day: Repo) -> None:
+    """The user commits two lines of S2's four with ``add -p``; the other two are S2's still."""
+    day.edit("S2", "f", TEN + "a\nb\nc\nd\n")
+    oid = day.git("hash-object", "-w", "--stdin", stdin=(TEN + "a\nb\n").encode())
+    day.git("update-index", "--cacheinfo", f"100644,{oid},f")
+    day.git("commit", "-qm", "user")
+    swap(day, "S1", "line 2\n", "two\n")
+    day.commit("S1")
+    assert head(day) == ten(l2="two") + "a\nb\n"
+    day.commit("S2")
+    assert head(day) == ten(l2="two") + "a\nb\nc\nd\n"
+
+
+def test_a_pre_event_that_saw_the_restored_file_is_no_old_read(day: Repo) -> None:
+    """S1 and S2 edit, the user restores the file, S1 edits again: S1's new line commits."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 8\n", "eight\n")
+    day.git("checkout", "-q", "--", "f")
+    path = str(day.file("f"))
+    after = ten(l4="four")
+    event = payloads.claude_write("S1", str(day.root), path, TEN, after)
+    day.hook("claude-code", payloads.claude_pre(event))
+    day.write("f", after)
+    day.hook("claude-code", event)
+    day.commit("S1")
+    assert head(day) == ten(l4="four")
+
+
+def test_what_a_commit_took_of_a_gap_lets_the_next_session_go_on(day: Repo) -> None:
+    """After ``--include-entangled`` took part of the user's change the next session is not stale."""
+    swap(day, None, "line 5\n", "user five\nuser six\n")
+    swap(day, "S1", "user five\n", "five S1\n")
+    day.commit("S1", "--include-entangled")
+    swap(day, None, "line 9\n", "user nine\n")
+    swap(day, "S2", "line 2\n", "two\n")
+    day.commit("S2")
+    assert head(day).startswith("line 1\ntwo\n")

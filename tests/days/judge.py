@@ -1,0 +1,389 @@
+"""Judges one `git ralph commit` from what HEAD, file and index hold before and after it.
+
+Classes of faults:
+
+FOREIGN   a word that only others wrote came in, or a line that only others took away went
+REVIVED   text came in that is neither in the parent nor on disk and that nothing pending covers, or a
+          line went that is on disk and that nobody pending put back
+MADE-UP   a line came in that nobody ever wrote
+TWICE     a word stands twice
+FORGOTTEN a line this session wrote last stays out (or one it took away last stays in), unsaid
+UNFOLLOWED the session's text was committed where a person had corrected just it
+STAGED    the staged change of a path is another than before
+MOVED     something else changed: a file, an entry of the index, a ref
+
+Must not import the code under test.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.days.place import Objects, Shot, as_text
+from tests.days.truth import GIT, HUMAN, Text, Truth, author, lines_of, words, words_of
+
+SAID = frozenset(
+    ["entangled", "contested", "unanchored", "stale", "gone", "ignored", "unmerged", "outside", "shell"]
+)
+"""Reasons that tell why something stayed out; `unchanged` says that nothing did."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong: a class, what kind of it, where, and the text that shows it."""
+
+    kind: str
+    form: str
+    path: str = ""
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.form}) {self.path}: {self.text}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} ({self.form})"
+
+
+@dataclass
+class Commit:
+    """One call: who, what HEAD, index and files were and are, and what the tool said."""
+
+    who: str
+    step: int
+    before: Shot
+    after: Shot
+    document: Mapping[str, Any]
+    objects: Objects
+    ancestors: Collection[str]
+    """The parent and all commits before it."""
+    includes: frozenset[str] = frozenset()
+    paths: Collection[str] | None = None
+    forced: bool = False
+
+    @property
+    def left(self) -> dict[str, str]:
+        return {row["path"]: row["reason"] for row in self.document["left"] if row["reason"] in SAID}
+
+    def parent_text(self, path: str) -> Text:
+        return self._text(self.before.head, path)
+
+    def made_text(self, path: str) -> Text:
+        return self._text(self.after.head, path)
+
+    def _text(self, files: Mapping[str, tuple[int, str]], path: str) -> Text:
+        return self.objects.text(files[path][1]) if path in files else None
+
+
+@dataclass
+class Case:
+    """One path of a commit: texts of parent, commit and file."""
+
+    truth: Truth
+    who: str
+    path: str
+    old: Text
+    new: Text
+    disk: Text
+    includes: frozenset[str]
+    ancestors: Collection[str]
+    said: bool = False
+    """The tool told that something of this path stays out."""
+    noted: bool = False
+    """The tool told that a commit of this session is no longer in HEAD."""
+    asked: bool = True
+    forced: bool = False
+    """Others' edits were asked for (`--include-entangled`)."""
+    faults: list[Fault] = field(default_factory=list)
+
+    def judge(self) -> list[Fault]:
+        """Everything wrong with this path."""
+        if self.old != self.new:
+            self._added()
+            self._removed()
+            self._twice()
+        if self.asked and not self.said:
+            self._forgotten()
+        return self.faults
+
+    def _fault(self, kind: str, form: str, text: str) -> None:
+        self.faults.append(Fault(kind, form, self.path, text))
+
+    @property
+    def names(self) -> set[str]:
+        return {self.who} | {HUMAN if name == "unrecorded" else name for name in self.includes}
+
+    # --- what came in ---
+
+    def _added(self) -> None:
+        fresh = lines_of(self.new) - lines_of(self.old)
+        strange = words_of(fresh) - words_of(self.old or ())
+        for line in sorted(fresh):
+            foreign = [word for word in words(line) if word in strange and not self._may_add(word)]
+            if foreign:
+                self._fault("FOREIGN", f"{self._owner(foreign[0])} added", line)
+            elif not self._written(line):
+                if self.truth.fact(self.path, line).put_by:
+                    self._fault("FOREIGN", "others' form of a line added", line)
+                else:
+                    self._fault("MADE-UP", "a line nobody wrote", line)
+            elif line not in lines_of(self.disk):
+                why = self._dead(line)
+                if why:
+                    kind = "UNFOLLOWED" if why.startswith("a person") else "REVIVED"
+                    self._fault(kind, why, line)
+
+    def _owner(self, word: str) -> str:
+        name = author(word)
+        if name == HUMAN:
+            return "the human's"
+        return "a session's" if name[0] == "s" else "git's"
+
+    def _may_add(self, word: str) -> bool:
+        if author(word) == self.who:
+            return True
+        put = self.truth.fact(self.path, word).put_by
+        if self.who in put:
+            return word in self.truth.in_head
+        if HUMAN in self.names and HUMAN in put and not self.forced:
+            return author(word) == HUMAN and self._follows(word)
+        others = self.names - {self.who}
+        if self.forced and HUMAN in others and author(word)[0] != "s":
+            return True  # what git did is unrecorded too
+        return bool(others & put) or author(word) in others
+
+    def _follows(self, word: str) -> bool:
+        """Tell whether an unrecorded word stands in place of this session's text, or within it.
+
+        What people wrote side by side is one change for the tool: a run of their lines that replaces
+        the session's line may hold one that they added beside it.
+        """
+        text = [line for line in self.disk or () if words(line)]
+        at = next((n for n, line in enumerate(text) if word in words(line)), None)
+        if at is None:
+            return False
+        start, stop = at, at + 1
+        while start and self._is_humans(text[start - 1]):
+            start -= 1
+        while stop < len(text) and self._is_humans(text[stop]):
+            stop += 1
+        for line in text[start:stop]:
+            if any(self._is_own(other) for other in self.truth.stood_for(self.path, line)):
+                return True
+        above, below = text[start - 1 : start], text[stop : stop + 1]
+        return bool(above and below and self._is_own(above[0]) and self._is_own(below[0]))
+
+    def _is_humans(self, line: str) -> bool:
+        return self.truth.fact(self.path, line).edit[1] == HUMAN
+
+    def _is_own(self, line: str) -> bool:
+        return self.who in self.truth.fact(self.path, line).put_by
+
+    def _written(self, line: str) -> bool:
+        return bool(self.truth.fact(self.path, line).put_by & self.names)
+
+    def _dead(self, line: str, depth: int = 0) -> str:
+        """Say why a line that is not on disk has no business in a commit; empty where it has."""
+        fact = self.truth.fact(self.path, line)
+        step, actor = fact.gone
+        if depth > 5:
+            return ""
+        if step < 0 or fact.there:
+            return "never seen on disk" if step < 0 else ""
+        if actor == GIT:
+            return "git had taken it away"
+        if actor == self.who:
+            # what took it away may be among what --skip-entangled left
+            return "" if self.said else "the session itself had taken it away"
+        if actor == HUMAN:
+            return self._corrected(line)
+        if self.old == self.disk:
+            return "taken away by a session, and nothing is uncommitted"
+        return self._covered(line, step, depth)
+
+    def _corrected(self, line: str) -> str:
+        successors = self._successors(line)
+        if successors & lines_of(self.old):
+            return "a text that is in HEAD stands for it"
+        if self.truth.follow.get((self.path, line)):
+            return "a person had corrected it"
+        if not successors & lines_of(self.disk) and self._settled(self.truth.fact(self.path, line).gone[0]):
+            return "somebody had taken it away, and HEAD agrees"
+        return ""
+
+    def _successors(self, line: str) -> set[str]:
+        """What came in the place of a line when it was taken away last."""
+        return self.truth.stands_in(self.path, line, self.truth.fact(self.path, line).gone[0]) - {line}
+
+    def _covered(self, line: str, step: int, depth: int) -> str:
+        """A session took the line away: that is well while its own text is pending there."""
+        everything = self._successors(line)
+        if everything & lines_of(self.old):
+            return "a text that is in HEAD stands for it"
+        if everything & lines_of(self.disk):
+            return ""
+        if self._settled(step):
+            return "somebody had taken it away, and HEAD agrees"
+        edges = self.truth.replaced_by.get((self.path, line), {})
+        whys = [self._dead(other, depth + 1) for other, at in edges.items() if at >= step and other != line]
+        if whys and all(why == "git had taken it away" for why in whys):
+            return "git had taken away what replaced it"
+        return ""
+
+    def _settled(self, step: int) -> bool:
+        """Tell whether HEAD held the file as it was after a removal, without the line."""
+        return any(
+            at >= since >= step and commit in self.ancestors
+            for at, since, commit in self.truth.agreed.get(self.path, ())
+        )
+
+    # --- what went ---
+
+    def _removed(self) -> None:
+        lost = lines_of(self.old) - lines_of(self.new)
+        kept = words_of(self.new or ())
+        for line in sorted(lost):
+            gone = [word for word in words(line) if word not in kept]
+            foreign = [word for word in gone if not self._may_drop(word)]
+            if foreign or (not gone and not self._may_drop_line(line)):
+                form = "a line still on disk" if line in lines_of(self.disk) else "a line others took away"
+                self._fault("FOREIGN", f"removed {form}", line)
+            elif line in lines_of(self.disk):
+                _, actor = self.truth.fact(self.path, line).put
+                if actor in (GIT, HUMAN, self.who):
+                    who = {GIT: "git", HUMAN: "a person"}.get(actor, "the session")
+                    self._fault("REVIVED", f"removed what {who} had put back", line)
+
+    @property
+    def _takers(self) -> set[str]:
+        """Whose removals may be taken: following a correction never reaches a line of HEAD."""
+        return self.names if self.forced else self.names - {HUMAN}
+
+    def _may_drop(self, word: str) -> bool:
+        if self.truth.fact(self.path, word).gone_by & self._takers:
+            return True
+        holders = [line for line in lines_of(self.old) if word in words(line)]
+        return any(self._may_drop_line(line) for line in holders)
+
+    def _may_drop_line(self, line: str) -> bool:
+        """The session took it away, or what had come in its place."""
+        names = self._takers
+        if self.forced and HUMAN in names and self.truth.fact(self.path, line).gone[1] == GIT:
+            return True
+        if self.truth.fact(self.path, line).gone_by & names:
+            return True
+        later = self.truth.stands_in(self.path, line)
+        return any(self.truth.fact(self.path, other).gone_by & names for other in later)
+
+    def _twice(self) -> None:
+        for text in (self.old, self.disk):
+            if any(n > 1 for n in Counter(w for line in text or () for w in words(line)).values()):
+                return
+        for word, n in Counter(w for line in self.new or () for w in words(line)).items():
+            if n > 1:
+                self._fault("TWICE", "a word stands twice", word)
+
+    # --- what should have ---
+
+    def _forgotten(self) -> None:
+        noted = ", its commit was undone" if self.noted else ""
+        head, old, disk = lines_of(self.new), lines_of(self.old), lines_of(self.disk)
+        for line in sorted(disk - head):
+            step, actor, put = self.truth.fact(self.path, line).edit
+            if put and actor == self.who and not self._touched(line, step):
+                self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
+        for line in sorted((head & old) - disk):
+            step, actor, put = self.truth.fact(self.path, line).edit
+            if not put and actor == self.who and not self._touched(line, step):
+                self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
+
+    def _touched(self, line: str, step: int) -> bool:
+        return any(self.truth.fact(self.path, word).edit[0] > step for word in words(line))
+
+
+def judge(truth: Truth, commit: Commit) -> list[Fault]:
+    """Everything wrong with a commit that was made, or with a call that found nothing."""
+    faults = list(_unmoved(commit))
+    notes = "\n".join(commit.document["notes"])
+    paths = commit.before.head.keys() | commit.after.head.keys() | commit.before.disk.keys()
+    for path in sorted(paths):
+        asked = commit.paths is None or path in commit.paths
+        case = Case(
+            truth, commit.who, path, commit.parent_text(path), commit.made_text(path),
+            as_text(commit.before.disk.get(path)), commit.includes, commit.ancestors,
+            said=path in commit.left, noted="is not in HEAD any more" in notes, asked=asked,
+            forced=commit.forced,
+        )  # fmt: skip
+        faults += case.judge()
+    return faults + list(_staged(truth, commit))
+
+
+def _unmoved(commit: Commit) -> Iterator[Fault]:
+    before, after = commit.before, commit.after
+    if before.disk != after.disk:
+        yield Fault("MOVED", "a file", text=str(sorted(dict(before.disk).items() ^ dict(after.disk).items())))
+    if before.branch != after.branch:
+        yield Fault("MOVED", "the branch", text=f"{before.branch} {after.branch}")
+    if commit.document["status"] != "committed":
+        if before.commit != after.commit:
+            yield Fault("MOVED", "HEAD, without a commit", text=after.commit)
+        if before.index != after.index:
+            yield Fault("MOVED", "the index, without a commit")
+    elif commit.objects.commit(after.commit)[1] != (before.commit,):
+        yield Fault("MOVED", "the commit has another parent", text=after.commit)
+    if commit.document["status"] == "committed" and before.head == after.head:
+        yield Fault("MOVED", "an empty commit", text=after.commit)
+
+
+def _staged(truth: Truth, commit: Commit) -> Iterator[Fault]:
+    """The same staged change before and after, path by path."""
+    before, after = commit.before, commit.after
+    for path in sorted(before.head.keys() | after.head.keys() | before.index.keys() | after.index.keys()):
+        old, new = before.head.get(path), after.head.get(path)
+        was, now = before.index.get(path), after.index.get(path)
+        if old == new:
+            if was != now:
+                yield Fault("STAGED", "of a path that was not committed", path)
+        elif was == old:
+            if now != new:
+                yield Fault("STAGED", "a phantom", path, _shown(commit, new, now))
+        elif was != now or was is None:
+            yield from _carried(truth, commit, path)
+
+
+def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
+    """What was staged is carried over to a new HEAD, or was a pending state of the session itself."""
+    old, new = commit.parent_text(path), commit.made_text(path)
+    was, now = commit._text(commit.before.index, path), commit._text(commit.after.index, path)
+    ahead = words_of(was or ()) - words_of(old or ())
+    behind = words_of(old or ()) - words_of(was or ())
+    wanted = (words_of(was or ()) | (words_of(new or ()) - words_of(old or ()))) - (
+        words_of(old or ()) - words_of(new or ())
+    )
+    if now is None and was is None:
+        return  # a staged deletion stays one
+    if now is not None and was is not None and words_of(now) == wanted:
+        return
+    if now == new and _is_own_state(truth, commit.who, path, ahead, behind):
+        return
+    yield Fault(
+        "STAGED", "another change than before", path, f"staged {was} then {now}, HEAD {old} then {new}"
+    )
+
+
+def _is_own_state(truth: Truth, who: str, path: str, ahead: set[str], behind: set[str]) -> bool:
+    return all(truth.fact(path, word).put_by == {who} for word in ahead) and all(
+        who in truth.fact(path, word).gone_by for word in behind
+    )
+
+
+def _shown(commit: Commit, new: tuple[int, str] | None, now: tuple[int, str] | None) -> str:
+    one = commit.objects.text(new[1]) if new else None
+    other = commit.objects.text(now[1]) if now else None
+    return f"HEAD {one}, index {other}"
+
+
+__all__ = ["Case", "Commit", "Fault", "Mapping", "judge"]

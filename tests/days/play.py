@@ -1,0 +1,392 @@
+"""Plays a day step by step and judges every commit of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.days.judge import Case, Commit, Fault, judge
+from tests.days.place import Place, Shot, as_text
+from tests.days.remembered import remembered
+from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, Day, Step
+from tests.days.truth import GIT, Text, Truth, lines_of
+from tests.days.world import World
+
+SOFT = frozenset(["GHOST", "UNFOLLOWED", "DRY", "NEEDLESS"])
+"""Faults after which a day goes on; they are counted."""
+BY_HAND = frozenset([*EDITS, *FILE_EDITS, *CORRECTIONS])
+FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+@dataclass
+class Tally:
+    """What came of some days."""
+
+    steps: int = 0
+    days: int = 0
+    committed: int = 0
+    nothing: int = 0
+    refused: int = 0
+    needless: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    needless_reasons: Counter[str] = field(default_factory=Counter)
+    faults: list[tuple[int, int, Fault]] = field(default_factory=list)
+    """Seed, step, fault."""
+    needless_at: list[tuple[int, int, Fault]] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        for name in ("steps", "days", "committed", "nothing", "refused", "needless"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.reasons += other.reasons
+        self.needless_reasons += other.needless_reasons
+        self.faults += other.faults
+        self.needless_at += other.needless_at
+
+    @property
+    def calls(self) -> int:
+        return self.committed + self.nothing + self.refused
+
+    def __str__(self) -> str:
+        asked = max(self.committed + self.refused, 1)
+        rows = [
+            f"{self.days} days, {self.steps} steps, {self.calls} commits asked: {self.committed} made, "
+            f"{self.nothing} with nothing, {self.refused} refused ({100 * self.refused / asked:.1f} %), "
+            f"{self.needless} of these needlessly ({100 * self.needless / asked:.2f} %)"
+        ]
+        kinds = Counter(fault.name for _, _, fault in self.faults)
+        rows += [f"  {count:6} {name}" for name, count in kinds.most_common()]
+        rows += [f"  refused {count:6} {name}" for name, count in self.reasons.most_common(25)]
+        rows += [f"  needless {count:5} {name}" for name, count in self.needless_reasons.most_common(25)]
+        return "\n".join(rows)
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for one day."""
+    folder = Path(tempfile.mkdtemp(prefix="day-", dir=FOLDER))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Player:
+    """One day. `stop` says for which faults it ends early; `tell` gets a line for each thing."""
+
+    def __init__(
+        self, day: Day, folder: Path, tell: Callable[[str], None] | None = None,
+        passed: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        self.day = day
+        self.world = World(folder, day)
+        self.place: Place = self.world.place
+        self.truth = Truth()
+        self.tally = Tally(days=1)
+        self.tell = tell
+        self.passed = SOFT | set(passed)
+        self.heard: list[str] = []
+        self.before_commit: set[str] = set()
+        self.told: set[tuple[str, str, str, str]] = set()
+        self.truth.observe(0, "base", {}, texts(self.world.shot), {})
+        self._agree(0, self.world.shot)
+
+    def play(self) -> Tally:
+        """All steps, or up to the first hard fault."""
+        for step in self.day.steps:
+            found = self.step(step)
+            hard = [fault for fault in found if fault.kind not in self.passed]
+            if hard:
+                return self.tally
+        if self.place.git("fsck", "--no-progress", "--connectivity-only"):
+            self._report(self.day.steps[-1], [Fault("MOVED", "git fsck complains", text=self.place.said)])
+        return self.tally
+
+    def step(self, step: Step) -> list[Fault]:
+        """One step."""
+        self.place.tick()
+        self.tally.steps += 1
+        before = self.world.shot
+        if step.verb.startswith("ralph"):
+            faults = self._ralph(step, before)
+        else:
+            faults = []
+            self.world.run(step)
+            after = self.world.shot = self.place.shot()
+            actor = step.actor if step.verb in BY_HAND else GIT
+            self.truth.observe(step.number, actor, texts(before), texts(after), self._head_texts(before))
+        self._agree(step.number, self.world.shot)
+        if self.tell and (self.world.shot != before or faults or step.verb.startswith("ralph")):
+            said, self.heard = self.heard, []
+            for row in [
+                str(step),
+                *("        " + row for row in changes(self.place, before, self.world.shot)),
+            ]:
+                self.tell(row)
+            for row in said:
+                self.tell(row)
+        self._report(step, faults)
+        return faults
+
+    def _report(self, step: Step, faults: list[Fault]) -> None:
+        for fault in faults:
+            key = (fault.kind, step.actor, fault.path, fault.text)
+            if key not in self.told:
+                self.told.add(key)
+                self.tally.faults.append((self.day.seed, step.number, fault))
+                if self.tell:
+                    self.tell(f"  FAULT {fault}")
+
+    def _head_texts(self, shot: Shot) -> Mapping[str, Text]:
+        return {path: self.place.objects.text(oid) for path, (_, oid) in shot.head.items()}
+
+    def _agree(self, number: int, shot: Shot) -> None:
+        self.truth.agree(number, shot.commit, self._head_texts(shot), texts(shot))
+
+    # --- our commits ---
+
+    def _ralph(self, step: Step, before: Shot) -> list[Fault]:
+        if step.actor not in self.world.known:
+            return []
+        options = {
+            "ralph-skip": ["--skip-entangled"], "ralph-include": ["--include-entangled"],
+            "ralph-path": ["--", self.world.path(step)],
+        }.get(step.verb, [])  # fmt: skip
+        path = self.world.path(step)
+        if step.verb == "ralph-path" and path not in {*before.disk, *before.head, *before.index}:
+            return []
+        faults: list[Fault] = []
+        dry = pending = None
+        if step.verb == "ralph-dry":
+            pending = self._pending(step.actor, faults)
+            said = self.place.ralph("ls-files", "-z", "--session", step.actor).text
+            self.before_commit = set(said.split("\0")[:-1])
+            dry = self._call(faults, "commit", "--session", step.actor, "--json", "--dry-run")
+            if self.place.shot() != before:
+                faults.append(Fault("MOVED", "by a dry run"))
+        document = self._call(faults, "commit", "--session", step.actor, "--json", "-m", "x", *options)
+        after = self.world.shot = self.place.shot()
+        if document is None:
+            return faults
+        if self.tell:
+            left = ", ".join(
+                f"{r['path']}: {r['reason']} {r['lines'] or ''} {r['detail']}" for r in document["left"]
+            )
+            self.heard.append(f"  -> {document['status']} {left}")
+            self.heard += [f"     note: {note}" for note in document["notes"]]
+        if dry is not None:
+            faults += agreement(dry, document, pending)
+            faults += self._listed(step.actor, dry)
+        commit = self._commit(step, before, after, document)
+        if document["status"] == "refused":
+            self.tally.refused += 1
+            self._count_refusal(commit)
+            if self._is_clean(before):
+                faults.append(Fault("GHOST", "refused though HEAD, index and files are the same"))
+            return faults + [
+                fault for fault in judge(self.truth, commit) if fault.kind in ("MOVED", "STAGED")
+            ]
+        if document["status"] == "committed":
+            self.tally.committed += 1
+        else:
+            self.tally.nothing += 1
+        faults += judge(self.truth, commit)
+        if commit.left and self._is_clean(before):
+            faults.append(Fault("GHOST", "something is left though HEAD, index and files are the same"))
+        return faults
+
+    def _is_clean(self, shot: Shot) -> bool:
+        return texts(shot) == self._head_texts(shot) and shot.index == shot.head
+
+    def _commit(self, step: Step, before: Shot, after: Shot, document: Mapping[str, Any]) -> Commit:
+        includes: list[str] = []
+        if document["status"] == "committed":
+            message = self.place.objects.commit(after.commit)[2]
+            includes = re.findall(r"^Ralph-Includes: (\S+)$", message, re.MULTILINE)
+        paths = [self.world.path(step)] if step.verb == "ralph-path" else None
+        return Commit(
+            step.actor, step.number, before, after, document, self.place.objects,
+            self.place.ancestors(before.commit), frozenset(includes), paths,
+            step.verb == "ralph-include",
+        )  # fmt: skip
+
+    def _call(self, faults: list[Fault], *args: str) -> dict[str, Any] | None:
+        done = self.place.ralph(*args)
+        if done.code not in (0, 4) or "Traceback" in done.said or "internal error" in done.said:
+            faults.append(Fault("CRASH", f"exit {done.code}: {wording(done.said.strip().split(chr(10))[0])}"))
+            return None
+        found: dict[str, Any] = json.loads(done.out)
+        return found
+
+    def _pending(self, who: str, faults: list[Fault]) -> int | None:
+        done = self.place.ralph("session", "list", "--json")
+        if done.code:
+            faults.append(Fault("CRASH", f"session list: exit {done.code}"))
+            return None
+        rows = [row["pending"] for row in json.loads(done.out) if row["id"] == who]
+        return int(rows[0]) if rows else 0
+
+    def _listed(self, who: str, dry: Mapping[str, Any]) -> list[Fault]:
+        """`ls-files` names the paths that a commit finds something in."""
+        listed = self.before_commit
+        found = {row["path"] for row in dry["paths"]}
+        found |= {row["path"] for row in dry["left"] if row["reason"] != "unchanged"}
+        wrong = found - listed if dry["status"] == "refused" else found ^ listed
+        return [
+            Fault("GHOST", f"ls-files {'lists' if path in listed else 'lacks'} a path", path)
+            for path in sorted(wrong)
+        ]
+
+    # --- refusals ---
+
+    def _count_refusal(self, commit: Commit) -> None:
+        rows = commit.document["left"]
+        told = {f"{row['reason']}: {wording(row['detail']).partition(' of ')[0]}" for row in rows}
+        reasons = sorted(one for one in told if not one.startswith("unchanged"))
+        if not rows:
+            reasons = [wording(" ".join(commit.document["notes"]))]
+        name = " + ".join(reasons[:2]) + (" + more" if len(reasons) > 2 else "")
+        self.tally.reasons[name] += 1
+        paths = {row["path"] for row in rows if row["reason"] not in ("unchanged", "ignored")}
+        if paths and all(self._could(commit, path) for path in sorted(paths)):
+            self.tally.needless += 1
+            self.tally.needless_reasons[name] += 1
+            if self.tell:
+                self.heard.append(f"  NEEDLESS {name}")
+            self.tally.needless_at.append((self.day.seed, commit.step, Fault("NEEDLESS", name)))
+
+    def _could(self, commit: Commit, path: str) -> bool:
+        """Could git have merged this session's edits onto HEAD, and the staged text onto that?"""
+        case = Case(
+            self.truth, commit.who, path, commit.parent_text(path), None,
+            as_text(commit.before.disk.get(path)), frozenset(), commit.ancestors,
+        )  # fmt: skip
+        case.new = case.old
+        for number, who, before, after in self.world.recorded.get(path, ()):
+            if who == commit.who and self._waits(case, before, after):
+                if number in self.world.whole and after != case.disk:
+                    return False  # moves and deletions are told apart as whole files only
+                merged = self._merge(before, case.new, after)
+                if isinstance(merged, bool):
+                    return False
+                case.new = merged
+        if case.judge():
+            return False
+        was = commit.before.index.get(path)
+        if was == commit.before.head.get(path) or case.new == case.old:
+            return True
+        staged = self.place.objects.text(was[1]) if was else None
+        if lines_of(case.new) - lines_of(case.old) <= lines_of(staged) and not (
+            (lines_of(case.old) - lines_of(case.new)) & lines_of(staged)
+        ):
+            return True
+        return self._merge(case.old, staged, case.new) is not False
+
+    @staticmethod
+    def _waits(case: Case, before: Text, after: Text) -> bool:
+        head, disk = lines_of(case.old), lines_of(case.disk)
+        put, gone = lines_of(after) - lines_of(before), lines_of(before) - lines_of(after)
+        if any(line not in head and (line in disk or not case._dead(line)) for line in put):
+            return True
+        return any(line in head and line not in disk for line in gone)
+
+    def _merge(self, base: Text, ours: Text, theirs: Text) -> Text | bool:
+        """Git's own three-way merge of lines; False where it conflicts."""
+        if ours == base or base == theirs:
+            return theirs if ours == base else ours
+        if base is None or ours is None or theirs is None:
+            return ours if ours == theirs else False
+        names = []
+        for name, text in (("ours", ours), ("base", base), ("theirs", theirs)):
+            names.append(f"{self.place.root.parent}/merge-{name}")
+            Path(names[-1]).write_text("".join(line + "\n" for line in text))
+        done = subprocess.run(["git", "merge-file", "-p", "-q", *names], capture_output=True, check=False)
+        return as_text(done.stdout) if done.returncode == 0 else False
+
+
+def texts(shot: Shot) -> Mapping[str, Text]:
+    """The files on disk, as lines."""
+    return {path: as_text(data) for path, data in shot.disk.items()}
+
+
+def wording(text: str) -> str:
+    """A message without what differs from day to day."""
+    text = re.sub(r"'[^']*'( and session '[^']*')*", "'…'", text)
+    return re.sub(r"lines? [\d-]+|\d+", "N", text)
+
+
+def agreement(dry: Mapping[str, Any], real: Mapping[str, Any], pending: int | None) -> list[Fault]:
+    """A dry run says what the commit then does, and the list of sessions counts the same."""
+    faults = []
+    same = {"dry-run": "committed"}.get(dry["status"], dry["status"])
+    if same != real["status"] or dry["paths"] != real["paths"]:
+        faults.append(Fault("DRY", f"{dry['status']}, then {real['status']}"))
+    found = bool(dry["paths"]) or any(row["reason"] != "unchanged" for row in dry["left"])
+    found = found or dry["status"] == "refused"
+    if pending is not None and (pending > 0) != found:
+        faults.append(
+            Fault("GHOST", f"listed as {'pending' if pending else 'done'}, commit: {dry['status']}")
+        )
+    return faults
+
+
+def changes(place: Place, before: Shot, after: Shot) -> Iterator[str]:
+    """What a step changed, a row for each file and place."""
+    from tests.days.truth import hunks
+
+    if before.branch != after.branch:
+        yield f"branch {after.branch}"
+    for name in ("disk", "index", "head"):
+        for path in sorted({*getattr(before, name), *getattr(after, name)}):
+            old, new = (_text_in(place, shot, name, path) for shot in (before, after))
+            if old == new:
+                continue
+            if new is None:
+                yield f"{name} {path} gone"
+                continue
+            for gone, put in hunks(old or (), new):
+                at = next((n for n in range(len(new)) if new[n : n + len(put)] == put), 0) if put else 0
+                where = f" line {at + 1}" if put else ""
+                yield f"{name} {path}{where}: {_brief(gone)}  ->  {_brief(put)}"
+
+
+def _brief(lines: tuple[str, ...]) -> str:
+    if len(lines) > 5:
+        lines = (*lines[:2], f"({len(lines) - 3} lines)", lines[-1])
+    return " | ".join(lines) or "-"
+
+
+def _text_in(place: Place, shot: Shot, name: str, path: str) -> Text:
+    if name == "disk":
+        return as_text(shot.disk.get(path))
+    entry = getattr(shot, name).get(path)
+    return place.objects.text(entry[1]) if entry else None
+
+
+def play(
+    day: Day, tell: Callable[[str], None] | None = None, passed: Collection[str] = ()
+) -> Tally:  # fmt: skip
+    """Play a day in a folder of its own."""
+    with scratch() as folder:
+        kept = dict(os.environ)
+        try:
+            player = Player(day, folder, tell, passed)
+            os.environ.clear()
+            os.environ.update(player.place.env)
+            with remembered(f"{player.place.git_dir}/config"):
+                return player.play()
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+
+__all__ = ["HUMAN", "Player", "Tally", "play"]

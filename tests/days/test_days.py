@@ -1,0 +1,132 @@
+"""Whole days of git: sessions, a human and every verb that moves HEAD, index or files.
+
+`RALPH_FULL=1` plays 200,000 steps. `python -m tests.days --seed N --reduce` makes a small day of a fault;
+`found.txt` keeps those that were found.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.days.__main__ import _one, days_of
+from tests.days.place import Place
+from tests.days.play import Tally, play
+from tests.days.steps import Day, draw, parse
+from tests.support.runner import Done
+
+FULL = os.environ.get("RALPH_FULL") == "1"
+FIRST_SEED = 7_000_000
+DAYS = 12
+FULL_STEPS = 200_000
+FOUND = days_of((Path(__file__).parent / "found.txt").read_text())
+
+
+def _played() -> Tally:
+    total = Tally()
+    if not FULL:
+        for seed in range(FIRST_SEED, FIRST_SEED + DAYS):
+            total.add(play(draw(seed)))
+        return total
+    jobs = ((seed, None, frozenset[str]()) for seed in range(FIRST_SEED + DAYS, 1 << 30))
+    with multiprocessing.get_context("spawn").Pool(os.cpu_count(), maxtasksperchild=50) as pool:
+        for found in pool.imap_unordered(_one, jobs):
+            total.add(found)
+            if total.steps >= FULL_STEPS:
+                pool.terminate()
+                break
+    return total
+
+
+@pytest.mark.slow
+def test_no_commit_of_a_random_day_is_wrong_and_few_are_refused_needlessly() -> None:
+    """0 revived, 0 foreign, 0 forgotten, 0 staged diffs changed; needless refusals below 1 %."""
+    total = _played()
+    print(total)
+    assert total.faults == [], "\n".join(f"seed {s} step {n}: {fault}" for s, n, fault in total.faults)
+    assert total.committed > total.days
+    assert total.needless < 0.01 * (total.committed + total.refused), total
+
+
+@pytest.mark.parametrize("title", FOUND)
+def test_a_day_that_was_wrong_once_is_right(title: str) -> None:
+    """Each day was reduced from a random one whose commit was wrong or refused needlessly."""
+    found = play(FOUND[title], tell=print)
+    assert [*found.faults, *found.needless_at] == []
+
+
+def _day(steps: str) -> Day:
+    return Day(1, parse(steps), lines=(8, 4, 4, 4), noise=0)
+
+
+def _told(status: str, *left: dict[str, object]) -> Done:
+    document = {"status": status, "paths": [], "left": left, "notes": []}
+    return Done(4 if status == "refused" else 0, json.dumps(document).encode(), b"")
+
+
+def _sweep(place: Place) -> Done:
+    """Commits whatever it finds."""
+    place.git("add", "-A")
+    return _told("nothing" if place.git("commit", "-q", "-m", "sweep") else "committed")
+
+
+def _careless(place: Place) -> Done:
+    """Forgets what was staged."""
+    place.git("reset", "-q")
+    place.git("commit", "-q", "-m", "careless", "--", "a")
+    return _told("committed")
+
+
+def _lazy(_place: Place) -> Done:
+    """Never finds anything."""
+    return _told("nothing")
+
+
+def _stubborn(_place: Place) -> Done:
+    """Refuses everything."""
+    return _told("refused", {"path": "a", "reason": "stale", "detail": "no", "lines": None})
+
+
+MINE = "1 s1 insert at=1 new=1 flag=1\n"
+YOURS = "2 s2 insert at=6 new=1 flag=1\n"
+HUMANS = "2 h insert at=6 new=1 flag=1\n"
+ASK = "9 s1 ralph flag=1"
+
+
+@pytest.mark.parametrize(
+    ("tool", "steps", "name"),
+    [
+        (_sweep, MINE + YOURS + ASK, "FOREIGN (a session's added)"),
+        (_sweep, MINE + HUMANS + ASK, "FOREIGN (the human's added)"),
+        (_sweep, MINE + "2 s2 delete at=6 gone=1\n" + ASK, "FOREIGN (removed a line others took away)"),
+        (_sweep, MINE + "2 h indent flag=1\n" + ASK, "FOREIGN (others' form of a line added)"),
+        (_lazy, MINE + ASK, "FORGOTTEN (its line on disk stays out)"),
+        (_lazy, "1 s1 delete at=1 gone=1\n" + ASK, "FORGOTTEN (a line it removed stays in)"),
+        (_lazy, MINE + "2 h commit-all\n" + ASK, None),
+        (_lazy, MINE + "2 h stash\n" + ASK, None),
+        (_careless, "1 h insert file=b at=1 new=1\n2 h add file=b\n3 " + MINE[2:] + ASK, "STAGED"),
+        (_stubborn, MINE + YOURS + ASK, "NEEDLESS (stale: no)"),
+        (_stubborn, "1 s2 insert at=1 new=3\n2 s1 tweak at=2\n" + ASK, None),
+    ],
+)
+def test_the_judge_sees_what_is_wrong(
+    monkeypatch: pytest.MonkeyPatch, tool: Callable[[Place], Done], steps: str, name: str | None
+) -> None:
+    """A judge that finds nothing would pass any tool: tools that sweep, find nothing, refuse all."""
+
+    def ralph(place: Place, *args: str, stdin: bytes = b"") -> Done:
+        return tool(place) if args[0] == "commit" else real(place, *args, stdin=stdin)
+
+    real = Place.ralph
+    monkeypatch.setattr(Place, "ralph", ralph)
+    found = play(_day(steps), tell=print, passed=["FOREIGN", "STAGED"])
+    names = [fault.name for _, _, fault in (*found.faults, *found.needless_at)]
+    if name is None:
+        assert names == []
+    else:
+        assert any(one.startswith(name) for one in names), names

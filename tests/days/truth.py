@@ -1,0 +1,194 @@
+"""Ground truth of a day: who wrote and who took away each line and word of each file, and when.
+
+Every word is unique and carries its author, and the files are looked at after every step, so nothing
+here needs the tool's records. Must not import the code under test.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+GIT = "git"
+HUMAN = "h"
+_WORD = re.compile(r"[a-z]+\d*\.\d+\.\d+")
+
+Text = tuple[str, ...] | None
+"""The lines of a file; None where there is none."""
+Files = Mapping[str, Text]
+Key = tuple[str, str]
+"""A file, and a line or word in it."""
+
+_words: dict[str, tuple[str, ...]] = {}
+
+
+def words(line: str) -> tuple[str, ...]:
+    """The tagged words of a line; noise has none."""
+    found = _words.get(line)
+    if found is None:
+        if len(_words) > 200_000:
+            _words.clear()
+        found = _words[line] = tuple(_WORD.findall(line))
+    return found
+
+
+def words_of(lines: Iterable[str]) -> set[str]:
+    """All words of some lines."""
+    return {word for line in lines for word in words(line)}
+
+
+def lines_of(text: Text) -> set[str]:
+    """The lines that tell who wrote them."""
+    return {line for line in text or () if words(line)}
+
+
+def author(word: str) -> str:
+    """Who wrote a word first; it says so."""
+    return word.partition(".")[0]
+
+
+@dataclass(slots=True)
+class Fact:
+    """What happened to one line or word of one file on disk. Events are (step, actor)."""
+
+    there: bool = False
+    put: tuple[int, str] = (0, "")
+    gone: tuple[int, str] = (-1, "")
+    edit: tuple[int, str, bool] = (0, "", False)
+    """The last edit by a person or session that put (True) or removed it; git's doings do not count."""
+    put_by: set[str] = field(default_factory=set)
+    gone_by: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Truth:
+    """All that happened to the files of one day."""
+
+    facts: dict[Key, Fact] = field(default_factory=dict)
+    replaced_by: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """A line, and those that an edit put in its place, with the last step that did."""
+    replaces: dict[Key, dict[str, int]] = field(default_factory=dict)
+    in_head: set[str] = field(default_factory=set)
+    """Words that some HEAD had."""
+    agreed: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
+    """A file was as in HEAD after this step, and HEAD's text of it since that step, with that commit."""
+    head: dict[str, tuple[int, Text]] = field(default_factory=dict)
+    """File to HEAD's text of it, and the step after which it became that."""
+    follow: dict[Key, bool] = field(default_factory=dict)
+    """A line that a person corrected: can the tool tell that this was all that happened there?"""
+    _gap: dict[str, list[Key]] = field(default_factory=dict)
+    """File to the corrections since its last recorded edit; absent where nothing happened since."""
+
+    def fact(self, path: str, token: str) -> Fact:
+        """What is known of a token; an empty fact where it never was on disk."""
+        found = self.facts.get((path, token))
+        if found is None:
+            found = self.facts[path, token] = Fact()
+        return found
+
+    def observe(self, step: int, actor: str, before: Files, after: Files, head: Files) -> None:
+        """An actor changed the files; `GIT` only moves what others wrote."""
+        for path in before.keys() | after.keys():
+            old, new = before.get(path), after.get(path)
+            if old != new:
+                if actor in (GIT, HUMAN):
+                    self._note_gap(actor, path, old or (), new or (), lines_of(head.get(path)))
+                else:
+                    self._gap.pop(path, None)
+                self._observe(step, actor, path, old, new)
+
+    def _note_gap(
+        self, actor: str, path: str, old: tuple[str, ...], new: tuple[str, ...], head: set[str]
+    ) -> None:
+        """One line of a session's, corrected or taken out with nothing else changed, is to be followed."""
+        alone = path not in self._gap
+        fresh = self._gap.setdefault(path, [])
+        for key in fresh:
+            self.follow[key] = False
+        changed = hunks(old, new)
+        if actor == GIT or len(changed) != 1 or len(changed[0][0]) != 1 or len(changed[0][1]) > 1:
+            return
+        line = changed[0][0][0]
+        _, who, put = self.fact(path, line).edit
+        if words(line) and put and who[:1] == "s" and line not in head:
+            self.follow[path, line] = alone
+            fresh.append((path, line))
+
+    def _observe(self, step: int, actor: str, path: str, old: Text, new: Text) -> None:
+        old_lines, new_lines = lines_of(old), lines_of(new)
+        old_words, new_words = words_of(old_lines), words_of(new_lines)
+        for token in (old_lines - new_lines) | (old_words - new_words):
+            found = self.fact(path, token)
+            found.there, found.gone = False, (step, actor)
+            if actor != GIT:
+                found.edit = (step, actor, False)
+                found.gone_by.add(actor)
+        for token in (new_lines - old_lines) | (new_words - old_words):
+            found = self.fact(path, token)
+            found.there, found.put = True, (step, actor)
+            if actor != GIT:
+                found.edit = (step, actor, True)
+                found.put_by.add(actor)
+        if actor != GIT:
+            self._pair(step, path, old or (), new or ())
+
+    def _pair(self, step: int, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        for one, other in hunks(old, new):
+            gone, made = lines_of(one), lines_of(other)
+            for line in gone - made:
+                self.replaced_by.setdefault((path, line), {}).update(dict.fromkeys(made - gone, step))
+            for line in made - gone:
+                self.replaces.setdefault((path, line), {}).update(dict.fromkeys(gone - made, step))
+
+    def agree(self, step: int, commit: str, head: Files, disk: Files) -> None:
+        """Note where file and HEAD are the same after a step."""
+        for path in head.keys() | disk.keys() | self.head.keys():
+            text = head.get(path)
+            if path not in self.head or self.head[path][1] != text:
+                self.head[path] = (step, text)
+                self.in_head |= words_of(text or ())
+            if text == disk.get(path):
+                rows = self.agreed.setdefault(path, [])
+                if rows and rows[-1][2] == commit:
+                    rows.pop()
+                rows.append((step, self.head[path][0], commit))
+
+    def stood_for(self, path: str, line: str) -> set[str]:
+        """All lines that a line stands in the place of, directly or through others."""
+        return self._closure(self.replaces, path, line, 0, forward=False)
+
+    def stands_in(self, path: str, line: str, since: int = 0) -> set[str]:
+        """All lines that came in the place of a line since a step, directly or through others."""
+        return self._closure(self.replaced_by, path, line, since, forward=True)
+
+    @staticmethod
+    def _closure(
+        edges: Mapping[Key, Mapping[str, int]], path: str, line: str, since: int, *, forward: bool
+    ) -> set[str]:
+        """Follow the edges in the order of time: an undo puts back what stood there, not what came."""
+        found: set[str] = set()
+        todo = [(line, since if forward else 1 << 30)]
+        while todo:
+            one, when = todo.pop()
+            for other, step in edges.get((path, one), {}).items():
+                if other not in found and (step >= when if forward else step <= when):
+                    found.add(other)
+                    todo.append((other, step + 1 if forward else step - 1))
+        return found
+
+
+def hunks(old: tuple[str, ...], new: tuple[str, ...]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The changed stretches between two texts."""
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    one, other = old[start : len(old) - end], new[start : len(new) - end]
+    if not one or not other or len(one) == len(other) == 1:
+        return [(one, other)] if one or other else []
+    match = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return [(one[a:b], other[c:d]) for tag, a, b, c, d in match.get_opcodes() if tag != "equal"]
