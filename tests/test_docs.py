@@ -22,7 +22,7 @@ PAGES = sorted(MAN.glob("*.[1-8]"))
 GUIDES = {"gitralph-isolation.7", "gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"}
 ORDER = [
     "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "ENVIRONMENT", "CONFIGURATION", "EXIT STATUS",
-    "FILES", "EXAMPLES", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
+    "FILES", "EXAMPLES", "GLOSSARY", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
 ]  # fmt: skip
 TYPED = list(tree.commands())
 
