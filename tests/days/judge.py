@@ -208,7 +208,7 @@ class Case:
         successors = self._successors(line)
         if successors & lines_of(self.old):
             return "a text that is in HEAD stands for it"
-        if self.truth.follow.get((self.path, line)):
+        if not self.forced and self.truth.follow.get((self.path, line)):
             return "a person had corrected it"
         if not successors & lines_of(self.disk) and self._settled(self.truth.fact(self.path, line).gone[0]):
             return "somebody had taken it away, and HEAD agrees"
