@@ -279,7 +279,7 @@ class Player:
                 if isinstance(merged, bool):
                     return False
                 case.new = merged
-        if case.judge():
+        if any(fault.kind != "UNFOLLOWED" for fault in case.judge()):
             return False
         was = commit.before.index.get(path)
         if was == commit.before.head.get(path) or case.new == case.old:
@@ -295,7 +295,8 @@ class Player:
     def _waits(case: Case, before: Text, after: Text) -> bool:
         head, disk = lines_of(case.old), lines_of(case.disk)
         put, gone = lines_of(after) - lines_of(before), lines_of(before) - lines_of(after)
-        if any(line not in head and (line in disk or not case._dead(line)) for line in put):
+        alive = ("", "a person had corrected it")
+        if any(line not in head and (line in disk or case._dead(line) in alive) for line in put):
             return True
         return any(line in head and line not in disk for line in gone)
 
