@@ -4,7 +4,7 @@
 #   make test         the test suite; ARGS='-k why' goes to pytest
 #   make lint         ruff, mypy, shellcheck, man pages
 #   make bench        cost against git, as ratios; ARGS=--full for the long ones
-#   make real-agents  the tests that drive agents from npm
+#   make real-agents  the tests that drive agents and hook frameworks from npm and pip
 #   make full         all of it
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -56,7 +56,7 @@ bench: $(READY)
 	@$(BIN)/python -m benchmarks.bench $(ARGS)
 
 real-agents: $(READY)
-	@RALPH_FULL=1 $(BIN)/python -m pytest -m agents -rs $(ARGS)
+	@RALPH_FULL=1 $(BIN)/python -m pytest -m "agents or tools" -rs $(ARGS)
 
 full: lint test real-agents
 	@$(BIN)/python -m benchmarks.bench --full

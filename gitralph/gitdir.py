@@ -91,6 +91,17 @@ def discover(start: str) -> Place | None:
         folder = parent
 
 
+def is_in_git_dir(start: str) -> bool:
+    """True where :func:`discover` finds no worktree because folder ``start`` lies inside a git dir."""
+    folder = start
+    while not is_git_dir(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent
+    return True
+
+
 def from_environment(git_dir: str, work_tree: str | None, cwd: str) -> Place | None:
     """The place that ``GIT_DIR`` and ``GIT_WORK_TREE`` name, as a git hook inherits them."""
     target = os.path.realpath(os.path.join(cwd, git_dir))

@@ -155,7 +155,13 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
     _refuse_fallen(cwd)
     if event.parent and event.session and event.agent_id is None:
         event.agent_id = event.session
-    for change, target in record.targets(event, cwd, environ):
+    lost: list[str] = []
+    try:
+        found = record.targets(event, cwd, environ, lost)
+    finally:
+        for what in lost if event.kind == "edit" else ():  # said once, by the event that ends the call
+            _log_anywhere(agent, f"not recorded: {what}")
+    for change, target in found:
         lay = record.layout_of(target.place)
         if event.kind == "failed":
             record.forget(lay, session, event, target.path)

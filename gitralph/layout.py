@@ -24,6 +24,7 @@ Deleting the folder forgets what is pending and harms nothing else.
 <session>.json      who a session is: agent, plan, task, bead, worktree, start, end
 <session>.files     manifest: the paths it changed, one a line, from the repository's root
 <session>.commits   what its commits took, one JSON line each
+<session>.patch     what a hook wants changed or changed in the commit alone; git apply brings it in
 edits/              one journal a path: every edit, by whom, before and after
 objects/            full texts the journals need (zlib)
 calls/              what a file held, or what was dirty, before a tool call
@@ -72,6 +73,10 @@ class Layout:
 
     def manifest(self, session: str) -> str:
         return f"{self.own}/{self.stem(session)}.files"
+
+    def patch(self, session: str) -> str:
+        """What a repository hook wants changed, to be applied by hand."""
+        return f"{self.own}/{self.stem(session)}.patch"
 
     def journal(self, path: bytes) -> str:
         return f"{self.own}/edits/{path_key(path)}.jsonl"

@@ -15,6 +15,10 @@ class OutsideError(Exception):
     """The path lies in no worktree, in a git dir, or is one that git forbids."""
 
 
+class ForbiddenError(OutsideError):
+    """The path lies in a git dir, or is one that git would not take: an agent wrote it, nobody records it."""
+
+
 class FallThroughError(OutsideError):
     """The path lies in a worktree that lost its ``.git``: git would take it for the checkout around it."""
 
@@ -66,10 +70,12 @@ def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = Fa
     if follow and os.path.islink(file):
         file = os.path.realpath(file)
     place = _place_of(os.path.dirname(file), environ)
+    if place is None and gitdir.is_in_git_dir(os.path.dirname(file)):
+        raise ForbiddenError("it lies inside a git dir")
     if place is None:
         raise OutsideError("no worktree there")
     refuse_fallen(place, os.path.dirname(file))
     path = os.fsencode(os.path.relpath(file, place.root))
     if not treepath.is_valid(path):
-        raise OutsideError("not a path git would take")
+        raise ForbiddenError("not a path git would take")
     return Target(place, path, file)

@@ -87,13 +87,33 @@ def is_control(char: str) -> bool:
     )
 
 
-def printable(text: str) -> str:
-    """``text`` with every control, bidi and unpaired character shown as an escape."""
-    if not any(is_control(c) for c in text):
-        return text
-    return "".join(
-        c if not is_control(c) else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text
+def is_hidden(char: str) -> bool:
+    """True for what takes no room, so that two names look alike: Unicode's Default_Ignorable_Code_Point."""
+    code = ord(char)
+    return code > 172 and (
+        code in (0xAD, 0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
+        or 0x180B <= code <= 0x180F
+        or 0x200B <= code <= 0x200F
+        or 0x2060 <= code <= 0x206F
+        or 0xFE00 <= code <= 0xFE0F
+        or 0xFFF0 <= code <= 0xFFFB
+        or 0x1BCA0 <= code <= 0x1BCA3
+        or 0x1D173 <= code <= 0x1D17A
+        or 0xE0000 <= code <= 0xE0FFF
     )
+
+
+def _safe(char: str) -> str:
+    if is_control(char) or is_hidden(char):
+        return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return char
+
+
+def printable(text: str) -> str:
+    """``text`` with every control, bidi, zero-width and unpaired character shown as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_safe, text))
 
 
 def shown(path: bytes) -> str:

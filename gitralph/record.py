@@ -285,13 +285,15 @@ def _folder_pairs(change: Change, cwd: str) -> list[Change]:
     return pairs
 
 
-def _ends(change: Change, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
+def _ends(
+    change: Change, cwd: str, environ: Mapping[str, str], lost: list[str]
+) -> list[tuple[Change, Target]]:
     """A rename as its two ends: each knows its text where the content only moved.
 
     An end that lies outside is not ours, and the other is a deletion or a creation.
     """
-    old = _inside(cwd, change.path, environ)
-    new = _inside(cwd, change.to or "", environ)
+    old = _inside(cwd, change.path, environ, lost)
+    new = _inside(cwd, change.to or "", environ, lost)
     moved = look(new.file) if new is not None else OnDisk(None, None, None)
     text: Text = UNKNOWN if moved.text is None or change.compute is not None else moved.text
     before = text if isinstance(change.before, Unknown) else change.before
@@ -304,15 +306,22 @@ def _ends(change: Change, cwd: str, environ: Mapping[str, str]) -> list[tuple[Ch
     return [(end, target) for end, target in ((first, old), (last, new)) if target is not None]
 
 
-def _inside(cwd: str, path: str, environ: Mapping[str, str], follow: bool = False) -> Target | None:
+def _inside(
+    cwd: str, path: str, environ: Mapping[str, str], lost: list[str], follow: bool = False
+) -> Target | None:
     try:
         return locate.locate(cwd, path, environ, follow)
+    except (locate.ForbiddenError, locate.FallThroughError) as error:
+        lost.append(f"'{path}': {error}")
     except locate.OutsideError:
-        return None
+        pass  # another repository's business, or nobody's
+    return None
 
 
-def targets(event: Event, cwd: str, environ: Mapping[str, str]) -> list[tuple[Change, Target]]:
-    """Every file of an event that lies in a worktree, with its place.
+def targets(
+    event: Event, cwd: str, environ: Mapping[str, str], lost: list[str]
+) -> list[tuple[Change, Target]]:
+    """Every file of an event that lies in a worktree, with its place; ``lost`` is told what nobody records.
 
     Raises locate.OutsideError when none does.
     """
@@ -320,10 +329,10 @@ def targets(event: Event, cwd: str, environ: Mapping[str, str]) -> list[tuple[Ch
     for change in event.changes:
         if change.op == "rename":
             for pair in _folder_pairs(change, cwd):
-                out += _ends(pair, cwd, environ)
+                out += _ends(pair, cwd, environ, lost)
             continue
         follow = change.follow or _wrote_through(change, cwd)
-        target = _inside(cwd, change.path, environ, follow)
+        target = _inside(cwd, change.path, environ, lost, follow)
         out += [(change, target)] if target is not None else []
     if event.changes and not out:
         raise locate.OutsideError("no path of it lies in a worktree")

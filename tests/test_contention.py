@@ -188,6 +188,7 @@ def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None
     import fcntl
 
     repo.edit("S1", "a", "changed\n")
+    repo.start("none")
     repo.ralph("commit", "--session", "none", "-m", "x")
     with open(repo.state / "locks/commit.lock") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

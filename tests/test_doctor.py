@@ -318,3 +318,56 @@ def test_every_agent_has_a_sample() -> None:
 def test_a_probe_is_exact(home: Home, agent: str) -> None:
     shot = probe.fire(agent, AGENTS[agent].command, home.env)
     assert (shot.exact, shot.code, shot.printed) == ("payload", 0, "")
+
+
+# --- one registration that works is enough ---
+
+
+def _user_and_project(home: Home, repo: Repo) -> Path:
+    """Hooks of the user's own settings; returns the project's file beside them."""
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "claude-code", "--user")
+    file = repo.root / SETTINGS
+    file.parent.mkdir(exist_ok=True)
+    return file
+
+
+def test_alive_by_the_users_hooks_although_those_of_the_project_were_taken_out(
+    home: Home, repo: Repo
+) -> None:
+    file = _user_and_project(home, repo)
+    home.ralph("install", "--agent", "claude-code", "--project")
+    file.write_text("{}")
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, ["taken-out"])
+    assert "alive" in home.ralph("doctor").text.splitlines()[0]
+
+
+def test_alive_by_the_users_hooks_although_the_projects_file_is_rejected(home: Home, repo: Repo) -> None:
+    _user_and_project(home, repo).write_text("{")
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, ["settings-rejected"])
+
+
+def test_alive_by_the_users_hooks_although_the_projects_command_records_nothing(
+    home: Home, repo: Repo
+) -> None:
+    _user_and_project(home, repo).write_text(settings("true # git ralph hook claude-code"))
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, ["installed-twice", "no-record"])
+
+
+def test_dead_where_only_a_file_that_is_not_read_would_work(home: Home, repo: Repo) -> None:
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "claude-code", "--project")
+    home.write(SETTINGS, settings("true # git ralph hook claude-code"))
+    assert verdict(home, code=0)["alive"]
+    home.cwd = repo.root / "d"
+    row = verdict(home)
+    assert (row["alive"], "no-record" in codes(row)) == (False, True)
+
+
+def test_hooks_switched_off_in_the_project_are_off_for_all(home: Home, repo: Repo) -> None:
+    _user_and_project(home, repo).write_text('{"disableAllHooks": true}')
+    row = verdict(home)
+    assert (row["alive"], codes(row)) == (False, ["hooks-disabled"])

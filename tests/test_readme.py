@@ -111,6 +111,8 @@ def test_the_state_can_be_read_by_hand(tmp_path: Path, environ: dict[str, str]) 
     shell = _start(tmp_path, environ)
     _everybody_edits(shell)
     [block] = _blocks("State, by hand")
+    (shell.root / "src").mkdir()
+    (shell.root / "src/new.c").write_text("int x;\n")
     said = shell.type("set -e\n" + block)
     assert "LIST\n" in said
     assert '"LIST","payload"' in said

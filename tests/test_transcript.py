@@ -121,11 +121,17 @@ def test_offered_and_claimed(repo: Repo, known: bool) -> None:
         _start(repo, path)
     repo.write("a", changed())
     repo.write("u", changed())
-    answer = repo.commit(S)
-    assert answer.status == "nothing"
-    assert "transcript names 'a';" in answer.notes  # b is as in HEAD, u is not named
-    assert "git ralph track --from-transcript" in answer.said
-    assert repo.pending(S) == []
+    if known:
+        answer = repo.commit(S)
+        assert answer.status == "nothing"
+        assert "transcript names 'a';" in answer.notes  # b is as in HEAD, u is not named
+        assert "git ralph track --from-transcript" in answer.said
+        assert repo.pending(S) == []
+    else:
+        said = repo.ralph("commit", "--session", S, "-m", "x", code=128).said
+        assert f"hint: git ralph track --from-transcript --session {S}\n" in said
+        said = repo.ralph("commit", "-m", "x", code=4, env={"CLAUDE_CODE_SESSION_ID": S}).said
+        assert f"hint: git ralph track --from-transcript --session {S}\n" in said
     said = repo.ralph("track", "--session", S, "--from-transcript").said
     assert "'a' is named by the transcript" in said
     answer = repo.commit(S)
@@ -168,4 +174,7 @@ def test_odd_files(repo: Repo, tmp_path: Path, what: str) -> None:
 def test_a_copilot_session_by_its_id(repo: Repo) -> None:
     _write(repo, [_copilot(str(repo.file("new")))], f".copilot/session-state/{S}/events.jsonl")
     repo.write("new", "x\n")
+    said = repo.ralph("commit", "--session", S, "-m", "x", code=128).said
+    assert f"hint: git ralph track --from-transcript --session {S}\n" in said
+    repo.start(S)
     assert "copilot transcript names 'new'" in repo.commit(S).notes

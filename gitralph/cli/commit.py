@@ -79,13 +79,14 @@ def commit(
     ctx = options.context()
     try:
         found = _session(ctx, session, plan, task)
+        match = matcher(ctx, paths)
         if found is None:
             show.result(Result("nothing", None), options.quote_high(ctx))
             return
         request = Request(
             found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
             not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), matcher(ctx, paths),
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match,
         )  # fmt: skip
         result = porcelain.dry_run(ctx, request) if dry_run else porcelain.commit(ctx, request)
     except RalphError as error:
@@ -116,10 +117,7 @@ def _check_words(
 def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
     if plan is not None and task is not None:
         return which.by_task(ctx.layout, plan, task)
-    found = which.for_writing(ctx.layout, ctx.environ, session)
-    if found is not None and session is not None and not which.is_known(ctx.layout, found):
-        output.warn(f"session '{found}' has recorded nothing; no hook ran for it")
-    return found
+    return which.for_writing(ctx, session)
 
 
 class _Show:

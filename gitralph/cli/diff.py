@@ -17,11 +17,12 @@ from gitralph.porcelain.diff import render
 def diff(session: str | None, stat: bool, paths: tuple[str, ...]) -> None:
     """Show exactly what commit would record."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx.layout, ctx.environ, session)
+    found = which.for_reading(ctx, session)
     names = [found] if found else which.all_here(ctx.layout)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
+    match = matcher(ctx, paths)
     for name in names:
-        request = porcelain.Request(name, match=matcher(ctx, paths))
+        request = porcelain.Request(name, match=match)
         result, text = render(ctx, request, stat=stat, color=color)
         output.raw(text)
         for left in result.left:

@@ -3,7 +3,7 @@
 import os
 
 from gitralph.cli import environ, options, output
-from gitralph.errors import OK, Refused
+from gitralph.errors import OK, Fatal, Refused
 from gitralph.porcelain import guard as porcelain
 from gitralph.porcelain import which
 from gitralph.porcelain.context import Context, open_context
@@ -34,7 +34,11 @@ def _judge(ctx: Context) -> int:
     mode = porcelain.mode(ctx)
     if mode == porcelain.OFF or not os.path.isdir(ctx.layout.top):
         return OK
-    found = porcelain.judge(ctx, which.for_reading(ctx.layout, ctx.environ, None))
+    try:
+        own = which.for_reading(ctx, None)
+    except Fatal:  # a launcher's session that has recorded nothing yet owns nothing yet
+        own = None
+    found = porcelain.judge(ctx, own)
     if not found:
         return OK
     rows = [_row(one) for one in found]

@@ -6,8 +6,7 @@ import click
 
 from gitralph import sessionfile
 from gitralph.cli import options, output
-from gitralph.errors import Fatal
-from gitralph.porcelain import owned, sessions, which
+from gitralph.porcelain import sessions, waiting, which
 from gitralph.quote import shown
 
 
@@ -37,9 +36,10 @@ def start(
 ) -> None:
     """Start a session; prints its id, or the environment a launcher exports."""
     ctx = options.context()
-    for given in (session_id, parent):
-        if given is not None:
-            which.checked(given)
+    if session_id is not None:
+        which.checked(session_id)
+    if parent is not None:
+        parent = which.resolve_or_new(ctx.layout, parent)
     made = sessions.start(
         ctx, session_id, again=again, agent=agent, plan=plan, task=task, bead=bead, parent=parent
     )
@@ -59,7 +59,7 @@ def start(
 def list_sessions(as_json: bool) -> None:
     """List all sessions of the repository."""
     ctx = options.context(create=False)
-    found = [sessions.describe(ctx.layout, record) for record in sessions.records(ctx.layout)]
+    found = sessions.listing(ctx, waiting.everyone(ctx))
     if as_json:
         output.as_json(found)
         return
@@ -75,19 +75,18 @@ def list_sessions(as_json: bool) -> None:
 def show(session_id: str, as_json: bool) -> None:
     """Show one session and its pending paths."""
     ctx = options.context(create=False)
-    record = sessionfile.read(ctx.layout, which.checked(session_id))
-    if record is None:
-        raise Fatal(f"no session '{session_id}'", "git ralph session list")
-    facts = sessions.describe(ctx.layout, record)
-    listing = owned.paths_of(ctx, session_id)
+    found = which.resolve(ctx.layout, session_id)
+    record = sessionfile.read(ctx.layout, found) or sessionfile.new_record(ctx.layout, found, started=None)
+    works = waiting.of(ctx, found)
+    facts = sessions.describe(ctx.layout, record, works)
     if as_json:
-        names = [output.text(path) for path in listing]
+        names = [output.text(path) for path in waiting.counted(works)]
         output.as_json({**facts, "paths": names, "branch": record.get("branch")})
         return
     for key, value in facts.items():
         output.say(f"{key}: {'-' if value is None else value}")
-    for path in listing:
-        output.say(f"  {shown(path)}")
+    for path, work in sorted(works.items()):
+        output.say(f"  {shown(path)}" + (f" ({work.reason})" if work.reason else ""))
 
 
 @session.command("end", context_settings=options.CONTEXT)
@@ -95,4 +94,4 @@ def show(session_id: str, as_json: bool) -> None:
 def end(session_id: str) -> None:
     """Mark a session as over; its pending paths stay."""
     ctx = options.context(create=False)
-    sessions.end(ctx, which.checked(session_id))
+    sessions.end(ctx, which.resolve(ctx.layout, session_id))

@@ -1,11 +1,12 @@
 """``git ralph status``."""
 
+import os
 import sys
 
 import click
 
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import sessions, shelloffer, which
+from gitralph.porcelain import sessions, shelloffer, silence, waiting, which
 from gitralph.porcelain import status as porcelain
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.status import Owned
@@ -19,21 +20,25 @@ _COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yell
 @options.as_json
 @click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
-def status(session: str | None, as_json: bool, stable: bool, zero: bool) -> None:
+@click.argument("specs", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<pathspec>...]")
+def status(session: str | None, as_json: bool, stable: bool, zero: bool, specs: tuple[str, ...]) -> None:
     """Show whose every uncommitted path is: mine, other, contested or nobody."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx.layout, ctx.environ, session)
-    rows = porcelain.owners(ctx, found)
+    found = which.for_reading(ctx, session)
+    everybody = waiting.everyone(ctx)
+    rows = porcelain.owners(ctx, found, specs, everybody)
+    for text in silence.passed_over(ctx, which.all_here(ctx.layout)):
+        output.warn(text)
     if as_json:
-        _json(ctx, found, rows)
+        _json(found, rows, sessions.listing(ctx, everybody))
     elif stable or zero:
         _lines(rows, zero, options.quote_high(ctx))
     else:
         color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
-        _table(found, rows, color)
+        _table(found, rows, color, _Here(ctx))
 
 
-def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
+def _json(session: str | None, rows: list[Owned], listing: list[dict[str, object]]) -> None:
     output.as_json(
         {
             "session": session,
@@ -41,7 +46,7 @@ def _json(ctx: Context, session: str | None, rows: list[Owned]) -> None:
                 {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions), **_likely(r)}
                 for r in rows
             ],
-            "sessions": [sessions.describe(ctx.layout, r) for r in sessions.records(ctx.layout)],
+            "sessions": listing,
         }
     )
 
@@ -60,19 +65,30 @@ def _lines(rows: list[Owned], zero: bool, high: bool) -> None:
         output.paths([row.path], zero, high)
 
 
-def _table(session: str | None, rows: list[Owned], color: bool) -> None:
+class _Here:
+    """Paths as git's status prints them for people: from where one stands."""
+
+    def __init__(self, ctx: Context) -> None:
+        relative = ctx.config.boolean("status.relativepaths", default=True)
+        self.folder = ctx.repo.prefix if relative else b""
+
+    def shown(self, path: bytes) -> str:
+        return shown(os.path.relpath(path, self.folder) if self.folder else path)
+
+
+def _table(session: str | None, rows: list[Owned], color: bool, here: _Here) -> None:
     if not rows:
         output.say("nothing uncommitted")
         return
     if session:
         output.say(f"as session '{session}' sees it:")
-    width = max(len(shown(row.path)) for row in rows)
+    width = max(len(here.shown(row.path)) for row in rows)
     for row in rows:
         word = click.style(f"{row.owner:<9}", fg=_COLORS[row.owner]) if color else f"{row.owner:<9}"
         who = ", ".join(row.sessions) + (" and somebody unrecorded" if row.gap else "")
         made = " and ".join(shelloffer.call_name(command) for command in row.likely)
         who += f"{' ' if who else ''}likely {made}" if made else ""
-        sys.stdout.write(f"  {word} {shown(row.path):<{width}}  {printable(who)}".rstrip() + "\n")
+        sys.stdout.write(f"  {word} {here.shown(row.path):<{width}}  {printable(who)}".rstrip() + "\n")
     if any(row.owner == "nobody" for row in rows):
         output.hint("git ralph track <path> claims a path for a session")
     if any(row.likely for row in rows):

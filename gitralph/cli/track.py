@@ -1,6 +1,7 @@
 """``git ralph track``."""
 
 import os
+import shlex
 import sys
 
 import click
@@ -32,7 +33,9 @@ def track(session: str | None, zero: bool, from_stdin: bool, told: bool, paths: 
     if not given and not from_stdin and not told:
         raise UsageError("no path given", "usage: git ralph track [--session <id>] [--] <path>...")
     ctx = options.context()
-    found = which.for_writing(ctx.layout, ctx.environ, session)
+    words = ["--stdin"] * from_stdin + ["-z"] * zero + ["--from-transcript"] * told + ["--", *paths]
+    usage = "git ralph track --session {} " + shlex.join(words).removesuffix(" --")
+    found = which.for_writing(ctx, session, creates=True, usage=usage)
     if found is None:
         raise Refused("no session is named and none is live here", "use --session <id>")
     porcelain.track(ctx, found, given)

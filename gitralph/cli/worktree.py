@@ -37,7 +37,7 @@ def _json_path(path: str) -> str:
 def add(bead: str, base: str | None, session: str | None, take_over: bool, as_json: bool) -> int:
     """Make or find a bead's worktree; prints its absolute path alone."""
     ctx = options.context()
-    owner = which.named(ctx.layout, ctx.environ, session)
+    owner = which.named(ctx, session, f"git ralph worktree add {bead} --session {{}}", creates=True)
     found = adding.add(ctx, bead, base, owner, take_over)
     for note in found.notes:
         output.note(note)
@@ -193,7 +193,7 @@ def _conflict(bead: str, error: merging.ConflictError) -> dict[str, object]:
 def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
     """Remove a bead's worktree; refuses what would lose work."""
     ctx: Context = options.context()
-    caller = which.named(ctx.layout, ctx.environ, session)
+    caller = which.named(ctx, session, f"git ralph worktree remove {bead} --session {{}}")
     done = removing.remove(ctx, bead, force, caller, os.getcwd())
     for note in done.notes:
         output.note(note)
@@ -247,6 +247,6 @@ def spawn_record(
 ) -> None:
     """Note what the next launch of a subagent shall get."""
     ctx = options.context()
-    owner = which.named(ctx.layout, ctx.environ, session)
+    owner = which.named(ctx, session, f"git ralph worktree spawn {bead} --session {{}}", creates=True)
     mode = "restart" if restart else None
     spawn.spawn(ctx, spawn.Spawn(bead, policy, agent_type, owner, mode, max_iterations, promise))

@@ -33,7 +33,7 @@ def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None)
     """Return the first reading that rebuilds HEAD, else the first that can be matched to it."""
     first: tuple[Weave, set[int]] | None = None
     for reading in readings:
-        weave = fold(reading.steps, worktree)
+        weave = fold(reading.steps, worktree, reading.commits)
         for number, names in enumerate(reading.commits):
             units = indices(weave, names)
             if exactly(weave, units, head):
@@ -44,7 +44,7 @@ def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None)
             first = weave, indices(weave, reading.commits[0])
     for number, reading in enumerate(readings):
         if number or first is None:
-            weave = fold(reading.steps, worktree)
+            weave = fold(reading.steps, worktree, reading.commits)
             first = weave, indices(weave, reading.commits[0])
         weave, known = first
         anchored_there = anchor(weave, known, head)

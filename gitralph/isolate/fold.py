@@ -6,7 +6,7 @@ gives the same units with the same names. Must not look at HEAD or at what is co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from gitralph.isolate.diff import Range, hunks
@@ -14,6 +14,7 @@ from gitralph.isolate.lines import common_lines, complete, ends_with_newline
 from gitralph.isolate.model import Step
 from gitralph.isolate.place import birthplace, rest_of_slide
 from gitralph.isolate.returning import Surroundings, origins, returning
+from gitralph.isolate.view import flags_of, states, text_of
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 GAP = "g:"
@@ -23,22 +24,63 @@ TAIL = GAP + "end"
 """The gap between the last step and the working tree; its units have no lasting name."""
 
 
-def fold(steps: Sequence[Step], worktree: bytes | None) -> Weave:
-    """Build the weave of a path from its steps and the bytes on disk."""
+def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collection[str]] = ()) -> Weave:
+    """Build the weave of a path from its steps and the bytes on disk.
+
+    `commits` are the names of the units that commits of ours held, latest first: their texts are
+    what a checkout puts back, though no step may ever have left them on disk.
+    """
     weave = Weave(steps[0].before if steps else worktree)
+    landed = _Landed(weave, commits)
     for step in steps:
         if step.before != weave.text:
-            _Folding(weave, GAP + step.key, None).run(step.before)
-        _Folding(weave, step.key, step.owner).run(step.after)
+            _Folding(weave, GAP + step.key, None, landed).run(step.before)
+        _Folding(weave, step.key, step.owner, landed if step.owner is None else None).run(step.after)
     if weave.text != worktree:
-        _Folding(weave, TAIL, None).run(worktree)
+        _Folding(weave, TAIL, None, landed).run(worktree)
     return weave
+
+
+_COMMITS = 4
+"""So many commits of ours back a text that returns is looked for; a checkout mostly brings the last."""
+
+
+class _Landed:
+    """The texts that commits of ours made, each worked out again only when a unit of it was folded."""
+
+    def __init__(self, weave: Weave, commits: Sequence[Collection[str]]) -> None:
+        self.weave = weave
+        self.names = [
+            frozenset(name.removesuffix("~") for name in names) for names in commits[:_COMMITS] if names
+        ]
+        self.units: list[list[int]] = [[] for _ in self.names]
+        self.texts: list[tuple[int, bytes | None, list[int]]] = [(-1, None, []) for _ in self.names]
+        self.looked = 1
+
+    def shown(self, text: bytes | None) -> list[int] | None:
+        """Return the atoms of the commit that has this text, None where none has."""
+        for at in range(self.looked, len(self.weave.units)):
+            key = self.weave.units[at].key
+            for names, units in zip(self.names, self.units, strict=True):
+                if key in names or key.rpartition(".")[0] in names:
+                    units.append(at)
+        self.looked = len(self.weave.units)
+        for number, units in enumerate(self.units):
+            if self.texts[number][0] != len(units):
+                order = self.weave.order()
+                shown = states(self.weave, flags_of(self.weave, units))
+                found = text_of(self.weave, order, shown)
+                self.texts[number] = len(units), found, [atom for atom in order if shown[atom]]
+            if self.texts[number][1] == text and text is not None:
+                return self.texts[number][2]
+        return None
 
 
 class _Folding:
     """One step on its way into the weave."""
 
-    def __init__(self, weave: Weave, key: str, owner: str | None) -> None:
+    def __init__(self, weave: Weave, key: str, owner: str | None, landed: _Landed | None = None) -> None:
+        self.landed = landed
         self.weave = weave
         self.key = key
         self.owner = owner
@@ -51,8 +93,9 @@ class _Folding:
         if after == weave.text:
             weave.steps.append(self.key)
             return
-        if after in weave.known:
-            ranges = self._return_to(weave.known[after])
+        then = self._known(after)
+        if then is not None:
+            ranges = self._return_to(then)
             self._join_moved_back(self._removers())
             self._rims(after, ranges)
             self._finish(after)
@@ -76,7 +119,15 @@ class _Folding:
         weave.steps.append(self.key)
         weave.known.setdefault(after, len(weave.hunks))
 
-    def _return_to(self, hunks: int) -> list[Range]:
+    def _known(self, after: bytes | None) -> list[int] | None:
+        """Return the lines of a text that the file had before, or that a commit of ours made."""
+        weave = self.weave
+        if after in weave.known:
+            hunks = weave.known[after]
+            return [atom for atom in weave.order() if weave.visible_at(atom, hunks)]
+        return self.landed.shown(after) if self.landed is not None else None
+
+    def _return_to(self, then: list[int]) -> list[Range]:
         """Go back to a text the file had before: each line of it is the line that stood there.
 
         A stash, a checkout or an undo brings lines back that say nothing about themselves, such as a
@@ -84,7 +135,6 @@ class _Folding:
         """
         weave = self.weave
         shown = set(weave.shown)
-        then = [atom for atom in weave.order() if weave.visible_at(atom, hunks)]
         wanted = set(then)
         ranges: list[Range] = []
         left, made = START, None

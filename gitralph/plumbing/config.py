@@ -62,7 +62,7 @@ class Config:
     def without_programs(self) -> list[str]:
         """``-c`` options under which git starts no program that this configuration names."""
         options = ["-c", "core.fsmonitor=false"]
-        for variable in ("clean", "process"):
+        for variable in ("clean", "smudge", "process"):
             for name in self.names("filter", variable):
                 options += [
                     "-c",

@@ -37,12 +37,14 @@ class Git:
     """git with an environment. ``cwd`` None means the process's own.
 
     ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.
+    ``words`` stand before every command: ``-c`` options that hold for all of them.
     """
 
     program: str
     env: dict[str, str]
     cwd: str | None = None
     keep: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> "Git":
@@ -56,14 +58,14 @@ class Git:
 
     def at(self, cwd: str | None = None, **env: str) -> "Git":
         """The same git elsewhere, or with more environment."""
-        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep)
+        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep, self.words)
 
     def start(
         self, args: Sequence[str | bytes], stdin: int | None = None, stderr: int = subprocess.PIPE
     ) -> subprocess.Popen[bytes]:
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
         return subprocess.Popen(
-            [self.program, *args],
+            [self.program, *self.words, *args],
             stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
             stderr=stderr,

@@ -7,7 +7,7 @@ globs and magic then mean what they mean to git.
 import os
 from collections.abc import Iterable, Sequence
 
-from gitralph.plumbing.git import PLAIN_INDEX, Git
+from gitralph.plumbing.git import PLAIN_INDEX, Git, GitError
 
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
@@ -23,6 +23,20 @@ def _rounds(paths: Iterable[bytes]) -> list[list[bytes]]:
         else:
             rounds.append([path])
     return rounds
+
+
+def unmatched(git: Git, specs: Sequence[str], *where: str) -> list[str]:
+    """Those of ``specs``, typed in git's cwd, that match nothing: in the index, or as ``where`` says.
+
+    Raises GitError for bad magic and for a path outside the working tree.
+    """
+    words = ("-c", "core.fsmonitor=false", "ls-files", "-z", "--error-unmatch", *where, "--")
+    done = git.try_run(*words, *specs)
+    if done.returncode == 0:
+        return []
+    if done.returncode != 1:
+        raise GitError(["ls-files"], done.returncode, done.stderr)
+    return [s for s in specs if git.try_run(*words, s).returncode] if len(specs) > 1 else list(specs)
 
 
 def matching(git: Git, folder: str, specs: Sequence[str], paths: Iterable[bytes]) -> list[bytes]:

@@ -1,7 +1,7 @@
 """Repository facts, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gitralph.errors import Fatal
@@ -80,6 +80,12 @@ _QUESTIONS = (
 )
 
 
+def _has_empty_hooks_path(git: Git) -> bool:
+    """True where ``core.hooksPath`` is empty, as one agent exports it: git's default is meant."""
+    done = git.try_run("config", "--get", "core.hooksPath")
+    return done.returncode == 0 and not done.stdout.strip(b"\n")
+
+
 def _check_version(said: bytes) -> None:
     if _version(said) < OLDEST_GIT:
         raise Fatal(
@@ -116,10 +122,16 @@ def open_repository(git: Git) -> Repository:
     Raises Fatal where there is none, it is bare, not trusted, SHA-256, or git is too old.
     """
     lines, complaint = _facts(git)
+    empty = len(lines) < len(_QUESTIONS) and _has_empty_hooks_path(git)
+    if empty:  # git stops at the question for it; any folder lets it go on
+        lines, complaint = _facts(replace(git, words=(*git.words, "-c", "core.hooksPath=.")))
     _check(lines, complaint)
     if len(lines) < len(_QUESTIONS):
         raise GitError(["rev-parse"], 128, complaint)
     git_dir, common_dir, hooks_dir, root, prefix = lines[2:7]
     git_dir, common_dir = os.path.realpath(git_dir), os.path.realpath(common_dir)
     bound = git.at(GIT_DIR=git_dir, GIT_WORK_TREE=root)
+    if empty:
+        hooks_dir = common_dir + "/hooks"
+        bound = replace(bound, words=(*bound.words, "-c", f"core.hooksPath={hooks_dir}"))
     return Repository(bound, git_dir, common_dir, root, hooks_dir, os.fsencode(prefix))

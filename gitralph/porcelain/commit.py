@@ -1,23 +1,35 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
+import tempfile
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gitralph import files, sessionfile
-from gitralph.errors import Busy, Failed, Refused
+from gitralph.errors import Busy, Failed, RalphError, Refused
 from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.keep import GoneError, Keep
-from gitralph.plumbing.tree import FOLDER, GITLINK, Entry
-from gitralph.porcelain import committext, fallback, history, landing, outcome, repohooks, staging, tidy
+from gitralph.plumbing.tree import FOLDER, GITLINK, Entry, TreeReader
+from gitralph.porcelain import (
+    committext,
+    fallback,
+    history,
+    landing,
+    outcome,
+    repohooks,
+    silence,
+    staging,
+    tidy,
+)  # fmt: skip
 from gitralph.porcelain import draft as drafts
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
 from gitralph.porcelain.outcome import Left
+from gitralph.porcelain.repohooks import Taken
 from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
-from gitralph.state import lock
+from gitralph.state import lock, pending
 
 _TRIES = 5
 
@@ -33,16 +45,25 @@ def refuse_operation(ctx: Context) -> None:
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it."""
-    files.make_folder(ctx.layout.tmp)
-    return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it.
+
+    Who only looks may do so where the state cannot be written: in the system's folder then.
+    """
+    try:
+        files.make_folder(ctx.layout.tmp)
+        return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
+    except OSError:
+        if not quarantine:
+            raise
+    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)
 
 
-def _build(ctx: Context, bench: Workbench, request: Request) -> Draft:
+def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
     matches = None
     if request.match is not None:
         matches = request.match(drafts.candidates(ctx, request.session))
-    return drafts.build(ctx, bench, request.session, request.wishes, matches)
+    unwritten = taken.records if taken else None
+    return drafts.build(ctx, bench, request.session, request.wishes, matches, unwritten)
 
 
 def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
@@ -90,11 +111,19 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx)
+    lost = _passed_over(ctx, request)
     result, made, bench = preview(ctx, request)
+    result.notes += lost
     with closing(_Remover(bench)):
         drafts.check(made, request.wishes.skip_entangled)
         _plan_index(ctx, bench, made)
     return result
+
+
+def _passed_over(ctx: Context, request: Request) -> list[str]:
+    """Warnings for what a manifest says in vain; asked for before the commit reads past it."""
+    found = silence.passed_over(ctx, pending.family(ctx.layout, request.session))
+    return [f"warning: {text}" for text in found]
 
 
 class _Remover:
@@ -104,93 +133,94 @@ class _Remover:
 
 def commit(ctx: Context, request: Request) -> Result:
     """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
-    bench = open_bench(ctx, quarantine=False)
+    bench, lost = open_bench(ctx, quarantine=False), _passed_over(ctx, request)
     with closing(_Remover(bench)):
         if request.edit or repohooks.present(ctx, repohooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
             with lock.hold_briefly(ctx.layout, landing.LOCK):
                 result = _commit_locked(ctx, bench, request, None)
+                if result.commit:
+                    repohooks.drop_patch(ctx, request.session)
+    result.notes += lost
     if result.commit and repohooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
-        repohooks.Stage(git, ctx.repo.hooks_dir, in_place=True).run("post-commit")
+        repohooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
     return result
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Prepared:
     """What hooks and editor made of a draft."""
 
-    entries: dict[bytes, Entry | None]
-    changed: dict[bytes, Entry | None]
-    message: bytes
+    entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    taken: Taken = field(default_factory=Taken)
+    message: bytes = b""
+
+    def expected(self, base: TreeReader) -> dict[bytes, Entry | None]:
+        """What the commit holds, with the hook's changes."""
+        both = {**self.entries, **self.taken.entries}
+        return {path: entry for path, entry in both.items() if entry != base.entry(path)}
 
 
 def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Result:
     """Hooks and editor run without the lock, and again when the session's paths changed meanwhile."""
-    for _ in range(3):
-        with lock.hold_briefly(ctx.layout, landing.LOCK):
-            tidy.settle(ctx)
-        refuse_operation(ctx)
-        ready = _prepare(ctx, bench, request)
-        with lock.hold_briefly(ctx.layout, landing.LOCK):
+    typed = committext.Typed(ctx.repo.git_dir)
+    try:
+        for _ in range(3):
+            with lock.hold_briefly(ctx.layout, landing.LOCK):
+                tidy.settle(ctx)
+            refuse_operation(ctx)
             try:
-                return _commit_locked(ctx, bench, request, ready or _NOTHING)
-            except _ChangedError:
+                ready = _prepare(ctx, bench, request, typed)
+                with lock.hold_briefly(ctx.layout, landing.LOCK):
+                    result = _commit_locked(ctx, bench, request, ready)
+                    if result.commit:
+                        repohooks.drop_patch(ctx, request.session)
+                        result.notes += _rewrite_notes(ctx, bench, request, ready.taken)
+            except (_ChangedError, repohooks.MovedError):
                 continue
-    raise Busy("the session's paths kept changing while the hooks ran", "try again")
+            typed.drop()
+            return result
+        raise Busy("the session's paths kept changing while the hooks ran", "try again")
+    except RalphError as error:
+        error.hints += typed.hints(request.session)
+        raise
 
 
 class _ChangedError(Exception):
     pass
 
 
-_NOTHING = _Prepared({}, {}, b"")
-
-
-def _prepare(ctx: Context, bench: Workbench, request: Request) -> _Prepared | None:
+def _prepare(ctx: Context, bench: Workbench, request: Request, typed: committext.Typed) -> _Prepared:
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
     made = _build(ctx, inner, request)
     drafts.check(made, request.wishes.skip_entangled)
     if not made.entries:
-        return None
+        return _Prepared()
     _plan_index(ctx, inner, made)
-    before = dict(made.entries)
-    changed: dict[bytes, Entry | None] = {}
+    before, taken = dict(made.entries), Taken()
     stage = repohooks.open_stage(
         ctx, inner.folder, made.tree, made.head.oid, repohooks.alone(ctx, made.entries, made.now)
     )
     with closing(stage):
-        if request.verify and "pre-commit" in repohooks.present(ctx, ("pre-commit",)):
-            if not stage.run("pre-commit"):
-                raise repohooks.hook_failed("pre-commit")
-            changed = _hook_changes(ctx, made, stage)
-        text = committext.compose(ctx, inner, request, made)
-        return _Prepared(before, changed, committext.after_hooks(ctx, inner, request, made, stage, text))
+        if request.verify and repohooks.present(ctx, ("pre-commit",)):
+            from gitralph.porcelain import hookchanges  # most commits meet no hook
 
-
-def _hook_changes(ctx: Context, made: Draft, stage: repohooks.Stage) -> dict[bytes, Entry | None]:
-    """What a pre-commit hook changed, where that may be taken. Raises Failed where it may not."""
-    tree = stage.tree()
-    if tree == made.tree:
-        return {}
-    rows = stage.git.run("diff-tree", "-r", "-z", "--no-renames", made.tree, tree).split(b"\0")
-    changed: dict[bytes, Entry | None] = {}
-    for facts, path in zip(rows[0::2], rows[1::2], strict=False):
-        _, mode, _, oid, _ = facts.split(b" ")
-        changed[path] = Entry(int(mode, 8), oid) if mode != b"000000" else None
-    whole = all(p in made.entries and made.now.get(p) == made.entries[p] for p in changed)
-    if stage.in_place and whole:
-        return changed
-    patch = repohooks.patch_between(ctx.git, made.tree, tree)
-    raise Failed(
-        "the 'pre-commit' hook changed files that this commit cannot take from it:\n" + patch,
-        "apply the change yourself and commit again",
-    )
+            taken = hookchanges.run(ctx, inner, made, stage)
+        if not _Prepared(before, taken).expected(made.base):
+            raise Failed(
+                "the 'pre-commit' hook took back all that this session changed; nothing was committed",
+                "see what is left: git ralph status",
+            )
+        return _Prepared(before, taken, committext.through_hooks(ctx, inner, request, made, stage, typed))
 
 
 def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
     """Build on the HEAD of now and land; when the race is lost build again."""
+    if ready is not None and ready.taken.records:
+        tidy.settle(ctx)
+        _record_rewrites(ctx, bench, request, ready)
     for attempt in range(_TRIES):
         tidy.settle(ctx)
         refuse_operation(ctx)
@@ -209,26 +239,42 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
     raise AssertionError("unreachable")
 
 
-def _lay_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> None:
-    if made.entries != ready.entries and not _took_hook_change(made, ready):
+def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
+    """Write what the hook rewrote as this session's, once a draft shows that just this comes of it."""
+    from gitralph.porcelain import hookchanges
+
+    hookchanges.keep_texts(ctx, ready.taken)
+    inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
+    made = _build(ctx, inner, request, ready.taken)
+    if made.entries == ready.expected(made.base):
+        hookchanges.write(ctx, made, ready.taken)
+        return
+    made = _build(ctx, inner, request)
+    if made.entries != ready.entries:
         raise _ChangedError
-    made.entries = {**ready.entries, **ready.changed}
-    for path in ready.changed:
+    raise hookchanges.refused(ctx, inner, made, ready.taken.pairs)
+
+
+def _rewrite_notes(ctx: Context, bench: Workbench, request: Request, taken: Taken) -> list[str]:
+    if not taken.texts:
+        return []
+    from gitralph.porcelain import hookchanges
+
+    return hookchanges.notes(ctx, bench, request.session, taken)
+
+
+def _lay_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> None:
+    expected = ready.expected(made.base)
+    if made.entries not in (ready.entries, expected):
+        raise _ChangedError
+    made.entries = expected
+    for path in ready.taken.entries:
         made.how.setdefault(path, outcome.WHOLE_FILE)
     drafts.rebuild_tree(ctx, bench, made)
 
 
-def _took_hook_change(made: Draft, ready: _Prepared) -> bool:
-    """True when the only difference is what the hook itself did to the files."""
-    expected = {**ready.entries, **ready.changed}
-    return made.entries == expected
-
-
 def _nothing(ctx: Context, made: Draft) -> Result:
-    void = [found for found in made.outcomes if found.void]
-    if void:
-        ref = made.head.name
-        landing.write_consumption(ctx.layout, landing.consumption_lines(ctx.layout, ref, None, void))
+    note_void(ctx, made)
     return _result(ctx, made, "nothing")
 
 
@@ -277,8 +323,6 @@ def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
 
     Where others have lines in the file a recorded text holds theirs too: that one is merged.
     """
-    from gitralph.state import pending
-
     family = set(pending.family(ctx.layout, made.session))
     return {
         path: frozenset(
@@ -293,7 +337,7 @@ def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
 
 def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:
     copy, plan = _plan_index(ctx, bench, made)
-    text = ready.message if ready else committext.compose(ctx, bench, request, made)
+    text = ready.message if ready else committext.compose(ctx, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git = objects.with_identity(bench.git, ctx.config, author)
     with closing(bench.objects(ctx.repo.common_dir)) as made_here:
@@ -311,7 +355,7 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
             touches, plan.changes, plan.old, found, keep,
         )
     )  # fmt: skip
-    _note_void(ctx, made)
+    note_void(ctx, made)
     result = _result(ctx, made, "committed")
     result.commit, result.subject = oid, message.subject(text)
     return result
@@ -326,7 +370,8 @@ def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: staging.I
     return keep
 
 
-def _note_void(ctx: Context, made: Draft) -> None:
+def note_void(ctx: Context, made: Draft) -> None:
+    """Consume with a note what needs no commit."""
     void = [one for one in made.outcomes if one.void]
     if void:
         lines = landing.consumption_lines(ctx.layout, made.head.name, None, void)

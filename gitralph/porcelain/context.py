@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitralph import fallthrough, gitdir, layout
 from gitralph.errors import Fatal, Refused
 from gitralph.layout import Layout
+from gitralph.plumbing import worktree
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import Repository, open_repository
@@ -63,6 +64,21 @@ def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
     _refuse_fallen(repo, cwd)
     config = Config.load(repo.git)
     return Context(repo, config, state_layout(repo.place, create), environ, outer)
+
+
+def in_worktree(ctx: Context, root: str) -> Context:
+    """The same in another worktree of the repository. Raises Fatal where there is none."""
+    outer = worktree.elsewhere(ctx.outer, root)
+    repo = open_repository(outer)
+    if repo.common_dir != ctx.repo.common_dir:
+        raise Fatal(f"'{root}' belongs to another repository")
+    return replace(ctx, repo=repo, layout=state_layout(repo.place, create=False), outer=outer)
+
+
+def without_programs(ctx: Context) -> Context:
+    """The same with a git that starts no program which the configuration names; to be closed as its own."""
+    git = replace(ctx.git, words=(*ctx.git.words, *ctx.config.without_programs()))
+    return replace(ctx, repo=replace(ctx.repo, git=git))
 
 
 def root_of(environ: Mapping[str, str]) -> str:

@@ -1,9 +1,10 @@
 """Builds the tree a commit would have, without the index and without moving anything."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gitralph.errors import Refused
+from gitralph.journal import Record
 from gitralph.plumbing import blob, refs
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.refs import Head
@@ -97,8 +98,11 @@ def build(
     session: str,
     wishes: Wishes,
     matches: Iterable[bytes] | None,
+    unwritten: Mapping[bytes, Record] | None = None,
 ) -> Draft:
     """Decide every pending path of a session and build the tree. ``matches`` limits the paths.
+
+    ``unwritten`` are records that count as if they were in the journals already.
 
     Raises Fatal for damage; refusals are in the draft.
     """
@@ -112,6 +116,9 @@ def build(
             # a bench of its own: every reading makes its copies afresh
             inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
             states = _read_states(ctx, family, wanted, undone)
+            for path, record in (unwritten or {}).items():
+                if path in states:
+                    states[path].add(record)
             scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, base, worktree, family, wishes, head.oid)
             offered = shelloffer.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
             left = resolve.look(scene, {**states, **offered.states})

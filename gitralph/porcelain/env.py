@@ -14,6 +14,7 @@ from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import Repository, open_repository
 from gitralph.porcelain import which
+from gitralph.porcelain.context import Context
 from gitralph.porcelain.doctor import found, repository
 from gitralph.porcelain.install.table import AGENTS, MANUAL
 
@@ -49,11 +50,11 @@ def variables(environ: Mapping[str, str]) -> Facts:
     return [("set", " ".join(name for name in names if name not in _TOLD) or "none"), *told]
 
 
-def _session(repo: Repository, environ: Mapping[str, str]) -> str:
+def _session(git: Git, repo: Repository, config: Config, environ: Mapping[str, str]) -> str:
     """The session that a command would mean here, or why none is certain."""
     try:
         lay = layout.for_place(repo.place, create=False)
-        return which.for_writing(lay, environ, None) or "none"
+        return which.for_writing(Context(repo, config, lay, environ, git), None) or "none"
     except (RalphError, layout.StateError) as error:
         return f"none ({error})"
 
@@ -70,8 +71,8 @@ def _repository(git: Git, environ: Mapping[str, str]) -> tuple[Repository | None
         ("worktree", repo.root),
         ("state dir", top + ("" if os.path.isdir(top) else " (not there)")),
     ]
-    facts.append(("session", _session(repo, environ)))
     config = Config.load(repo.git)
+    facts.append(("session", _session(git, repo, config, environ)))
     rows = [(key, config.get(key) or "") for key in sorted(config.values) if key.startswith("ralph.")]
     return repo, facts + rows + [("hooks.log", line) for line in repository.log_tail(top)]
 

@@ -6,11 +6,15 @@ without offsets. A kill at any point leaves a state that means the same.
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 
 from gitralph import files, sessionfile
+from gitralph.errors import Fatal
 from gitralph.layout import Layout
-from gitralph.porcelain import sessions
+from gitralph.porcelain import outcome, sessions, waiting
+from gitralph.porcelain.context import Context, in_worktree
 from gitralph.state import pending
 from gitralph.state.sweep import Sweep, names
 
@@ -19,10 +23,15 @@ _SUFFIXES = (".json", ".files", ".commits")
 
 @dataclass(frozen=True)
 class Worktrees:
-    """All layouts of a repository: those of worktrees that exist, and of those that do not."""
+    """All layouts of a repository: those of worktrees that exist, and of those that do not.
 
+    ``roots`` says by token where the existing ones are.
+    """
+
+    ctx: Context
     here: list[Layout]
     gone: list[Layout]
+    roots: dict[str, str] = field(default_factory=dict)
 
     @property
     def top(self) -> Layout:
@@ -54,14 +63,49 @@ def _last_event(trees: Worktrees, session: str) -> float:
     return max(times, default=0.0)
 
 
+@contextmanager
+def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
+    """The context of a worktree. Raises Fatal where it cannot be used."""
+    if lay.token == trees.ctx.layout.token:
+        yield trees.ctx
+        return
+    if lay.token not in trees.roots:
+        raise Fatal("nobody can tell where the main worktree is")
+    there = in_worktree(trees.ctx, trees.roots[lay.token])
+    with closing(there.repo):
+        yield there
+
+
+def _has_records(lay: Layout, session: str) -> bool:
+    """True when a journal still tells of the session, or of a child that commits through it."""
+    return bool(pending.pending_paths(lay, pending.family(lay, session), undone=True))
+
+
 def _has_pending(trees: Worktrees, session: str) -> bool:
-    """True when the session, or a child that commits through it, waits for a commit anywhere."""
-    members = pending.family(trees.top, session)
+    """True when a commit would find something of it anywhere, but for files that git ignores."""
     for lay in trees.here:
-        states = pending.pending_paths(lay, members)
-        if any(state.owners() & set(members) for state in states.values()):
+        if not _has_records(lay, session):
+            continue
+        try:
+            with _standing_in(trees, lay) as ctx:
+                works = waiting.of(ctx, session)
+        except Fatal:
+            return True
+        if any(work.reason != outcome.IGNORED for work in works.values()):
             return True
     return False
+
+
+def _settle(trees: Worktrees, session: str) -> None:
+    """Consume what came to nothing, as its commit would: else it is a rival in others' files for ever."""
+    from gitralph.porcelain import commit
+
+    for lay in trees.here:
+        if _has_records(lay, session):
+            with _standing_in(trees, lay) as ctx:
+                _, made, bench = commit.preview(ctx, commit.Request(session))
+                bench.remove()
+                commit.note_void(ctx, made)
 
 
 def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
@@ -77,14 +121,17 @@ def forget(sweep: Sweep, trees: Worktrees, session: str) -> None:
     """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile."""
     manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
     others = [trees.top.commits(session), trees.top.record(session)]
+    patches = [lay.patch(session) for lay in trees.here]
     if sweep.dry:
-        for path in [*manifests, *others]:
+        for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)
         return
+    _settle(trees, session)
     blanks = [(path, _blank(path)) for path in manifests]
     if not all(was_quiet for _, (_, was_quiet) in blanks):
         return
-    sweep.unlink("session", others[0])
+    for path in [*patches, others[0]]:
+        sweep.unlink("session", path)
     for path, (size, _) in blanks:
         if not _drop_blank(sweep, path, size):
             return

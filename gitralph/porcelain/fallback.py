@@ -69,13 +69,18 @@ def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
 
 
 def _uncommitted(ctx: Context, paths: set[bytes]) -> list[bytes]:
-    from gitralph.porcelain import owned, status
+    from gitralph.porcelain import status, waiting
 
-    if not paths:
+    dirty = status.dirty_paths(ctx, paths) if paths else []
+    taken = waiting.by_path(waiting.everyone(ctx)) if dirty else {}
+    return [path for path in dirty if path not in taken]
+
+
+def ways(ctx: Context, session: str) -> list[str]:
+    """What to type where no hook recorded anything of a session, but its transcript names our files."""
+    if not is_empty(ctx, session) or not named_paths(ctx, session)[1]:
         return []
-    dirty = [path for path in status.dirty_paths(ctx) if path in paths]
-    states = owned.by_path(ctx, dirty)
-    return [path for path in dirty if path not in states or not states[path].owners()]
+    return [f"git ralph track --from-transcript --session {session}"]
 
 
 def notes(ctx: Context, session: str, pending_here: bool) -> list[str]:

@@ -8,9 +8,10 @@ import os
 import time
 from dataclasses import dataclass, field
 
-from gitralph import files, layout
+from gitralph import files, gitdir, layout
 from gitralph.errors import Fatal
 from gitralph.layout import Layout
+from gitralph.plumbing import worktree
 from gitralph.porcelain import expire, landing, runs, tidy
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.expire import Worktrees
@@ -79,6 +80,7 @@ def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
     """Every worktree's layout, and for each that is gone the reason."""
     top = Layout(ctx.layout.top, layout.MAIN)
     here, gone, reasons = [top], [], {}
+    roots = _roots(ctx)
     for name in sweep.names(f"{top.top}/worktrees"):
         reason = _reason(ctx, name)
         found = Layout(top.top, name)
@@ -87,7 +89,17 @@ def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
         else:
             gone.append(found)
             reasons[name] = reason
-    return Worktrees(here, gone), reasons
+    return Worktrees(ctx, here, gone, roots), reasons
+
+
+def _roots(ctx: Context) -> dict[str, str]:
+    """Where git has each worktree, by the token of its state."""
+    found = {}
+    for row in worktree.listing(ctx.git):
+        place = gitdir.discover(os.path.realpath(row.path))
+        if place is not None and place.common_dir == ctx.repo.common_dir:
+            found[layout.for_place(place, create=False).token] = row.path
+    return found
 
 
 def _orphan(lay: Layout, reason: str) -> Orphan:

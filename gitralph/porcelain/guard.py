@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from gitralph.plumbing import refs
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.tree import Entry
-from gitralph.porcelain import commit, owned, sessions
+from gitralph.porcelain import commit, sessions
 from gitralph.porcelain.commit import Request
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.draft import Draft
-from gitralph.state import pending
+from gitralph.state import manifest, pending
 
 WARN, REFUSE, OFF = "warn", "refuse", "off"
 _HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
@@ -58,10 +58,11 @@ def _staged(ctx: Context) -> dict[bytes, Entry | None]:
 
 
 def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
-    """The live sessions but our own that have something pending in one of ``paths``."""
+    """The live sessions but our own with records in one of ``paths``; a draft tells what is left of them."""
     family = set(pending.family(ctx.layout, own)) if own else set()
-    found = {name for state in owned.by_path(ctx, paths).values() for name in state.owners()}
-    return sorted(n for n in found - family if sessions.state_of(ctx.layout, n) == "live")
+    naming = manifest.sessions_naming(ctx.layout, paths, family)
+    found = {name for names in naming.values() for name in names}
+    return sorted(n for n in found if sessions.state_of(ctx.layout, n) == "live")
 
 
 def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:

@@ -57,16 +57,31 @@ def undone(repo: Repository, layout: Layout, family: Iterable[str]) -> list[str]
     has it.
     """
     head = refs.read_head(repo)
-    found = []
-    for session in family:
-        made = [
-            str(fields["commit"])
-            for fields in consumption.read(layout, session).commits
-            if fields.get("worktree") == layout.token and is_oid(fields.get("commit"))
-        ]
-        if made and not refs.contains(repo, head, made[-1]):
-            found.append(made[-1])
-    return found
+    last = [commit for commit in (_last_commit(layout, name) for name in family) if commit]
+    return [commit for commit in last if not refs.contains(repo, head, commit)]
+
+
+def _last_commit(layout: Layout, session: str) -> str | None:
+    made = [
+        str(fields["commit"])
+        for fields in consumption.read(layout, session).commits
+        if fields.get("worktree") == layout.token and is_oid(fields.get("commit"))
+    ]
+    return made[-1] if made else None
+
+
+def undone_sessions(repo: Repository, layout: Layout, sessions: Iterable[str]) -> set[str]:
+    """Those of many sessions whose last commit is not in HEAD any more; one question to git for all."""
+    last = {name: commit for name in sessions if (commit := _last_commit(layout, name))}
+    head = refs.read_head(repo)
+    if head.oid is None or not last:
+        return set(last)
+    asked = "\n".join(["^" + head.oid, *sorted(set(last.values()))]).encode()
+    done = repo.git.try_run("rev-list", "--stdin", stdin=asked)
+    if done.returncode:  # one of them is not even there any more
+        return {name for name, commit in last.items() if not refs.contains(repo, head, commit)}
+    outside = set(done.stdout.decode().split())
+    return {name for name, commit in last.items() if commit in outside}
 
 
 def submodule_head(repo: Repository, path: bytes) -> bytes | None:

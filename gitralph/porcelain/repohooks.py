@@ -5,21 +5,21 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 ``checkout`` and would destroy what others write meanwhile.
 """
 
-import itertools
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gitralph import files
 from gitralph.errors import Failed
-from gitralph.plumbing.git import Git, GitError
+from gitralph.journal import Record
+from gitralph.plumbing.git import Git
+from gitralph.plumbing.snapshot import Content
 from gitralph.plumbing.tree import Entry
+from gitralph.porcelain import scratch
 from gitralph.porcelain.context import Context
+from gitralph.porcelain.scratch import Scratch
 
 BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
-_PLACED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
 MODES = ("auto", "in-place", "scratch", "off")
 
 
@@ -38,19 +38,54 @@ def _is_guard(folder: str) -> bool:
     return githook.is_bare(folder)
 
 
+class MovedError(Exception):
+    """Somebody else was at work on a file that a hook rewrote; look again."""
+
+
+Pair = tuple[Content | None, Content | None]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a commit takes from a hook, and what is to be recorded before it does.
+
+    ``records`` and ``texts`` (on disk, and as the hook wants it) are those of the scratch worktree;
+    ``pairs`` the files as the hook found and left them.
+    """
+
+    entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    records: dict[bytes, Record] = field(default_factory=dict)
+    texts: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    pairs: Mapping[bytes, Pair] = field(default_factory=dict)
+
+
+def drop_patch(ctx: Context, session: str) -> None:
+    """Remove what a hook offered to a session: its commit went through."""
+    try:
+        os.unlink(ctx.layout.patch(session))
+    except FileNotFoundError:
+        pass
+
+
 @dataclass(frozen=True)
 class Stage:
     """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
 
     git: Git
     hooks: str
+    root: str
     in_place: bool
-    slot: int | None = None
+    scratch: Scratch | None = None
+
+    @property
+    def borrowed(self) -> tuple[bytes, ...]:
+        """Links of ours that no commit may take."""
+        return self.scratch.borrowed if self.scratch else ()
 
     def close(self) -> None:
         """Give the scratch worktree back to the next commit."""
-        if self.slot is not None:
-            os.close(self.slot)
+        if self.scratch is not None:
+            self.scratch.close()
 
     def run(self, name: str, *args: str) -> bool:
         """Run one hook, its output on our stderr; True when it succeeded or is missing."""
@@ -94,7 +129,8 @@ def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alon
     mode = ctx.config.choice("ralph.commithooks", *MODES)
     if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
         return _in_place(ctx, folder, tree)
-    return _scratch(ctx, tree, head)
+    place = scratch.open_scratch(ctx, tree, head, _hook_env(ctx))
+    return Stage(place.git, ctx.repo.hooks_dir, place.folder, in_place=False, scratch=place)
 
 
 def _hook_env(ctx: Context) -> dict[str, str]:
@@ -115,56 +151,7 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
         git.run("read-tree", tree)
     else:
         git.run("-c", "core.fsmonitor=false", "read-tree", "-i", "-m", tree)
-    return Stage(git, ctx.repo.hooks_dir, in_place=True)
-
-
-def _free_slot(ctx: Context) -> tuple[str, int]:
-    """A scratch folder that no other commit uses just now, and the lock that says so."""
-    for number in itertools.count():
-        name = f"{ctx.layout.token}-{number}"
-        path = ctx.layout.lock(f"scratch-{name}")
-        files.make_folder(os.path.dirname(path))
-        fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
-        try:
-            files.lock(fd, path, wait=0)
-        except files.LockTimeoutError:
-            os.close(fd)
-            continue
-        return f"{ctx.layout.top}/scratch/{name}", fd
-    raise AssertionError("unreachable")
-
-
-def _scratch(ctx: Context, tree: bytes, head: str) -> Stage:
-    folder, slot = _free_slot(ctx)
-    try:
-        try:
-            git = _checked_out(ctx, folder, tree, head)
-        except GitError:  # a crash left it half made or locked: it is ours alone, so begin afresh
-            _discard(ctx, folder)
-            git = _checked_out(ctx, folder, tree, head)
-    except BaseException:
-        os.close(slot)
-        raise
-    return Stage(git, ctx.repo.hooks_dir, in_place=False, slot=slot)
-
-
-def _discard(ctx: Context, folder: str) -> None:
-    ctx.git.try_run("worktree", "remove", "--force", "--force", folder)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _checked_out(ctx: Context, folder: str, tree: bytes, head: str) -> Git:
-    """The scratch worktree with exactly ``tree`` in it, HEAD detached at ``head``."""
-    env = {k: v for k, v in ctx.outer.env.items() if k not in _PLACED}
-    quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
-    if not os.path.exists(folder + "/.git"):
-        shutil.rmtree(folder, ignore_errors=True)
-        ctx.git.run(*quiet, "worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
-    git = Git(ctx.outer.program, {**env, **_hook_env(ctx)}, folder)
-    git.run(*quiet, "update-ref", "--no-deref", "HEAD", head)
-    git.run(*quiet, "read-tree", "--reset", "-u", tree)
-    git.run(*quiet, "clean", "-ffdqx")
-    return git
+    return Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True)
 
 
 def hook_failed(name: str) -> Failed:

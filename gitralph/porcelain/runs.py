@@ -8,9 +8,10 @@ from gitralph import eventfile, files, process, sessionfile
 from gitralph.errors import Fatal, Refused
 from gitralph.layout import Layout
 from gitralph.porcelain import events as emitting
+from gitralph.porcelain import waiting
 from gitralph.porcelain.context import Context
 from gitralph.sessionid import is_valid
-from gitralph.state import events, pending
+from gitralph.state import events
 from gitralph.state import run as runs
 from gitralph.state.events import Event
 from gitralph.state.run import Record
@@ -169,17 +170,17 @@ def expired(ctx: Context) -> list[str]:
 
     A run that is live or open stays, and so does one that left something pending.
     """
-    over = [run for run in runs.all_ids(ctx.layout) if _is_over(ctx.layout, run)]
+    over = [run for run in runs.all_ids(ctx.layout) if _is_over(ctx, run)]
     doomed = over[: max(0, len(over) - keep_count(ctx))]
     return [path for run in doomed for path in runs.files_of(ctx.layout, run) if os.path.lexists(path)]
 
 
-def _is_over(layout: Layout, run: str) -> bool:
-    record = runs.read(layout, run)
+def _is_over(ctx: Context, run: str) -> bool:
+    record = runs.read(ctx.layout, run)
     if not record.get("ended") or is_live(record):
         return False
     sessions = [task["session"] for task in record["tasks"] if isinstance(task, dict) and task.get("session")]
-    return not any(pending.pending_paths(layout, [session]) for session in sessions)
+    return not any(waiting.counted(waiting.of(ctx, session)) for session in sessions)
 
 
 def write_summary(layout: Layout, run: str, text: str) -> None:

@@ -15,9 +15,10 @@ from gitralph.journal import GAP, Record, replay, text_id
 from gitralph.plumbing import blob
 from gitralph.plumbing.snapshot import ABSENT, Content
 from gitralph.plumbing.tree import Entry
-from gitralph.porcelain import evidence, history, outcome, resolve
+from gitralph.porcelain import evidence, history, outcome, resolve, rewrites
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Gap, Ground, Left, Outcome, Use
+from gitralph.porcelain.rewrites import Seen
 from gitralph.porcelain.scene import Scene, manifest_upto
 from gitralph.quote import shown
 from gitralph.state import consumption, shell
@@ -49,6 +50,7 @@ class Evidence:
     moved: bool
     readings: tuple[Reading, ...]
     converted: bool
+    seen: Seen
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
@@ -96,6 +98,8 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     """Texts and steps of a path, and the places from which the records may be read."""
     head, content = head_text(scene, state.path), scene.contents[state.path].data
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    seen = rewrites.seen(texts, content)
+    texts, content = seen.rows, seen.worktree
     converted = not _is_plain(scene, state.path)
     if converted:
         head, content = one_form(head), one_form(content)
@@ -104,16 +108,19 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     start, then = head, head
     if rows:
         start, then = _start(scene, state, texts[0][0], rows[0].before, head)
-    steps = isolate.chain(rows, one_form(start) if converted else start)
+    if converted:
+        start, then = one_form(start), one_form(then)
+    steps = isolate.chain(rows, start)
     return Evidence(
         steps,
         head,
         content,
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
-        (one_form(then) if converted else then) != head,
+        then != head,
         _readings(scene, state, steps, start, head),
         converted,
+        seen,
     )
 
 
@@ -339,7 +346,7 @@ def _follows(scene: Scene, state: PathState) -> bool:
 
 
 def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
-    return isolate.separate(
+    found = isolate.separate(
         known.head,
         known.steps,
         known.worktree,
@@ -352,6 +359,7 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         readings=known.readings,
         follow=_follows(scene, state),
     )
+    return known.seen.told(found)
 
 
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
@@ -403,7 +411,7 @@ def _ground(state: PathState, found: Separation) -> Ground | None:
 def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Gap | None, Separation]:
     """A record for the change at the end when the commit takes part of it, and its units by that name."""
     prefix = isolate.TAIL + "."
-    if known.converted or not any(unit.startswith(prefix) for unit in found.taken):
+    if known.converted or known.seen.blocks or not any(unit.startswith(prefix) for unit in found.taken):
         return None, found
     before = known.steps[-1].after if known.steps else known.head
     key = f"{GAP}-{text_id(b'%d ' % state.journal.size + (known.worktree or b''))[:12]}"

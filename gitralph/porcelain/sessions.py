@@ -8,8 +8,9 @@ from typing import Any
 from gitralph import eventfile, gitdir, process, sessionfile
 from gitralph.errors import Fatal, UsageError
 from gitralph.layout import Layout
+from gitralph.porcelain import waiting
 from gitralph.porcelain.context import Context
-from gitralph.state import pending
+from gitralph.porcelain.waiting import Works
 
 _QUIET = 24 * 3600
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
@@ -51,14 +52,26 @@ def state_of(layout: Layout, session: str) -> str:
     return "live" if alive else "stale"
 
 
-def describe(layout: Layout, record: dict[str, Any]) -> dict[str, object]:
-    """A session as ``session list --json`` shows it."""
+def listing(ctx: Context, everybody: dict[str, Works]) -> list[dict[str, object]]:
+    """Every session of the repository; ``everybody`` is what commits of this worktree would find."""
+    out = []
+    for record in records(ctx.layout):
+        session = str(record["session"])
+        works = everybody.get(session, {})
+        if record.get("children") and not works:  # a parent without edits of its own
+            works = waiting.of(ctx, session)
+        out.append(describe(ctx.layout, record, works))
+    return out
+
+
+def describe(layout: Layout, record: dict[str, Any], works: Works) -> dict[str, object]:
+    """A session as ``session list --json`` shows it; ``works`` is what a commit of it would find."""
     session = str(record["session"])
     keys = ("agent", "plan", "task", "bead", "worktree")
     shown: dict[str, object] = {"id": session, **{key: record.get(key) for key in keys}}
     shown["state"] = state_of(layout, session)
     shown["started"] = record.get("started")
-    shown["pending"] = len(pending.pending_paths(layout, [session]))
+    shown["pending"] = sum(work.counts for work in works.values())
     return shown
 
 

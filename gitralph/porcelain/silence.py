@@ -1,26 +1,31 @@
-"""Broken hooks look exactly like success: say so when the tree changed and a session recorded nothing."""
+"""Broken hooks look exactly like success: what makes no record is said, not passed over in silence."""
 
 import os
 import time
+from collections.abc import Iterable
 from datetime import datetime
 
 from gitralph import sessionfile
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
-from gitralph.state import manifest, pending
+from gitralph.state import consumption, manifest, pending, shell
 
 _LONG = 30 * 60
+_SHOWN = 5
 
 
 def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
-    """When the session last recorded an edit, and whether it ever did; None for an unknown one.
+    """When the session last recorded something, and whether it ever did; None for an unknown one.
 
     One that never did counts from its start.
     """
-    times = []
-    for name in pending.family(ctx.layout, session):
+    family, times = pending.family(ctx.layout, session), []
+    for name in family:
         if manifest.read(ctx.layout, name).lines:
             times.append(os.stat(ctx.layout.manifest(name)).st_mtime)
+    # a hook that noted a shell call is no dead one
+    called = [sessionfile.seconds(w.time) for w in shell.read(ctx.layout) if w.session in family]
+    times += [when for when in called if when is not None]
     if times:
         return max(times), True
     record = sessionfile.read(ctx.layout, session) or {}
@@ -31,20 +36,35 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
 
 
 def _changed_since(ctx: Context, when: float) -> list[bytes]:
-    """The uncommitted paths that nobody recorded and that were written after ``when``."""
-    from gitralph.porcelain import owned, status
+    """The uncommitted paths that nobody recorded, nor a shell call explains, written after ``when``."""
+    from gitralph.porcelain import status
 
-    dirty = status.dirty_paths(ctx)
-    states = owned.by_path(ctx, dirty)
     out = []
-    for path in dirty:
-        if path in states and states[path].owners():
+    for row in status.owners(ctx, None):
+        if row.owner != status.NOBODY or row.likely:
             continue
         try:
-            if os.lstat(os.path.join(ctx.repo.root, os.fsdecode(path))).st_mtime > when:
-                out.append(path)
+            if os.lstat(os.path.join(ctx.repo.root, os.fsdecode(row.path))).st_mtime > when:
+                out.append(row.path)
         except OSError:
             continue
+    return out
+
+
+def passed_over(ctx: Context, sessions: Iterable[str]) -> list[str]:
+    """A warning for each line of a manifest that names no path of ours, until a commit has read past it."""
+    out = []
+    for session in sessions:
+        upto = consumption.read(ctx.layout, session).upto
+        since = max((at for (token, _), at in upto.items() if token == ctx.layout.token), default=0)
+        found = manifest.passed_over(ctx.layout, session, since)
+        name = f"'{os.path.basename(ctx.layout.manifest(session))}'"
+        out += [
+            f"{name} line {number} names '{shown(line)}', no path of this worktree; passed over"
+            for number, line in found[:_SHOWN]
+        ]
+        if len(found) > _SHOWN:
+            out.append(f"{len(found) - _SHOWN} more lines of {name} name no path of this worktree")
     return out
 
 

@@ -1,11 +1,15 @@
 """``git ralph status``: whose is every uncommitted path."""
 
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from gitralph.journal import Journal
 from gitralph.plumbing.snapshot import LeadsOutError, Worktree
-from gitralph.porcelain import evidence, owned, shelloffer
+from gitralph.porcelain import evidence, outcome, shelloffer, waiting
 from gitralph.porcelain.context import Context
-from gitralph.state import pending
+from gitralph.porcelain.waiting import Work, Works
+from gitralph.state import manifest, pending
 from gitralph.state.pending import PathState
 from gitralph.state.shell import Window
 
@@ -26,20 +30,29 @@ class Owned:
     likely: tuple[Window, ...] = ()
 
 
-def dirty_paths(ctx: Context) -> list[bytes]:
+def dirty_paths(ctx: Context, among: Iterable[bytes] = (), typed: Sequence[str] = ()) -> list[bytes]:
     """Every path that differs from HEAD in index or worktree, untracked ones too, sorted.
 
+    ``among`` limits it to tree paths, ``typed`` to pathspecs as the user typed them where he stands.
     Starts no program that the configuration names; a filtered path may be listed needlessly.
     """
-    said = ctx.git.at(ctx.repo.root).run(
+    wanted: list[str | bytes] = [*typed] or sorted(among)
+    git = ctx.git if typed else ctx.git.at(ctx.repo.root, GIT_LITERAL_PATHSPECS="1")
+    said = git.run(
         *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
-        "--untracked-files=all", "--ignore-submodules=none",
+        "--untracked-files=all", "--ignore-submodules=none", "--", *wanted,
     )  # fmt: skip
     return sorted({row[3:].rstrip(b"/") for row in said.split(b"\0")[:-1]})
 
 
-def _has_gap(worktree: Worktree, state: PathState) -> bool:
-    """True when the file is not what its last record left, or the records do not chain."""
+def _has_gap(worktree: Worktree, state: PathState, works: list[Work]) -> bool:
+    """True when somebody whom no hook saw has changes there as well.
+
+    Where one session alone has work there, its commit tells; else, or where a filter stands between, the
+    records do: whether they chain, and end at what stands there.
+    """
+    if len(works) == 1 and works[0].reason != outcome.FILTERED:
+        return not works[0].whole
     records = [r for group in state.pending.values() for r in group]
     if not records:
         return False
@@ -51,23 +64,51 @@ def _has_gap(worktree: Worktree, state: PathState) -> bool:
     return not (chain.is_contiguous() and evidence.ends_at(chain, content))
 
 
-def _owner(worktree: Worktree, path: bytes, state: PathState | None, family: set[str]) -> Owned:
-    if state is None or not state.owners():
+def _owner(worktree: Worktree, state: PathState, works: dict[str, Work], family: set[str]) -> Owned:
+    path = state.path
+    if not works:
         return Owned(path, NOBODY, ())
-    sessions = tuple(sorted(state.owners()))
-    gap = _has_gap(worktree, state)
+    # a parent's commit takes its child's edits as well; the edit is named after who recorded it
+    sessions = tuple(sorted(state.owners() or works))
+    gap = _has_gap(worktree, state, [works[name] for name in sessions])
     mine = set(sessions) <= family
     if (len(sessions) > 1 and not mine) or gap:
         return Owned(path, CONTESTED, sessions, gap)
     return Owned(path, MINE if mine else OTHER, sessions)
 
 
-def owners(ctx: Context, session: str | None) -> list[Owned]:
-    """Every uncommitted path once, with its owner as ``session`` sees it."""
-    paths = dirty_paths(ctx)
-    states = owned.by_path(ctx, paths)
+def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]]) -> dict[bytes, PathState]:
+    """What is recorded of each path, pending only where a commit of its session finds it."""
+    claimed = [pending.claims(ctx.layout, name) for name in manifest.sessions_here(ctx.layout)]
+    out = {}
+    for path in paths:
+        naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
+        if naming or os.path.lexists(ctx.layout.journal(path)):
+            found, asking = pending.path_state(ctx.layout, path, naming), works.get(path, {})
+            known = {**found.void, **found.pending}
+            alive = {name: known[name] for name in asking if name in known}
+            out[path] = replace(found, pending=alive, bare=found.bare & set(asking))
+    return out
+
+
+def owners(
+    ctx: Context,
+    session: str | None,
+    typed: Sequence[str] = (),
+    everybody: dict[str, Works] | None = None,
+) -> list[Owned]:
+    """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it.
+
+    ``everybody`` is what commits would find, where the caller has asked already.
+    """
+    paths = dirty_paths(ctx, typed=typed)
+    works = waiting.by_path(waiting.everyone(ctx) if everybody is None else everybody)
+    states = _states(ctx, paths, works)
     family = set(pending.family(ctx.layout, session)) if session else set()
     with Worktree(ctx.repo.root) as worktree:
-        rows = [_owner(worktree, path, states.get(path), family) for path in paths]
+        rows = [
+            _owner(worktree, states.get(path) or PathState(path, Journal()), works.get(path, {}), family)
+            for path in paths
+        ]
     made = shelloffer.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
     return [replace(row, likely=made.get(row.path, ())) for row in rows]

@@ -6,11 +6,11 @@ from typing import Any
 
 from gitralph import isolate, sessionfile
 from gitralph.errors import Fatal, UsageError
-from gitralph.journal import Record
+from gitralph.journal import Record, split_lines
 from gitralph.locate import OutsideError, locate
 from gitralph.plumbing import refs
 from gitralph.plumbing.snapshot import Worktree
-from gitralph.porcelain import draft, resolve, separate
+from gitralph.porcelain import chosen, draft, resolve, separate
 from gitralph.porcelain.commit import open_bench
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.scene import Scene, Wishes
@@ -47,6 +47,8 @@ def tree_path(ctx: Context, typed: str) -> bytes:
         raise Fatal(f"'{typed}': {error}") from None
     if target.place.root != ctx.repo.root:
         raise Fatal(f"'{typed}' belongs to another worktree, '{target.place.root}'")
+    if not os.path.lexists(target.file) and not os.path.lexists(ctx.layout.journal(target.path)):
+        chosen.refuse_unknown(ctx, [typed], literal=True)
     return target.path
 
 
@@ -127,9 +129,13 @@ def _look_up(ctx: Context, scene: Scene, state: PathState, line: int) -> Finding
         raise Fatal(f"'{shown(state.path)}': {left[state.path].detail}")
     known = separate.gather(scene, state)
     rows = isolate.owners_by_line(known.head, known.steps, known.worktree, committed=known.committed)
-    if not 0 < line <= len(rows):
-        raise UsageError(f"'{shown(state.path)}' has {len(rows)} lines; there is no line {line}")
-    row = rows[line - 1]
+    count = len(split_lines(scene.contents[state.path].data or b""))
+    if not 0 < line <= count:
+        raise UsageError(f"'{shown(state.path)}' has {count} lines; there is no line {line}")
+    at = known.seen.line(line)
+    if not at:
+        return Finding(NOBODY, line)  # a hook removed it from the commit
+    row = rows[at - 1]
     record = next((r for r in state.journal.records if str(r.offset) == row.key), None)
     commit = _blamed(ctx, state.path, line)
     if commit is not None:

@@ -56,6 +56,18 @@ def read(layout: Layout, session: str) -> Manifest:
         return Manifest()
 
 
+def line_at(data: bytes, offset: int) -> tuple[int, bytes]:
+    """The number, from 1, and the text of the line that starts at ``offset``."""
+    return data.count(b"\n", 0, offset) + 1, data[offset:].partition(b"\n")[0]
+
+
+def passed_over(layout: Layout, session: str, since: int) -> list[tuple[int, bytes]]:
+    """The lines from byte ``since`` on that name no path of this worktree, with their numbers."""
+    offsets = [at for at in read(layout, session).damaged if at >= since]
+    data = files.read_bytes(layout.manifest(session), _LIMIT) if offsets else b""
+    return [line_at(data, at) for at in offsets]
+
+
 def _stems(folder: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:

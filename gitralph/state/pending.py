@@ -32,6 +32,12 @@ class PathState:
         """Every session with something pending here."""
         return set(self.pending) | self.bare
 
+    def add(self, record: Record) -> None:
+        """Count a record as the last one of the journal, which does not hold it yet."""
+        record.offset = record.end = self.journal.size
+        self.journal.records.append(record)
+        self.pending.setdefault(record.session, []).append(record)
+
 
 @dataclass
 class Claims:

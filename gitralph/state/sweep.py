@@ -80,13 +80,19 @@ def _claimed(lay: Layout) -> set[str]:
     return found
 
 
-def _is_needed(found: Journal, changed: float, cutoff: float) -> bool:
-    """True while a record waits for a commit, or may come back because it is only void."""
+def _is_needed(lay: Layout, found: Journal, changed: float, cutoff: float) -> bool:
+    """True while a record waits for a commit, or may come back because it is only void.
+
+    A session without a manifest was forgotten: a hook writes the manifest first, under the same lock.
+    """
     for session in found.sessions():
+        if not os.path.lexists(lay.manifest(session)):
+            continue
         mark = consumption.mark_of(found, session)
-        if mark.void and changed >= cutoff:
+        records = [record for record in found.records if record.session == session]
+        # the file may still hold the lines as they were before a hook rewrote them for a commit
+        if (mark.void or any(one.op == journal.RENDERED for one in records)) and changed >= cutoff:
             return True
-        records = (record for record in found.records if record.session == session)
         if any(consumption.is_pending(record, mark) for record in records):
             return True
     return False
@@ -103,7 +109,7 @@ def journals(sweep: Sweep, lay: Layout) -> None:
         path = f"{lay.edits}/{name}"
         if path not in claimed:
             try:
-                _journal(sweep, path)
+                _journal(sweep, lay, path)
             except files.LockTimeoutError:
                 sweep.busy.append(path)
             except OSError:
@@ -121,12 +127,12 @@ def _open_existing(path: str) -> int:
     return fd
 
 
-def _journal(sweep: Sweep, path: str) -> None:
+def _journal(sweep: Sweep, lay: Layout, path: str) -> None:
     fd = _open_existing(path)
     try:
         facts = os.fstat(fd)
         found = journal.parse(os.pread(fd, min(facts.st_size, _LIMIT), 0))
-        if not _is_needed(found, facts.st_mtime, sweep.cutoff):
+        if not _is_needed(lay, found, facts.st_mtime, sweep.cutoff):
             sweep.unlink("journal", path)
     finally:
         os.close(fd)

@@ -51,9 +51,8 @@ def test_k2_no_op_session(repo: Repo) -> None:
 
 def test_k2_session_nobody_has_heard_of(repo: Repo) -> None:
     repo.write("u", "the user's\n")
-    answer = repo.commit("S9")
-    assert answer.status == "nothing"
-    assert "recorded nothing" in answer.said
+    said = repo.ralph("commit", "--session", "S9", "-m", "x", code=128).said
+    assert "no session 'S9'" in said
 
 
 def test_k3_both_commit(repo: Repo) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 from pathlib import Path
@@ -315,10 +316,15 @@ def test_k44_state_folder_of_somebody_else(repo: Repo, tmp_path_factory: pytest.
 
 
 def test_k45_hooks_dead(repo: Repo) -> None:
+    repo.start("S9")
+    record = repo.state / "S9.json"
+    record.write_text(re.sub(r'"started": "[^"]*"', '"started": "2001-01-01T00:00:00Z"', record.read_text()))
     repo.write("u", "changed\n")
     said = repo.ralph("commit", "--session", "S9", "-m", "x").said
-    assert said.startswith("warning: ")
-    assert "no hook" in said
+    assert said.startswith(
+        "warning: session 'S9' recorded no edit since 2001-01-01T00:00:00Z, yet 'u' changed"
+    )
+    assert "its hooks may be dead: git ralph doctor" in said
 
 
 def test_state_is_private_whatever_the_umask(repo: Repo) -> None:

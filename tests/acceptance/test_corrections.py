@@ -8,7 +8,6 @@ from tests.support.repo import Repo
 from tests.support.texts import TEN
 
 
-
 @pytest.fixture
 def day(empty_repo: Repo) -> Repo:
     """A repository whose only file is ``f``."""

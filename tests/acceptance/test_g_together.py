@@ -231,6 +231,7 @@ def test_k91_slow_hook(repo: Repo, tmp_path: Path) -> None:
 def test_k91_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """However old its lock: waiters end with 75 and name the process."""
     repo.edit("S1", "a", MINE)
+    repo.start("none")
     repo.ralph("commit", "--session", "none", "-m", "x")
     path = repo.state / "locks/commit.lock"
     holder = subprocess.Popen(

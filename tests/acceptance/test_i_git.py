@@ -113,22 +113,23 @@ def test_k105_a_formatter_in_place_is_taken(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k105_what_the_hook_changed_but_did_not_add_stays_out(repo: Repo) -> None:
+def test_k105_what_the_hook_changed_but_did_not_add_is_taken_too(repo: Repo) -> None:
     _hook(repo, "pre-commit", "sed -i 's/nine/NINE/' a")
     repo.edit("S1", "a", MINE)
-    done = repo.run("commit", "--session", "S1", "-m", "x")
-    assert done.code in (0, 4), done.said
-    if done.code == 0:
-        assert repo.blob("a") == MINE.encode()
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert repo.blob("a") == repo.read("a") == MINE.replace("nine", "NINE").encode()
 
 
-def test_k105_in_a_scratch_worktree_the_change_is_shown_and_nothing_committed(repo: Repo) -> None:
-    _hook(repo, "pre-commit", FORMAT)
+def test_k105_in_a_scratch_worktree_lines_of_nobody_are_shown_and_nothing_committed(repo: Repo) -> None:
+    _hook(repo, "pre-commit", "sed -i 's/line 2/LINE 2/' a && git add a")
     repo.write("u", "somebody else's\n")
     repo.edit("S1", "a", MINE)
-    said = _refused(repo, 1)
-    assert "+line NINE" in said
-    assert "-line nine" in said
+    head, tree = repo.head(), snapshot(repo).tree
+    done = repo.ralph("commit", "--session", "S1", "-m", "x", code=1)
+    assert "+LINE 2" in done.said
+    assert "-line 2" in done.said
+    assert (repo.head(), snapshot(repo).tree) == (head, tree)
+    assert repo.pending("S1") == ["a"]
 
 
 def test_k105_a_change_of_another_path_is_not_taken(repo: Repo) -> None:

@@ -66,18 +66,22 @@ def test_k115_an_agents_published_id_that_we_know(repo: Repo, name: str) -> None
     assert repo.changes() == {"a": "M"}
 
 
-def test_k115_a_published_id_that_nobody_knows_does_not_count(repo: Repo) -> None:
+def test_k115_a_published_id_that_nobody_knows_is_not_nobody(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
-    repo.ralph("commit", "-m", "x", env={"CODEX_THREAD_ID": "unknown", "PI_SESSION_ID": "../S1"})
-    assert repo.trailers() == "Ralph-Session: S1\nRalph-Agent: generic"
+    env = {"CODEX_THREAD_ID": "unknown", "PI_SESSION_ID": "../S1"}
+    said = repo.ralph("commit", "-m", "x", env=env, code=4).said
+    assert "this agent ('unknown', '../S1') has recorded nothing here" in said
+    assert repo.pending("S1") == ["a"]
 
 
-def test_k115_the_only_live_session_with_pending_work(repo: Repo) -> None:
+def test_k115_the_only_session_with_pending_work_live_or_ended(repo: Repo) -> None:
     _two(repo)
     repo.ralph("session", "end", "S2")
     repo.start("S3")  # live, but nothing pending
+    repo.commit(None, code=4)
+    repo.commit("S1")
     repo.commit(None)
-    assert repo.changes() == {"a": "M"}
+    assert repo.changes() == {"b": "M"}
 
 
 def test_k115_ralph_session_does_not_count_without_tracking(repo: Repo) -> None:
@@ -169,12 +173,14 @@ def test_k117_no_such_task(repo: Repo) -> None:
     repo.ralph("commit", "--plan", "p.md", "-m", "x", code=129)
 
 
-def test_k115_liveness_is_the_process_of_the_session(repo: Repo) -> None:
-    """The one whose process is gone is no candidate beside a live one."""
+def test_k115_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo) -> None:
+    """Its edits are pending like those of a live one: to pass it over would be a guess."""
     _two(repo)
     path = repo.state / "S2.json"
     record = json.loads(path.read_text())
     record["process"] = {**(process.ancestor() or {}), "pid": 2**22 + 1}
     path.write_text(json.dumps(record))
-    repo.commit(None)
-    assert repo.changes() == {"a": "M"}
+    assert {row["id"]: row["state"] for row in repo.ralph("session", "list", "--json").json()} == {
+        "S1": "live", "S2": "stale",
+    }  # fmt: skip
+    repo.commit(None, code=4)

@@ -39,6 +39,7 @@ def test_k118_a_commit(repo: Repo) -> None:
 
 
 def test_k118_nothing_and_dry_run(repo: Repo) -> None:
+    repo.start("S1")
     document = repo.commit("S1").document
     assert set(document) == TOP
     assert (document["status"], document["commit"], document["paths"]) == ("nothing", None, [])
@@ -187,5 +188,6 @@ def test_k119_a_file_the_user_changed_after_the_session_is_contested(repo: Repo)
 
 
 def test_k119_clean(repo: Repo) -> None:
+    repo.start("S1")
     assert repo.owners("S1") == {}
     assert repo.ralph("status").text == "nothing uncommitted\n"

@@ -274,9 +274,11 @@ class Repo:
     # --- what they see ---
 
     def pending(self, session: str, **how: Any) -> list[str]:
-        """``ls-files -z --session``."""
-        said = self.ralph("ls-files", "-z", "--session", session, **how).text
-        return said.split("\0")[:-1]
+        """``ls-files -z --session``; nothing for a session that recorded nothing, which is fatal there."""
+        done = self.run("ls-files", "-z", "--session", session, **how)
+        assert done.code == 0 or (done.code, done.out) == (128, b""), done.said
+        assert done.code == 0 or f"no session '{session}'" in done.said, done.said
+        return done.text.split("\0")[:-1]
 
     def owners(self, session: str | None = None) -> dict[str, str]:
         """``status --json``: path to owner."""

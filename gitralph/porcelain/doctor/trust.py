@@ -126,12 +126,14 @@ def _of_codex(folder: str, environ: Mapping[str, str], ours: list[Installation])
     except (OSError, ValueError):
         return None
     names = {os.path.realpath(one.file) for one in ours}
-    found = [one for one in hooks if os.path.realpath(str(one.get("sourcePath"))) in names]
-    if not found:
-        return False
-    return all(one.get("enabled") and one.get("trustStatus") != "untrusted" for one in found) and all(
-        one.get("trustStatus") != "modified" for one in found
-    )
+    by_file: dict[str, list[dict[str, Any]]] = {}
+    for one in hooks:
+        by_file.setdefault(os.path.realpath(str(one.get("sourcePath"))), []).append(one)
+    return any(all(map(_runs, rows)) for file, rows in by_file.items() if file in names)
+
+
+def _runs(hook: dict[str, Any]) -> bool:
+    return bool(hook.get("enabled")) and hook.get("trustStatus") not in ("untrusted", "modified")
 
 
 def trusted(agent: Agent, ours: list[Installation], folder: str, environ: Mapping[str, str]) -> bool | None:

@@ -18,17 +18,24 @@ NOT_TRUSTED = "not-trusted"
 
 @dataclass(frozen=True)
 class Problem:
-    """One reason, and what to do about it. ``fatal`` when nothing is recorded because of it."""
+    """One reason, and what to do about it. ``fatal`` when nothing is recorded because of it.
+
+    ``files`` are the registrations that it is about, none where it is about the agent as a whole.
+    """
 
     code: str
     text: str
     fix: str
     fatal: bool = True
+    files: tuple[str, ...] = ()
 
 
 @dataclass
 class Verdict:
-    """One agent. ``trusted`` is None where only the agent knows; ``seen`` when it last recorded here."""
+    """One agent. ``trusted`` is None where only the agent knows; ``seen`` when it last recorded here.
+
+    ``working`` are the files it reads of which a command was fired and left a record.
+    """
 
     agent: str
     present: bool
@@ -38,6 +45,7 @@ class Verdict:
     seen: str | None = None
     alive: bool = False
     exact: str | None = None
+    working: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -51,8 +59,15 @@ class Verdict:
         fatal = any(one.fatal for one in self.problems)
         return fatal or (bool(self.installed) and not self.alive)
 
-    def add(self, code: str, text: str, fix: str, fatal: bool = True) -> None:
-        self.problems.append(Problem(code, text, fix, fatal))
+    def add(self, code: str, text: str, fix: str, fatal: bool = True, *files: str) -> None:
+        self.problems.append(Problem(code, text, fix, fatal, files))
+
+    def weigh(self) -> None:
+        """What is wrong with one registration silences nothing where another one works."""
+        self.problems = [
+            replace(p, fatal=p.fatal and not (p.files and self.working - set(p.files))) for p in self.problems
+        ]
+        self.alive = self.alive and not any(one.fatal for one in self.problems)
 
 
 def believe_records(verdict: Verdict) -> None:
@@ -80,7 +95,7 @@ def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
         _shots(verdict, environ)
     elif verdict.present and not verdict.problems:
         verdict.add("not-installed", "not installed", f"git ralph install --agent {agent.name}", fatal=False)
-    verdict.alive = verdict.alive and not any(one.fatal for one in verdict.problems)
+    verdict.weigh()
     return verdict
 
 
@@ -96,7 +111,7 @@ def _files(verdict: Verdict, found: list[Installation]) -> None:
     for one in found:
         if one.error is not None and one.is_read:
             text = f"'{one.file}' {one.error}: the agent ignores it"
-            verdict.add("settings-rejected", text, "correct the file, then: git ralph doctor")
+            verdict.add("settings-rejected", text, "correct the file, then: git ralph doctor", True, one.file)
         for key in one.registered.disabled if one.registered and one.is_read else ():
             if key == DISABLE_ALL or one.scope == MANAGED:
                 text = f"hooks are switched off: '{key}' is set in '{one.file}'"
@@ -114,7 +129,7 @@ def _taken_out(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str
             text = f"our hooks were taken out of '{file}' since they were installed"
             words = f"--agent {agent.name} --{scope}"
             fix = f"git ralph install {words}, or to forget them: git ralph uninstall {words}"
-            verdict.add("taken-out", text, fix)
+            verdict.add("taken-out", text, fix, True, file)
 
 
 def _trust(verdict: Verdict, agent: Agent, here: Where, environ: Mapping[str, str]) -> None:
@@ -157,35 +172,42 @@ def _start(folder: str) -> str:
 
 def _shots(verdict: Verdict, environ: Mapping[str, str]) -> None:
     commands: dict[str, float] = {}
+    files: dict[str, list[str]] = {}
     for one in verdict.installed:
         assert one.registered is not None
         commands |= dict.fromkeys(one.registered.commands, one.registered.timeout)
+        for command in one.registered.commands:
+            files.setdefault(command, []).append(one.file)
+    read = {one.file for one in verdict.installed if one.is_read}
     for command, limit in commands.items():
         shot = probe.fire(verdict.agent, command, environ, limit)
         verdict.alive = verdict.alive or shot.recorded
         verdict.exact = verdict.exact or shot.exact
+        if shot.recorded:
+            verdict.working |= read.intersection(files[command])
         if shot.printed:
             text = f"'{command}' prints on standard output, which the agent reads as an answer"
             verdict.add("noise", text, "silence what your shell's start-up files print", fatal=False)
         if not shot.recorded:
-            _explain(verdict, command, shot, environ)
+            _explain(verdict, command, shot, environ, *files[command])
 
 
-def _explain(verdict: Verdict, command: str, shot: Shot, environ: Mapping[str, str]) -> None:
+def _explain(verdict: Verdict, command: str, shot: Shot, environ: Mapping[str, str], *files: str) -> None:
     """Why a command left no record."""
     if environ.get("RALPH_TRACKING") == "0":
         verdict.add("tracking-off", "tracking is off: RALPH_TRACKING is 0", "unset RALPH_TRACKING")
     elif shot.late:
         text = f"'{command}' did not end within its time limit"
-        verdict.add("too-slow", text, f"run it by hand and see what it waits for: {command} </dev/null")
+        fix = f"run it by hand and see what it waits for: {command} </dev/null"
+        verdict.add("too-slow", text, fix, True, *files)
     elif shutil.which("git-ralph", path=environ.get("PATH", os.defpath)) is None:
         text = "'git-ralph' is not on PATH in the shell that runs hooks"
-        verdict.add("not-on-path", text, _path_fix())
+        verdict.add("not-on-path", text, _path_fix(), True, *files)
     else:
         text = f"'{command}' ran (exit {shot.code}) and recorded nothing"
         said = shot.said.splitlines()
         fix = f"it said: {said[-1][:200]}" if said else f"git ralph install --agent {verdict.agent}"
-        verdict.add("no-record", text, fix)
+        verdict.add("no-record", text, fix, True, *files)
 
 
 def _path_fix() -> str:

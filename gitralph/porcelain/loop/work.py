@@ -8,7 +8,7 @@ from gitralph import eventfile, gitdir, process, sessionfile
 from gitralph.errors import Failed, RalphError
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import open_repository
-from gitralph.porcelain import owned, sessions
+from gitralph.porcelain import sessions, waiting
 from gitralph.porcelain.context import Context, state_layout
 from gitralph.porcelain.loop import prompt
 from gitralph.porcelain.loop.child import Children, stop_left_over
@@ -130,7 +130,7 @@ def _told_done(path: str, since: int, job: Job) -> bool:
 def verify(worker: Worker, ctx: Context, job: Job) -> None:
     """Run the checks in order. Raises Failed at the first that fails."""
     worker.ledger.step(job, VERIFY)
-    paths = owned.paths_of(ctx, job.session)
+    paths = waiting.counted(waiting.of(ctx, job.session))
     if worker.options.verify and paths and all(map(_is_document, paths)) and not _has_moved(ctx, job):
         job.notes.append("only documentation changed; the checks were skipped")
     else:

@@ -1,12 +1,13 @@
 """Facts a promise is checked against, where configured: a commit, a clean manifest, a command that passes."""
 
 import os
+from contextlib import closing
 
-from gitralph import gitdir, layout
-from gitralph.porcelain.context import Context
+from gitralph import gitdir
+from gitralph.porcelain import waiting
+from gitralph.porcelain.context import Context, in_worktree
 from gitralph.porcelain.worktree import after, where
 from gitralph.quote import shown
-from gitralph.state import manifest, pending
 from gitralph.state.bead import Bead
 
 
@@ -20,11 +21,11 @@ def _commits(ctx: Context, record: Bead) -> str | None:
 
 
 def _clean(ctx: Context, record: Bead) -> str | None:
-    place = gitdir.discover(record.path)
-    if not ctx.config.boolean("ralph.loop.requireclean") or place is None:
+    if not ctx.config.boolean("ralph.loop.requireclean") or gitdir.discover(record.path) is None:
         return None
-    lay = layout.for_place(place)
-    left = pending.pending_paths(lay, manifest.sessions_here(lay))
+    there = in_worktree(ctx, record.path)
+    with closing(there.repo):
+        left = {path for works in waiting.everyone(there).values() for path in waiting.counted(works)}
     if not left:
         return None
     return "not committed: " + ", ".join(f"'{shown(path)}'" for path in sorted(left)[:20])

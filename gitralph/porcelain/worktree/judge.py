@@ -1,6 +1,7 @@
 """May this worktree go? Every reason against it, found before anything is touched."""
 
 import os
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from gitralph import layout as layouts
@@ -10,10 +11,10 @@ from gitralph.layout import Layout
 from gitralph.plumbing import merge, worktree
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.worktree import Dirt
-from gitralph.porcelain import sessions
+from gitralph.porcelain import sessions, waiting
+from gitralph.porcelain.context import in_worktree
 from gitralph.porcelain.worktree import trash, unique, where
 from gitralph.porcelain.worktree.where import Trees
-from gitralph.state import pending
 from gitralph.state.bead import Bead
 
 
@@ -77,14 +78,18 @@ def live_sessions(trees: Trees, record: Bead, path: str, caller: str | None) -> 
     here = [r for r in sessions.records(trees.layout) if own and r.get("worktree") == own.token]
     for name in (str(one["session"]) for one in here):
         other = own is not None and name not in (caller, *found)
-        if other and own and sessions.state_of(own, name) == "live" and not _is_done(own, name):
+        if other and own and sessions.state_of(own, name) == "live" and not _is_done(trees, path, own, name):
             found.append(name)
     return found
 
 
-def _is_done(own: Layout, session: str) -> bool:
+def _is_done(trees: Trees, path: str, own: Layout, session: str) -> bool:
     """True for a session that committed here and has nothing pending."""
-    return os.path.lexists(own.commits(session)) and not pending.pending_paths(own, [session])
+    if not os.path.lexists(own.commits(session)):
+        return False
+    there = in_worktree(trees.ctx, path)
+    with closing(there.repo):
+        return not waiting.counted(waiting.of(there, session))
 
 
 def users(path: str) -> list[str]:
