@@ -163,8 +163,9 @@ class Case:
         """
         text = [line for line in self.disk or () if words(line)]
         at = next((n for n, line in enumerate(text) if word in words(line)), None)
-        if at is None:
-            return False
+        if at is None:  # a pending edit of another session covers the correction
+            lines = [line for line in self.new or () if word in words(line)]
+            return any(self._is_own(one) for line in lines for one in self.truth.stood_for(self.path, line))
         start, stop = at, at + 1
         while start and self._is_humans(text[start - 1]):
             start -= 1
@@ -301,7 +302,9 @@ class Case:
         head, old, disk = lines_of(self.new), lines_of(self.old), lines_of(self.disk)
         for line in sorted(disk - head):
             step, actor, put = self.truth.fact(self.path, line).edit
-            if put and actor == self.who and not self._touched(line, step):
+            # one that it only put back, by an undo, is another's
+            own = put and any(author(word) == self.who for word in words(line))
+            if own and actor == self.who and not self._touched(line, step):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
         for line in sorted((head & old) - disk):
             step, actor, put = self.truth.fact(self.path, line).edit
