@@ -2,12 +2,16 @@
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.event import Event
 
-def decide(agent: str, payload: dict[str, object], kind: str, environ: dict[str, str]) -> int:
+
+def decide(agent: str, event: "Event", kind: str, environ: dict[str, str]) -> int:
     """Answer a policy event: the one kind that leaves the fast lane."""
     from gitralph.porcelain.policy.dispatch import answer
 
-    reply = answer(agent, payload, kind, environ)
+    reply = answer(agent, event, kind, environ)
     sys.stdout.flush()
     if reply.out:
         sys.stdout.buffer.write(reply.out)

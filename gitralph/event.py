@@ -1,13 +1,14 @@
 """What an adapter makes of a payload: an event, and the changes it tells of; pure data.
 
 Lane 0, so plain classes. ``kind`` is one of ``pre edit failed shell-pre shell start stop end prompt
-cwd worktree subagent other``; only ``edit`` records, ``pre`` looks at the files ahead of one, and the
-two ``shell`` kinds look at the worktree around a command.
+cwd worktree-create worktree-remove subagent-start subagent-stop subagent other``; only ``edit`` records,
+``pre`` looks at the files ahead of one, and the two ``shell`` kinds look at the worktree around a command.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from gitralph.exactness import UNKNOWN, Text
+from gitralph.sessionid import safe_form
 
 
 class Change:
@@ -15,10 +16,13 @@ class Change:
 
     ``compute`` gives the texts the call may have made of a text it found, best first; used where the
     payload does not hold the whole text after. ``weak`` texts count only where the disk agrees with
-    them. ``source`` is the other end of a rename that changes the text, ``found`` what was there.
+    them. ``source`` is the other end of a rename that changes the text, ``found`` what was there,
+    ``other`` the tree path of the other end of any rename.
     """
 
-    __slots__ = ("after", "before", "compute", "follow", "found", "op", "path", "source", "to", "weak")
+    __slots__ = (
+        "after", "before", "compute", "follow", "found", "op", "other", "path", "source", "to", "weak",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class Change:
         self.follow = follow
         self.weak = weak
         self.source: Change | None = None
+        self.other: bytes | None = None
         self.found: Text = UNKNOWN
 
 
@@ -50,16 +55,39 @@ class Guess(str):
     __slots__ = ()
 
 
+class Stop:
+    """What a stop tells, where it asks whether to go on.
+
+    ``said`` is the last message where the payload holds it, else ``transcript`` does; ``own`` says that
+    this is a subagent's own. ``running`` is true while something goes on in the background, ``again``
+    what the agent says of having been sent on before, None when it says nothing.
+    """
+
+    __slots__ = ("again", "own", "running", "said", "transcript")
+
+    def __init__(
+        self, said: str | None, transcript: str | None, own: bool, running: bool, again: bool | None
+    ) -> None:
+        self.said = said
+        self.transcript = transcript
+        self.own = own
+        self.running = running
+        self.again = again
+
+
 class Event:
-    """One hook call. ``session`` is the agent's own id as it came, ``parent`` its parent's.
+    """One hook call of ``agent``. ``session`` is the agent's own id as it came, ``parent`` its parent's;
+    whose the event is, :func:`session_of` alone decides.
 
     ``link`` names a session and one whose edits belong to it as well. An ``echo`` tells an edit that
-    another event of the same call tells better, where that one is registered too.
+    another event of the same call tells better, where that one is registered too. ``ahead`` is true
+    where the agent waits for leave to call ``tool`` with ``given``; ``bare`` where ``given`` is all there
+    is, without an event around it.
     """
 
     __slots__ = (
-        "agent_id", "call", "changes", "cwd", "echo", "kind", "link", "parent", "session", "source",
-        "tool", "transcript",
+        "agent", "agent_id", "agent_type", "ahead", "bare", "call", "changes", "cwd", "echo", "given", "kind",
+        "link", "parent", "required", "session", "source", "stop", "tool", "transcript", "worktree",
     )  # fmt: skip
 
     def __init__(
@@ -89,6 +117,24 @@ class Event:
         self.source = source
         self.echo = echo
         self.link: tuple[str, str] | None = None
+        self.agent = ""
+        self.agent_type: str | None = None
+        self.ahead = False
+        self.bare = False
+        self.given: object = None
+        self.required = False  # it says that a worktree is required
+        self.stop: Stop | None = None
+        self.worktree: tuple[str | None, str | None] = (None, None)  # the name and the path asked for
+
+
+def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
+    """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
+
+    None when there is none: a session is never guessed, and an empty id is none.
+    """
+    launched = environ.get("RALPH_SESSION") if environ.get("RALPH_TRACKING") != "0" else None
+    name = launched or event.parent or event.session
+    return safe_form(name) if name else None
 
 
 def text_of(payload: object, *keys: str) -> str | None:

@@ -8,7 +8,7 @@ import os
 import time
 
 from gitralph import files, gitdir, jsonline
-from gitralph.errors import Fatal, UsageError
+from gitralph.errors import Fatal, RalphError, UsageError
 from gitralph.layout import FOLDER, Layout
 from gitralph.quote import is_control, printable
 from gitralph.sessionid import is_valid
@@ -24,7 +24,7 @@ _WAIT = 10.0
 _NO_PAYLOAD = "null"
 
 
-class Target:
+class EventFile:
     """The file that events go to or come from, the state it lies in, and what was odd on the way."""
 
     __slots__ = ("name", "top", "warnings")
@@ -107,12 +107,12 @@ def encode(topic: str, payload: "str | None", as_json: bool, session: "str | Non
     return line.encode("ascii") + b"}\n"
 
 
-def append(target: Target, line: bytes) -> None:
+def append(target: EventFile, line: bytes) -> None:
     """Add one line in one write, after a torn tail on a fresh line."""
     files.append_record(target.path, line, _WAIT)
 
 
-def from_environment(value: str) -> Target:
+def from_environment(value: str) -> EventFile:
     """The file that ``RALPH_EVENTS_FILE`` names. Raises Fatal for one outside a state folder."""
     folder, name = os.path.split(value)
     top = os.path.realpath(folder)
@@ -122,7 +122,7 @@ def from_environment(value: str) -> Target:
             f"RALPH_EVENTS_FILE names '{printable(value)[:200]}', which is no events file of a repository",
             "unset RALPH_EVENTS_FILE, or run git ralph run resume",
         )
-    return Target(top, name, [])
+    return EventFile(top, name, [])
 
 
 def read_marker(layout: Layout, warnings: "list[str]") -> "str | None":
@@ -147,7 +147,7 @@ def chosen(
     state: "Callable[[], Layout]",
     run: "str | None" = None,
     file: "str | None" = None,
-) -> Target:
+) -> EventFile:
     """The events file that is meant: ``run``, environment, markers, ``file``, then ``events.jsonl``.
 
     ``state`` is asked only when needed, so that the environment alone works outside a repository.
@@ -165,11 +165,28 @@ def chosen(
     name = read_marker(layout, warnings)
     if name is None and layout.own != layout.top:
         name = read_marker(layout.main(), warnings)
-    return Target(layout.top, name or file or FALLBACK, warnings)
+    return EventFile(layout.top, name or file or FALLBACK, warnings)
 
 
-def _of_run(layout: Layout, run: str) -> Target:
-    target = Target(layout.top, name_of_run(run), [])
+def announce(
+    layout: Layout, environ: "Mapping[str, str]", topic: str, payload: "Mapping[str, object]"
+) -> "list[str]":
+    """An event that a hook tells of, in the file that ``git ralph emit`` would choose here.
+
+    A hook goes on whatever the environment names: a file that is none is a warning, and passed over.
+    """
+    warnings: list[str] = []
+    try:
+        found = chosen(environ, lambda: layout)
+    except RalphError as error:
+        warnings.append(error.message)
+        found = chosen({}, lambda: layout)
+    append(found, encode(topic, jsonline.dumps(dict(payload)), True, None))
+    return [*warnings, *found.warnings]
+
+
+def _of_run(layout: Layout, run: str) -> EventFile:
+    target = EventFile(layout.top, name_of_run(run), [])
     if not os.path.lexists(target.path):
         raise Fatal(f"no run '{run}'", "git ralph run list")
     return target

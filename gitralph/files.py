@@ -11,6 +11,7 @@ import stat
 import time
 
 WAIT = 2.0
+SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
@@ -26,8 +27,17 @@ def open_regular(path: str, flags: int) -> int:
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", path)
     if mode & 0o077:
-        os.fchmod(fd, 0o600)
+        _make_private(fd, flags)
     return fd
+
+
+def _make_private(fd: int, flags: int) -> None:
+    try:
+        os.fchmod(fd, 0o600)
+    except OSError:  # a read-only file system, or somebody else's file: it can be read all the same
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            os.close(fd)
+            raise
 
 
 def make_folder(path: str) -> None:
@@ -56,7 +66,7 @@ def _try_lock(fd: int, kind: int) -> bool:
     return True
 
 
-def lock(fd: int, path: str, kind: int = fcntl.LOCK_EX, wait: float = WAIT) -> None:
+def lock(fd: int, path: str, kind: int = EXCLUSIVE, wait: float = WAIT) -> None:
     """Take ``flock`` within ``wait`` seconds or raise LockTimeoutError."""
     deadline = time.monotonic() + wait
     pause = 0.0005
@@ -158,6 +168,26 @@ def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = Fa
         if exclusive:
             os.unlink(temporary)
     return True
+
+
+def sync_folder(path: str) -> None:
+    """Make the names in a folder durable: without it a rename may not be there after a power cut."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_for_good(path: str, data: bytes) -> None:
+    """As :func:`write_whole`, and durable when this returns: the bytes, the name, the folder."""
+    folder = os.path.dirname(path)
+    fresh = not os.path.isdir(folder)
+    make_folder(folder)
+    if fresh:
+        sync_folder(os.path.dirname(folder))
+    write_whole(path, data, sync=True)
+    sync_folder(folder)
 
 
 def unlocked(fd: int) -> int:

@@ -22,19 +22,20 @@ from gitralph import (
     sessionfile,
     streams,
 )
-from gitralph.event import Event
+from gitralph.agents.launching import requires
+from gitralph.event import Event, session_of
 from gitralph.gitdir import Place
 from gitralph.layout import Layout
 from gitralph.quote import printable
 from gitralph.sessionid import safe_form
 
-# agent, payload, kind of policy event, environment: the exit code
-Policy = Callable[[str, dict[str, object], str, dict[str, str]], int]
+# the agent whose hook this is, its event, the kind of policy, the environment: the exit code
+Policy = Callable[[str, Event, str, dict[str, str]], int]
 _RECORDED_TOO = ("doc-only", "stop", "start")
 READ_LIMIT = 32 << 20
 READ_SECONDS = 5.0
 _LOG_LIMIT = 256 << 10
-_TURNS = ("prompt", "stop", "subagent")
+_TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
 
 
 class SkipError(Exception):
@@ -109,18 +110,12 @@ def _forget_texts(event: Event) -> None:
         change.compute = None
 
 
-def session_of(event: Event, environ: dict[str, str]) -> str:
-    """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
-
-    Raises SkipError when there is none: a session is never guessed.
-    """
-    launched = environ.get("RALPH_SESSION", "")
-    if launched:
-        return safe_form(launched)
-    own = event.parent or event.session
-    if own is None:
+def _session(event: Event, environ: dict[str, str]) -> str:
+    """The session to record under. Raises SkipError when there is none."""
+    session = session_of(event, environ)
+    if session is None:
         raise SkipError("no session id in the input")
-    return safe_form(own)
+    return session
 
 
 def _check_manifest(lay: Layout, environ: dict[str, str]) -> None:
@@ -151,7 +146,7 @@ def _refuse_fallen(cwd: str) -> None:
 
 
 def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
-    session = session_of(event, environ)
+    session = _session(event, environ)
     _refuse_fallen(cwd)
     if event.parent and event.session and event.agent_id is None:
         event.agent_id = event.session
@@ -191,7 +186,7 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     place = gitdir.discover(os.path.realpath(cwd))
     if place is None:
         return
-    lay, session = layout.for_place(place), session_of(event, environ)
+    lay, session = layout.for_place(place), _session(event, environ)
     _ensure(lay, session, event, agent, place)
     if event.link is not None and "RALPH_SESSION" not in environ:
         _link(lay, event.link, place)
@@ -210,7 +205,7 @@ def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) ->
     """Around a shell command: what it may have changed, which no payload tells."""
     from gitralph import shellwatch
 
-    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    session, place = _session(event, environ), gitdir.discover(os.path.realpath(cwd))
     if place is None:
         return
     lay = layout.for_place(place)
@@ -237,14 +232,19 @@ def _wake(lay: Layout, session: str, event: Event) -> None:
 
 def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str, str]) -> None:
     """Record one payload. Raises SkipError, locate.OutsideError, OSError, layout.StateError."""
-    agent = agents.speaker(asked := agent, payload, environ.get("COPILOT_CLI") == "1")
-    parse = agents.load(agent)
+    record_event(_read(agent, payload, environ), whole, environ)
+
+
+def _read(agent: str, payload: dict[str, object], environ: dict[str, str]) -> Event:
     try:
-        event: Event = parse(payload)  # type: ignore[operator]
+        return agents.read(agent, payload, environ)
     except ValueError as error:
-        raise SkipError(str(error)) from None
-    if agent != asked and event.link is not None:
-        event.parent = event.link[0]  # as the agent's own hook has it, so that both record one step
+        raise SkipError(str(error), payload) from None
+
+
+def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
+    """Record what one event tells; raises as :func:`take`."""
+    agent = event.agent
     named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
     cwd = event.cwd if event.cwd and named else os.getcwd()
     if not whole:
@@ -259,15 +259,17 @@ def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str,
         _note_life(event, cwd, agent, environ)
 
 
-def log(lay: Layout, message: str) -> None:
-    """One line in hooks.log, which is started afresh when it grows too large."""
+def log(lay: Layout, message: str) -> bool:
+    """One line in hooks.log, which is started afresh when it grows too large; else to stderr (False)."""
     line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
     try:
         if os.path.exists(lay.log) and os.stat(lay.log).st_size > _LOG_LIMIT:
             os.replace(lay.log, lay.log + ".old")
         files.append_record(lay.log, line, wait=0.2)
+        return True
     except OSError as error:
         _complain(f"{message} (and hooks.log cannot be written: {error.strerror})")
+        return False
 
 
 def _complain(message: str) -> None:
@@ -280,8 +282,7 @@ def _log_anywhere(agent: str, message: str) -> bool:
         place = gitdir.discover(os.getcwd())
         top = layout.state_folder(place) if place else ""
         if top and os.path.isdir(top):
-            log(Layout(top, layout.MAIN), f"{agent}: {message}")
-            return True
+            return log(Layout(top, layout.MAIN), f"{agent}: {message}")
     except OSError:
         pass
     _complain(message)
@@ -290,11 +291,17 @@ def _log_anywhere(agent: str, message: str) -> bool:
 
 def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) -> int:
     payload, whole = parse_input(read_input(0))
-    kind = policyevent.kind_of(payload, environ) if decide else None
+    try:
+        event = _read(agent, payload, environ)
+    except SkipError:
+        if environ.get("RALPH_TRACKING") == "0" and not requires(payload):
+            return 0
+        raise
+    kind = policyevent.kind_of(event, environ) if decide else None
     if kind is not None and decide is not None:
         os.umask(mask & ~0o700)  # a worktree's files are the user's
         try:
-            code = decide(agent, payload, kind, environ)
+            code = decide(agent, event, kind, environ)
         finally:
             os.umask(0o077)
         if code or kind not in _RECORDED_TOO or environ.get("RALPH_DOC_ONLY"):
@@ -303,13 +310,13 @@ def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) 
         return 0
     if agent not in agents.ADAPTERS:
         raise SkipError(f"unknown agent '{agent[:40]}'")
-    take(agent, payload, whole, environ)
+    record_event(event, whole, environ)
     return 0
 
 
 def _skip(agent: str, error: SkipError) -> int:
     """Log what was no event; 2 when what could be read of it requires a worktree."""
-    if policyevent.requires(error.parsed):
+    if requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
     if _log_anywhere(agent, str(error)) and error.unread:
@@ -330,8 +337,8 @@ def main(agent: str, decide: Policy | None = None) -> int:
     except SkipError as error:
         return _skip(agent, error)
     except OSError as error:
-        _log_anywhere(agent, f"not recorded: {error.strerror or error}")
-        _complain(f"not recorded: {error.strerror or error}")
+        if _log_anywhere(agent, f"not recorded: {error.strerror or error}"):
+            _complain(f"not recorded: {error.strerror or error}")
     except layout.StateError as error:
         _complain(f"not recorded: {error}")
     except BaseException as error:  # the agent must go on, whatever this is

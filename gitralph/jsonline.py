@@ -3,6 +3,10 @@
 Accepts what RFC 8259 allows, and nothing else: no NaN, no digits beyond what an int may have.
 """
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 try:
     from _json import encode_basestring_ascii as _quote
     from _json import make_scanner as _make_scanner
@@ -19,6 +23,7 @@ except ImportError:  # an interpreter without the accelerator
 _BAD = (StopIteration, ValueError, SystemError)
 _BLANK = " \t\n\r"
 _LONGEST_NUMBER = 400
+_LONGEST_LINE = 8 << 20  # of another program's file: a transcript's lines hold whole files
 
 
 def _number(text: str) -> int:
@@ -123,3 +128,48 @@ def dumps(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ",".join([_quote(str(k)) + ":" + dumps(v) for k, v in value.items()]) + "}"
     raise TypeError("cannot be written as JSON: " + type(value).__name__)
+
+
+def line(fields: object) -> bytes:
+    """One object as a line of a file: ASCII, in one piece, with its newline."""
+    return dumps(fields).encode("ascii") + b"\n"
+
+
+def lines(data: bytes) -> "Iterator[tuple[int, int, bytes]]":
+    """Start, end and bytes of every whole line that holds something.
+
+    A last line without its newline is not there yet; a file system may leave NULs where a crash cut a
+    write short.
+    """
+    at = 0
+    while (end := data.find(b"\n", at)) >= 0:
+        raw = data[at:end]
+        if raw.strip(b"\0 \t\r"):
+            yield at, end + 1, raw
+        at = end + 1
+
+
+def object_in(raw: bytes) -> dict[str, object]:
+    """The object that a line holds. Raises ValueError saying what the line is instead."""
+    try:
+        value = loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError("not UTF-8") from None
+    except ValueError:
+        raise ValueError("not JSON") from None
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return value
+
+
+def objects(data: bytes) -> "Iterator[dict[str, object]]":
+    """The objects on the lines of another program's file; whatever else it holds is passed over."""
+    for raw in data.split(b"\n"):
+        if not raw.lstrip().startswith(b"{") or len(raw) > _LONGEST_LINE:
+            continue
+        try:
+            value = loads(raw.decode("utf-8", "replace"))
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value

@@ -9,6 +9,7 @@ import os
 import time
 
 from gitralph import files, jsonline, record, sessionfile, shellgit
+from gitralph.base import nul
 from gitralph.event import Event
 from gitralph.gitdir import Place
 from gitralph.layout import MAIN, Layout
@@ -20,6 +21,8 @@ _BYTES = 64 << 20
 _PATHS = 20_000
 _LIMIT = 32 << 20
 _TWIN_SECONDS = 2.0
+# where it comes at once, a command without an end had ended before
+_ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
@@ -36,7 +39,7 @@ class Picture:
 def _parse_status(said: bytes) -> Picture:
     """The paths of ``status --porcelain=v2 --branch -z``, with HEAD's blob where there is one."""
     picture = Picture(None, {})
-    for row in said.split(b"\0"):
+    for row in nul.rows(said):
         kind, base, path = row[:2], None, b""
         if row.startswith(b"# branch.oid "):
             head = row[13:].decode("ascii", "replace")
@@ -108,12 +111,11 @@ def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str])
         return set()
     words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old or _EMPTY_TREE, new or _EMPTY_TREE]
     said = shellgit.run(root, words, environ, time.monotonic() + BUDGET)
-    return None if said is None else {record.path_text(path) for path in said.split(b"\0")[:-1]}
+    return None if said is None else {record.path_text(path) for path in nul.rows(said)}
 
 
 def _note(lay: Layout, fields: dict[str, object]) -> None:
-    line = jsonline.dumps({"v": 1, **fields, "ts": sessionfile.now()})
-    files.append_record(lay.shells, line.encode("ascii") + b"\n")
+    files.append_record(lay.shells, jsonline.line({"v": 1, **fields, "ts": sessionfile.now()}))
 
 
 def _key(event: Event) -> str:
@@ -227,4 +229,4 @@ def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> 
         kept = load(f"{folder}/{name}")
         same = kept is not None and kept.get("own") == event.session
         if kept is None or (same and (kept.get("agent_id") == event.agent_id or event.kind == "end")):
-            _close(f"{folder}/{name}", environ, late=event.kind not in ("stop", "subagent", "end"))
+            _close(f"{folder}/{name}", environ, late=event.kind not in _ENDS)

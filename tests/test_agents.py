@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 # kinds of expect.json in our words; what records nothing need not be told apart
 KINDS = {
-    "subagent-start": {"subagent"}, "subagent-stop": {"subagent"}, "worktree": {"worktree", "other"},
+    "worktree": {"worktree-create", "other"},
     "batch": {"other"},
     "outside": {"edit"}, "cwd": {"cwd", "other"}, "failed": {"failed", "other"}, "pre": {"pre", "other"},
 }  # fmt: skip

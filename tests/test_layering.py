@@ -27,7 +27,7 @@ MAY_IMPORT = {
 THIRD_PARTY = {
     "cli": {"click"},
     "porcelain": set[str](),
-    "state": {"filelock"},
+    "state": set[str](),
     "plumbing": {"dulwich"},
     "isolate": set[str](),
     "lane 0": set[str](),

@@ -63,7 +63,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
     subprocess.run([*words, "--disable-pip-version-check", str(wheel)], check=True, capture_output=True)
     [site] = folder.glob("lib/python*/site-packages")
-    borrowed = {os.path.dirname(os.path.dirname(_file_of(name))) for name in ("click", "dulwich", "filelock")}
+    borrowed = {os.path.dirname(os.path.dirname(_file_of(name))) for name in ("click", "dulwich")}
     (site / "borrowed.pth").write_text("\n".join(sorted(borrowed)) + "\n")
     return folder
 
@@ -124,7 +124,7 @@ def test_wheel_says_what_it_is(wheel: Path) -> None:
     assert f"\nVersion: {__version__}\n" in told
     assert "\nLicense-Expression: MIT\n" in told
     assert "\nRequires-Python: >=3.11\n" in told
-    for name in ("click", "dulwich", "filelock"):
+    for name in ("click", "dulwich"):
         assert re.search(rf"^Requires-Dist: {name}<\d+,>=", told, re.M), name
 
 

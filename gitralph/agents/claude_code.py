@@ -4,6 +4,7 @@ The response of Write and Edit holds the original file and the patch; ``oldStrin
 ``newString`` the text asked for, so the patch is believed before the replacement.
 """
 
+from gitralph.agents.shared import asks, stop_of
 from gitralph.event import Change, Event, list_of, object_of, text_of, text_or_absent
 from gitralph.exactness import UNKNOWN
 from gitralph.textedit import UnifiedHunk, apply_unified, replace
@@ -11,8 +12,8 @@ from gitralph.textedit import UnifiedHunk, apply_unified, replace
 _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _KINDS = {
     "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent", "SubagentStop": "subagent", "CwdChanged": "cwd",
-    "WorktreeCreate": "worktree", "WorktreeRemove": "worktree",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop", "CwdChanged": "cwd",
+    "WorktreeCreate": "worktree-create", "WorktreeRemove": "worktree-remove",
 }  # fmt: skip
 
 
@@ -28,7 +29,7 @@ def parse(payload: dict[str, object]) -> Event:
         kind = "shell-pre" if name == "PreToolUse" else "shell"
     elif tool == "EnterWorktree" and name == "PostToolUse":
         kind = "cwd"
-    return Event(
+    event = Event(
         kind,
         text_of(payload, "session_id"),
         cwd=text_of(payload, "cwd"),
@@ -39,6 +40,18 @@ def parse(payload: dict[str, object]) -> Event:
         transcript=text_of(payload, "transcript_path"),
         source=text_of(payload, "source", "reason"),
     )
+    event.agent_type = text_of(payload, "agent_type")
+    if name == "PreToolUse" or (not name and ("tool_name" in payload or "tool_input" in payload)):
+        # without a name: a script that asks about one tool call
+        asks(event, payload.get("tool_input"))
+    elif kind in ("stop", "subagent-stop"):
+        event.stop = stop_of(payload)
+    elif kind in ("worktree-create", "worktree-remove"):
+        event.worktree = (
+            text_of(payload, "name", "worktree_name"),
+            text_of(payload, "worktree_path", "worktreePath", "path"),
+        )
+    return event
 
 
 def _changes(payload: dict[str, object], tool: str) -> list[Change]:

@@ -4,12 +4,12 @@ A patch that fails has a pre event and no post, so a post is always a patch that
 come from the bytes before and the patch. The answer leaves out the source of a move: the patch names it.
 """
 
-from gitralph.agents.shared import fill, patch_changes
+from gitralph.agents.shared import asks, fill, patch_changes, stop_of
 from gitralph.event import Change, Event, object_of, text_of
 
 _KINDS = {
     "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent", "SubagentStop": "subagent",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
 }  # fmt: skip
 _TOOLS = {("PreToolUse", "apply_patch"): "pre", ("PostToolUse", "apply_patch"): "edit",
           ("PreToolUse", "Bash"): "shell-pre", ("PostToolUse", "Bash"): "shell"}  # fmt: skip
@@ -30,4 +30,8 @@ def parse(payload: dict[str, object]) -> Event:
         tool=tool,
         call=text_of(payload, "tool_use_id"),
     )
+    if name == "PreToolUse":
+        asks(found, payload.get("tool_input"))
+    elif kind in ("stop", "subagent-stop"):
+        found.stop = stop_of(payload)
     return fill(found, payload)

@@ -4,13 +4,13 @@ PascalCase events carry Claude's tool names with Copilot's own arguments. There 
 paired by their input, alike in both dialects, so that two hooks of one call record it once.
 """
 
-from gitralph.agents.shared import call_of, fill, patch_changes, replacing
+from gitralph.agents.shared import asks, call_of, fill, patch_changes, replacing, stop_of
 from gitralph.event import Change, Event, object_of, text_of, to_bytes
 from gitralph.exactness import UNKNOWN
 
 _KINDS = {
     "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent", "SubagentStop": "subagent",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
 }  # fmt: skip
 _TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
 _SHELLS = frozenset(["bash", "Bash", "shell", "powershell"])
@@ -46,7 +46,7 @@ def parse(payload: dict[str, object]) -> Event:
         kind = "failed" if _is_failure(payload) else _TOOLS[name]
         changes = _changes(given)
     elif kind == "stop" and parent is not None:
-        kind = "subagent"
+        kind = "subagent-stop"
     found = Event(
         kind,
         text_of(payload, "sessionId", "session_id"),
@@ -56,6 +56,11 @@ def parse(payload: dict[str, object]) -> Event:
         parent=parent,
     )
     fill(found, payload)
+    if name == "PreToolUse":
+        asks(found, given)
+    elif name == "SubagentStop" or kind == "stop":
+        # a subagent that stops is told of twice: its own agentStop, which says less, comes first
+        found.stop = stop_of(payload, "response")
     _link(found, payload)
     return found
 

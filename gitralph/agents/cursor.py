@@ -3,14 +3,14 @@
 ``postToolUse`` and ``afterFileEdit`` tell the same edit; the latter is an echo where both are registered.
 """
 
-from gitralph.agents.shared import call_of, fill, replacing, written
+from gitralph.agents.shared import asks, call_of, fill, replacing, stop_of, written
 from gitralph.event import Change, Event, list_of, object_of, text_of
 from gitralph.jsonline import loads
 
 _WRITERS = frozenset(["Write", "StrReplace", "Edit", "Delete"])
 _KINDS = {
     "sessionStart": "start", "beforeSubmitPrompt": "prompt", "stop": "stop", "sessionEnd": "end",
-    "subagentStart": "subagent", "subagentStop": "subagent",
+    "subagentStart": "subagent-start", "subagentStop": "subagent-stop",
     "beforeShellExecution": "shell-pre", "afterShellExecution": "shell", "afterFileEdit": "edit",
 }  # fmt: skip
 _TOOLS = {"preToolUse": "pre", "postToolUse": "edit", "postToolUseFailure": "failed"}
@@ -38,6 +38,10 @@ def parse(payload: dict[str, object]) -> Event:
     fill(found, payload)
     found.cwd = found.cwd or _root(payload)
     found.agent_id = found.agent_id or text_of(payload, "subagent_id")
+    if name == "preToolUse":
+        asks(found, payload.get("tool_input"))
+    elif kind in ("stop", "subagent-stop"):
+        found.stop = stop_of(payload)
     return found
 
 

@@ -5,14 +5,14 @@ missing: then calls are paired by their input.
 """
 
 from gitralph import patchtext
-from gitralph.agents.shared import call_of, fill, patch_changes, replacing, written
+from gitralph.agents.shared import asks, call_of, fill, patch_changes, replacing, stop_of, written
 from gitralph.event import Change, Event, list_of, object_of, text_of
 from gitralph.textedit import replace_in_turn
 
 _WRITERS = frozenset(["Create", "Write", "Edit", "MultiEdit", "NotebookEdit", "ApplyPatch"])
 _KINDS = {
     "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent", "SubagentStop": "subagent",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
 }  # fmt: skip
 _TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
 
@@ -37,6 +37,10 @@ def parse(payload: dict[str, object]) -> Event:
         tool=tool,
         call=text_of(payload, "tool_use_id", "toolUseId") or (call_of(tool, given) if tool else None),
     )
+    if name == "PreToolUse":
+        asks(found, payload.get("tool_input", payload.get("toolInput")))
+    elif kind in ("stop", "subagent-stop"):
+        found.stop = stop_of(payload)
     return fill(found, payload)
 
 

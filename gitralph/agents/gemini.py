@@ -4,7 +4,7 @@ The answer of a write holds both whole texts. There is no call id, so calls are 
 subagent cannot be told from its parent. ``AfterTool`` fires for failures too.
 """
 
-from gitralph.agents.shared import call_of, fill, first_text, written
+from gitralph.agents.shared import asks, call_of, fill, first_text, stop_of, written
 from gitralph.event import Change, Event, object_of, text_of, to_bytes
 from gitralph.exactness import UNKNOWN, Text
 
@@ -34,6 +34,10 @@ def parse(payload: dict[str, object]) -> Event:
         tool=tool,
         call=call_of(tool, given) if tool else None,
     )
+    if name == "BeforeTool":
+        asks(found, payload.get("tool_input"))
+    elif kind == "stop":
+        found.stop = stop_of(payload, "prompt_response")
     return fill(found, payload)
 
 

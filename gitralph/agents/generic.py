@@ -5,6 +5,7 @@
 when unknown. ``pre`` announces an edit whose texts the payload will not hold.
 """
 
+from gitralph.agents.shared import asks, stop_of
 from gitralph.event import Change, Event, text_of, text_or_absent
 from gitralph.exactness import UNKNOWN, Text
 
@@ -23,7 +24,7 @@ def parse(payload: dict[str, object]) -> Event:
         if path is None:
             raise ValueError("no path")
         changes = [_change(payload, name, path)]
-    return Event(
+    event = Event(
         "edit" if name in _EDITS else name,
         text_of(payload, "session", "session_id"),
         cwd=text_of(payload, "cwd"),
@@ -34,6 +35,12 @@ def parse(payload: dict[str, object]) -> Event:
         parent=text_of(payload, "parent"),
         source=text_of(payload, "source", "reason"),
     )
+    event.agent_type = text_of(payload, "agent_type")
+    if name == "pre":
+        asks(event, payload)
+    elif name == "stop":
+        event.stop = stop_of(payload)
+    return event
 
 
 def _text(payload: dict[str, object], key: str) -> Text:

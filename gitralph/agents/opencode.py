@@ -4,7 +4,7 @@ Results hold a patch per file, the bytes before tell the rest. ``file.edited`` n
 never attributed. A child session's edits belong to its parent, which the plugin names.
 """
 
-from gitralph.agents.shared import Compute, patch_changes, patched, replacing, written
+from gitralph.agents.shared import Compute, asks, patch_changes, patched, replacing, stop_of, written
 from gitralph.event import Change, Event, list_of, object_of, text_of
 from gitralph.exactness import UNKNOWN
 from gitralph.textedit import apply_unified, parse_unified
@@ -31,11 +31,18 @@ def parse(payload: dict[str, object]) -> Event:
             kind = "pre" if before else "edit"
             changes = _changes(tool, object_of(answer if before else call, "args"), answer)
     elif parent is not None and kind in ("start", "stop", "end", "prompt"):
-        kind = "subagent"
+        kind = {"start": "subagent-start", "stop": "subagent-stop"}.get(kind, "subagent")
     found = Event(
         kind, session, cwd=text_of(payload, "cwd"), changes=changes, tool=tool,
         call=text_of(call, "callID"), parent=parent, agent_id=session if parent else None,
     )  # fmt: skip
+    if name == "tool.execute.before":
+        asks(found, answer.get("args"))
+    elif kind in ("stop", "subagent-stop"):
+        found.stop = stop_of(payload)
+    elif kind == "subagent-start":
+        info = object_of(object_of(event, "properties"), "info")
+        found.agent_type = text_of(info, "agent")
     if parent and session and parent != session:
         found.link = (parent, session)
     return found

@@ -4,6 +4,7 @@ Only the bytes before the call tell what was there: the texts after are computed
 result's own patch first, since pi matches loosely.
 """
 
+from gitralph.agents.shared import asks, stop_of
 from gitralph.event import Change, Event, list_of, object_of, text_of, to_bytes
 from gitralph.exactness import UNKNOWN
 from gitralph.textedit import apply_unified, parse_unified, replace_each
@@ -25,7 +26,7 @@ def parse(payload: dict[str, object]) -> Event:
         changes = _changes(event, tool)
     elif name in ("tool_call", "tool_result") and tool == "bash":
         kind = "shell-pre" if name == "tool_call" else "shell"
-    return Event(
+    found = Event(
         kind,
         text_of(payload, "session_id"),
         cwd=text_of(payload, "cwd"),
@@ -35,6 +36,11 @@ def parse(payload: dict[str, object]) -> Event:
         transcript=text_of(payload, "transcript_path"),
         source=text_of(event, "reason"),
     )
+    if name == "tool_call":
+        asks(found, event.get("input"))
+    elif name == "agent_end":  # agent_settled says the same again
+        found.stop = stop_of(payload)
+    return found
 
 
 def _tool_kind(name: str, event: dict[str, object]) -> str:

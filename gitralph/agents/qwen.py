@@ -4,14 +4,14 @@
 """
 
 from gitralph.agents.gemini import has_error, told_before
-from gitralph.agents.shared import fill, first_text, written
+from gitralph.agents.shared import asks, fill, first_text, stop_of, written
 from gitralph.event import Change, Event, object_of, text_of
 
 _WRITERS = frozenset(["write_file", "edit", "notebook_edit"])
 _SHELL = "run_shell_command"
 _KINDS = {
     "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent", "SubagentStop": "subagent",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
 }  # fmt: skip
 _TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
 
@@ -36,6 +36,10 @@ def parse(payload: dict[str, object]) -> Event:
         tool=tool,
         call=text_of(payload, "tool_use_id", "tool_call_id"),
     )
+    if name == "PreToolUse":
+        asks(found, payload.get("tool_input"))
+    elif kind in ("stop", "subagent-stop"):
+        found.stop = stop_of(payload)
     return fill(found, payload)
 
 

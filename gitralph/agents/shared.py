@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from gitralph import patchtext
-from gitralph.event import Change, Event, text_of, to_bytes
+from gitralph.event import Change, Event, Stop, list_of, text_of, to_bytes
 from gitralph.exactness import UNKNOWN
 from gitralph.patchtext import FilePatch
 from gitralph.sessionid import digest
@@ -90,5 +90,38 @@ def fill(event: Event, payload: dict[str, object]) -> Event:
     event.cwd = text_of(payload, "cwd")
     event.transcript = text_of(payload, "transcript_path", "transcriptPath")
     event.agent_id = text_of(payload, "agent_id", "agentId")
+    event.agent_type = text_of(payload, "agent_type", "agentType", "subagent_type")
     event.source = text_of(payload, "source", "reason")
     return event
+
+
+def asks(event: Event, given: object) -> Event:
+    """The event is one of an agent that waits for leave to call its tool."""
+    event.ahead, event.given = True, given
+    return event
+
+
+def stop_of(payload: dict[str, object], *said: str) -> Stop:
+    """What a stop tells; ``said`` are an agent's own fields for the last message."""
+    own = text_of(payload, "agent_transcript_path", "agentTranscriptPath")
+    again = payload.get("stop_hook_active")
+    return Stop(
+        text_of(payload, "last_assistant_message", "lastAssistantMessage", *said),
+        own or text_of(payload, "transcript_path", "transcriptPath"),
+        own is not None,
+        _runs_on(payload),
+        again if isinstance(again, bool) else None,
+    )
+
+
+def _runs_on(payload: dict[str, object]) -> bool:
+    """True while something started in the background still works: this stop is not the end.
+
+    Qwen Code lists a subagent in the foreground as running in its own SubagentStop.
+    """
+    own = text_of(payload, "agent_id")
+    return any(
+        text_of(task, "status") in ("running", "pending", "queued", "in_progress")
+        and (own is None or text_of(task, "id") != own)
+        for task in list_of(payload, "background_tasks")
+    )

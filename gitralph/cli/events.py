@@ -64,14 +64,14 @@ class _Show:
         self.bad = 0
         self._count = 0
 
-    def rows(self, rows: Iterable[porcelain.Row]) -> None:
+    def rows(self, rows: Iterable[porcelain.EventLine]) -> None:
         for row in rows:
             if isinstance(row, porcelain.Bad):
                 self._complain(row)
             else:
                 self._one(row)
 
-    def _one(self, row: porcelain.Event) -> None:
+    def _one(self, row: porcelain.Emitted) -> None:
         line = row.raw.decode("utf-8")
         if self.as_json:
             sys.stdout.write(("[\n " if not self._count else ",\n ") + line)
@@ -93,7 +93,7 @@ class _Show:
         output.warn(f"'{self.reader.source.name}' line {number}: {row.reason}: '{text}'")
 
 
-def _sentence(row: porcelain.Event) -> str:
+def _sentence(row: porcelain.Emitted) -> str:
     """Time, topic and payload for people, on one line."""
     import json
 

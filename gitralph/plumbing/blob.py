@@ -10,8 +10,9 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from gitralph.base import nul
 from gitralph.errors import Fatal
-from gitralph.plumbing import indexfile
+from gitralph.plumbing import indexfile, listing
 from gitralph.plumbing.git import PLAIN_INDEX, Git, GitError
 from gitralph.plumbing.objects import Objects
 from gitralph.plumbing.snapshot import ABSENT, Content, Worktree, write_copy
@@ -73,25 +74,20 @@ def _write_seeds(index: str, entries: Mapping[bytes, Entry]) -> None:
             file.write(indexfile.compose(entries))
 
 
+def _entries(git: Git) -> dict[bytes, Entry]:
+    return {row.path: row.entry for row in listing.entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))}
+
+
 def _read_entries(git: Git, index: str) -> dict[bytes, Entry]:
     """What git put into a private index, by git itself where it is not in the common form."""
     with open(index, "rb") as file:
         found = indexfile.parse(file.read())
     if found is None:
-        return _parse_entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))
+        return _entries(git)
     try:
         return {found.name_of(slot): slot.entry for slot in found.walk()}
     except indexfile.DamagedError:  # a name too long for the short form
-        return _parse_entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))
-
-
-def _parse_entries(listing: bytes) -> dict[bytes, Entry]:
-    out = {}
-    for line in listing.split(b"\0")[:-1]:
-        facts, _, path = line.partition(b"\t")
-        mode, oid, _stage = facts.split(b" ")
-        out[path] = Entry(int(mode, 8), oid)
-    return out
+        return _entries(git)
 
 
 def blobs_for(
@@ -119,7 +115,7 @@ def blobs_for(
         write_copy(copy, path, content)
     git = bench.git.at(copy, GIT_INDEX_FILE=index, GIT_WORK_TREE=copy)
     _write_seeds(index, {path: entry for path, entry in seeds.items() if entry is not None})
-    wanted = b"".join(path + b"\0" for path in there)
+    wanted = nul.joined(there)
     made: dict[bytes, Entry] = {}
     if wanted:
         git.run(*PLAIN_INDEX, "update-index", "--add", "--replace", "-z", "--stdin", stdin=wanted)
@@ -138,13 +134,11 @@ def working_form(git: Git, path: bytes, entry: Entry) -> bytes:
 
 def filtered_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
     """Those of ``paths`` that a clean filter governs."""
-    given = b"".join(path + b"\0" for path in paths)
+    given = nul.joined(paths)
     if not given:
         return set()
-    fields = git.run("check-attr", "-z", "--stdin", "filter", stdin=given).split(b"\0")
-    return {
-        fields[at] for at in range(0, len(fields) - 2, 3) if fields[at + 2] not in (b"unspecified", b"unset")
-    }
+    said = git.run("check-attr", "-z", "--stdin", "filter", stdin=given)
+    return {path for path, _, value in nul.groups(said, 3) if value not in (b"unspecified", b"unset")}
 
 
 __all__ = ["ABSENT", "GitError", "Workbench", "blobs_for", "filtered_paths", "working_form"]

@@ -9,13 +9,14 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitralph.plumbing import index
+from gitralph.base import nul
+from gitralph.plumbing import index, listing
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.index import IndexCopy, Staged
+from gitralph.plumbing.listing import Pair
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import GITLINK, Entry
 
-Pair = tuple[Entry | None, Entry | None]
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.splitIndex=false")
 
 
@@ -32,18 +33,9 @@ class Carry:
         return self.repo.git.at(self.repo.root, GIT_INDEX_FILE=path or self.copy.path)
 
 
-def _entry(mode: str, oid: str) -> Entry | None:
-    return None if mode == "000000" else Entry(int(mode, 8), oid.encode())
-
-
 def changed(git: Git, old: str, new: str) -> dict[bytes, Pair]:
     """Every path in which two commits differ."""
-    fields = git.run("diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", old, new).split(b"\0")
-    out: dict[bytes, Pair] = {}
-    for facts, path in zip(fields[0::2], fields[1::2], strict=False):
-        one = facts.decode("ascii").lstrip(":").split()
-        out[path] = (_entry(one[0], one[2]), _entry(one[1], one[3]))
-    return out
+    return listing.differences(git.run("diff-tree", "-r", "-z", "--no-renames", "--no-commit-id", old, new))
 
 
 def open_carry(repo: Repository, pairs: Mapping[bytes, Pair], aside: str) -> Carry:
@@ -94,7 +86,7 @@ def _edited(carry: Carry) -> set[bytes]:
     git.try_run(*_QUIET, "update-index", "-q", "--refresh")
     said = git.run(*_QUIET, "diff-files", "--name-only", "-z", "--ignore-submodules=none")
     os.unlink(carry.copy.path)
-    return set(said.split(b"\0")) & set(carry.pairs)
+    return set(nul.rows(said)) & set(carry.pairs)
 
 
 def build_index(carry: Carry, paths: Mapping[bytes, Entry | None]) -> None:
@@ -119,7 +111,7 @@ def write_files(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -
         git = carry.on_copy(aside)
         git.run(
             *_QUIET, "checkout-index", "-f", "-q", "-u", "-z", "--stdin",
-            stdin=b"".join(p + b"\0" for p in wanted),
+            stdin=nul.joined(wanted),
         )  # fmt: skip
 
 

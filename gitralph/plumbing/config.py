@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gitralph.base import nul
 from gitralph.errors import Fatal
 from gitralph.plumbing.git import Git
 
@@ -11,19 +12,21 @@ _FALSE = frozenset(["false", "no", "off", "0", ""])
 
 @dataclass(frozen=True)
 class Config:
-    """Last value of each key; section and variable names in lower case, subsections as written."""
+    """The values of each key, the last of which counts; section and variable names in lower case."""
 
     values: dict[str, str | None] = field(default_factory=dict)
+    every: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def load(cls, git: Git) -> "Config":
         """Read everything in one process."""
-        said = git.run("config", "--list", "-z")
         values: dict[str, str | None] = {}
-        for row in said.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        every: dict[str, list[str]] = {}
+        for row in nul.texts(git.run("config", "--list", "-z")):
             key, newline, value = row.partition("\n")
             values[key] = value if newline else None
-        return cls(values)
+            every.setdefault(key, []).append(value)
+        return cls(values, every)
 
     def get(self, key: str) -> str | None:
         """The value of a key in lower case; a bare key counts as ``true``."""
@@ -31,6 +34,10 @@ class Config:
             return None
         value = self.values[key]
         return "true" if value is None else value
+
+    def all(self, key: str) -> list[str]:
+        """Every value of a key in lower case that may be given several times; empty ones do not count."""
+        return [value for value in self.every.get(key, []) if value]
 
     def boolean(self, key: str, default: bool = False) -> bool:
         """A git boolean. Raises Fatal for anything else."""

@@ -1,19 +1,16 @@
-"""The one place that starts git: absolute path, clean environment, errors as exceptions."""
+"""git as every command runs it: absolute path, clean environment, errors as exceptions."""
 
 import os
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from gitralph.base import run as runner
 from gitralph.errors import Fatal
 
-# What a git hook hands to us must not reach our own children: their index and objects are ours to name.
-_NOT_PASSED_ON = (
-    "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX",
-    "GIT_QUARANTINE_PATH", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_INTERNAL_SUPER_PREFIX",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess, Popen
+
 # An index of our own needs none of the machinery that a repository may have set up for its own.
 PLAIN_INDEX = (
     "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
@@ -32,6 +29,11 @@ class GitError(Fatal):
         self.said = text
 
 
+def _own(env: dict[str, str]) -> dict[str, str]:
+    # a status of ours must not take the lock that the user's next `git add` wants
+    return {**env, "GIT_OPTIONAL_LOCKS": "0"}
+
+
 @dataclass(frozen=True)
 class Git:
     """git with an environment. ``cwd`` None means the process's own.
@@ -48,37 +50,32 @@ class Git:
 
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> "Git":
-        """The git on PATH, by absolute path. Raises Fatal when there is none."""
-        program = shutil.which("git", path=environ.get("PATH", os.defpath))
-        if program is None or not os.path.isabs(program):
+        """The git on PATH, by absolute path, in the repository that the caller means. Raises Fatal."""
+        program = runner.find("git", environ)
+        if program is None:
             raise Fatal("git is not on PATH")
-        env = {key: value for key, value in environ.items() if key not in _NOT_PASSED_ON}
-        env["GIT_OPTIONAL_LOCKS"] = "0"
-        return cls(program, env)
+        return cls(program, _own(runner.inherited(environ, naming=True)))
 
     def at(self, cwd: str | None = None, **env: str) -> "Git":
         """The same git elsewhere, or with more environment."""
         return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep, self.words)
 
-    def start(
-        self, args: Sequence[str | bytes], stdin: int | None = None, stderr: int = subprocess.PIPE
-    ) -> subprocess.Popen[bytes]:
-        """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
-        return subprocess.Popen(
-            [self.program, *self.words, *args],
-            stdin=subprocess.DEVNULL if stdin is None else stdin,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            env=self.env,
-            cwd=self.cwd,
-            pass_fds=self.keep,
-        )
+    def elsewhere(self, folder: str, **env: str) -> "Git":
+        """git working in ``folder`` by discovery, whichever repository the caller means."""
+        env = {**_own(runner.inherited(self.env)), **env}
+        return Git(self.program, env, folder, self.keep, self.words)
 
-    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+    def start(
+        self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
+    ) -> "Popen[bytes]":
+        """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
+        words = [self.program, *self.words, *args]
+        return runner.start(words, env=self.env, cwd=self.cwd, stdin=stdin, stderr=stderr, keep=self.keep)
+
+    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> "CompletedProcess[bytes]":
         """Run to the end whatever the exit status."""
-        child = self.start(args, None if stdin is None else subprocess.PIPE)
-        out, err = child.communicate(stdin)
-        return subprocess.CompletedProcess(list(args), child.returncode, out, err)
+        words = [self.program, *self.words, *args]
+        return runner.run(words, env=self.env, cwd=self.cwd, given=stdin, keep=self.keep)
 
     def run(self, *args: str | bytes, stdin: bytes | None = None) -> bytes:
         """What git printed. Raises GitError."""

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gitralph import files
+from gitralph.base import nul
 from gitralph.errors import Busy, Fatal
-from gitralph.plumbing import indexfile
+from gitralph.plumbing import indexfile, listing
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.indexfile import IndexFile
 from gitralph.plumbing.tree import Entry
@@ -110,7 +111,7 @@ def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
     if copy.parsed is not None and not copy.parsed.may_have_stages():
         return []
     said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-u", "-z")
-    return sorted({line.partition(b"\t")[2] for line in said.split(b"\0")[:-1]})
+    return sorted({row.path for row in listing.entries(said)})
 
 
 def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dict[bytes, Staged]:
@@ -129,7 +130,7 @@ def below(git: Git, copy: IndexCopy, root: str, folder: bytes) -> list[bytes]:
     if copy.missing:
         return []
     said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-z", "--", folder + b"/")
-    return said.split(b"\0")[:-1]
+    return nul.rows(said)
 
 
 def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) -> dict[bytes, Staged]:
@@ -137,13 +138,10 @@ def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) ->
         "-c", "core.fsmonitor=false", "ls-files", "-s", "-v", "-z", "--", *sorted(wanted)
     )
     out: dict[bytes, Staged] = {}
-    for line in said.split(b"\0")[:-1]:
-        facts, _, path = line.partition(b"\t")
-        tag, mode, oid, _stage = facts.split(b" ")
-        if path in wanted:
-            letter = tag.decode()
-            flags = ("h" if letter.islower() else "") + ("S" if letter.upper() == "S" else "")
-            out[path] = Staged(Entry(int(mode, 8), oid), flags)
+    for row in listing.entries(said):
+        if row.path in wanted:
+            flags = ("h" if row.tag.islower() else "") + ("S" if row.tag.upper() == "S" else "")
+            out[row.path] = Staged(row.entry, flags)
     return out
 
 
@@ -181,13 +179,13 @@ def _advance_by_git(
     monitor: tuple[str, str],
 ) -> None:
     gone = [path for path, entry in changes.items() if entry is None]
-    lines = [b"0 %s\t%s\0" % (b"0" * 40, path) for path in gone]
-    lines += [b"%o %s 0\t%s\0" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
-    on.run(*monitor, "update-index", "--replace", "-z", "--index-info", stdin=b"".join(lines))
+    lines = [b"0 %s\t%s" % (b"0" * 40, path) for path in gone]
+    lines += [b"%o %s 0\t%s" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
+    on.run(*monitor, "update-index", "--replace", "-z", "--index-info", stdin=nul.joined(lines))
     for letter, option in (("h", "--assume-unchanged"), ("S", "--skip-worktree")):
         kept = [p for p, e in changes.items() if e is not None and letter in flags.get(p, "")]
         if kept:
-            given = b"".join(p + b"\0" for p in kept)
+            given = nul.joined(kept)
             on.run(*monitor, "update-index", option, "-z", "--stdin", stdin=given)
 
 

@@ -9,9 +9,9 @@ import zlib
 from collections.abc import Iterable
 from contextlib import closing
 
+from gitralph.files import sync_folder
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.objects import Objects
-from gitralph.plumbing.tree import sync_folder
 
 
 class GoneError(Exception):

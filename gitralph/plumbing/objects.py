@@ -5,13 +5,15 @@ the one process does, and git also knows partial clones and whatever comes after
 """
 
 import os
-import subprocess
 import zlib
 from typing import TYPE_CHECKING
 
+from gitralph.base import run as runner
 from gitralph.plumbing.git import Git
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from dulwich.objects import ShaFile
 
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
@@ -23,7 +25,7 @@ class Objects:
     def __init__(self, git: Git, folder: str) -> None:
         self._git = git
         self._folder = folder
-        self._batch: subprocess.Popen[bytes] | None = None
+        self._batch: Popen[bytes] | None = None
 
     def __getitem__(self, oid: bytes) -> "ShaFile":
         """The object of an oid (hex). Raises KeyError when it is not there."""
@@ -63,7 +65,7 @@ class Objects:
 
     def _from_git(self, oid: bytes) -> tuple[bytes, bytes]:
         if self._batch is None:
-            self._batch = self._git.start(["cat-file", "--batch"], subprocess.PIPE, subprocess.DEVNULL)
+            self._batch = self._git.start(["cat-file", "--batch"], runner.PIPE, runner.NOTHING)
         asked, said = self._batch.stdin, self._batch.stdout
         assert asked is not None
         assert said is not None

@@ -7,6 +7,7 @@ globs and magic then mean what they mean to git.
 import os
 from collections.abc import Iterable, Sequence
 
+from gitralph.base import nul
 from gitralph.plumbing.git import PLAIN_INDEX, Git, GitError
 
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
@@ -45,8 +46,8 @@ def matching(git: Git, folder: str, specs: Sequence[str], paths: Iterable[bytes]
     for number, group in enumerate(_rounds(paths)):
         index = os.path.join(folder, f"match-{number}.index")
         on = git.at(GIT_INDEX_FILE=index)
-        lines = b"".join(b"100644 %s 0\t%s\0" % (_EMPTY_BLOB, path) for path in group)
+        lines = nul.joined(b"100644 %s 0\t%s" % (_EMPTY_BLOB, path) for path in group)
         on.run(*PLAIN_INDEX, "update-index", "-z", "--index-info", stdin=lines)
         said = on.run(*PLAIN_INDEX, "ls-files", "-z", "--full-name", "--", *specs)
-        out += said.split(b"\0")[:-1]
+        out += nul.rows(said)
     return sorted(out)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from gitralph import files
 from gitralph.errors import Busy, Fatal
+from gitralph.files import sync_folder
 from gitralph.plumbing import index
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import GitError
 from gitralph.plumbing.repository import Repository
-from gitralph.plumbing.tree import sync_folder
 
 ZERO = "0" * 40
 

@@ -192,15 +192,6 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
     return fd, temporary, target
 
 
-def sync_folder(path: str) -> None:
-    """Make a rename in a folder durable."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def write_trees(objects_dir: str, trees: Iterable["Tree"]) -> None:
     """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
     waiting: list[tuple[int, str, str]] = []

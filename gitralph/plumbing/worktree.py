@@ -3,8 +3,10 @@
 import os
 from dataclasses import dataclass
 
+from gitralph.base import nul
 from gitralph.errors import Fatal
 from gitralph.plumbing.git import Git
+from gitralph.plumbing.listing import entries, states
 
 INITIALIZING = "initializing"
 _QUIET = (
@@ -30,16 +32,9 @@ class Registered:
         return not os.path.lexists(self.path + "/.git")
 
 
-def elsewhere(git: Git, folder: str, **env: str) -> Git:
-    """git working in ``folder`` by discovery, whatever ``GIT_DIR`` the caller inherited."""
-    dropped = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE")
-    kept = {key: value for key, value in git.env.items() if key not in dropped}
-    return Git(git.program, {**kept, **env}, folder, git.keep)
-
-
 def administration(git: Git, common_dir: str, folder: str) -> Git:
     """git bound to a repository as a whole, for ``worktree`` and refs."""
-    return elsewhere(git, folder, GIT_DIR=common_dir)
+    return git.elsewhere(folder, GIT_DIR=common_dir)
 
 
 def _row(block: str) -> Registered:
@@ -104,13 +99,12 @@ def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dir
     words = [*_QUIET, *programs, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]
     words += ["--ignore-submodules=none"] + (["--ignored=matching"] if ignored else [])
     found: dict[str, list[bytes]] = {key: [] for key in ("s", "m", "?", "!", "u")}
-    for row in git.run(*words).split(b"\0"):
-        code, path = row[:2].decode("ascii", "replace"), row[3:].rstrip(b"/")
+    for code, path in states(git.run(*words)):
         if code in ("??", "!!"):
             found[code[0]].append(path)
         elif "U" in code or code in ("AA", "DD"):
             found["u"].append(path)
-        elif row:
+        else:
             found["s"] += [path] if code[0] != " " else []
             found["m"] += [path] if code[1] != " " else []
     return Dirt(
@@ -121,7 +115,7 @@ def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dir
 
 def _hidden(git: Git) -> tuple[bytes, ...]:
     """Flagged entries whose file is not what the index says: ``git status`` is blind for them."""
-    rows = git.run("ls-files", "-v", "-z").split(b"\0")
+    rows = nul.rows(git.run("ls-files", "-v", "-z"))
     flagged = [row[2:] for row in rows if row[:1].islower() or row[:1] == b"S"]
     root = os.fsencode(git.cwd or ".")
     there = [path for path in flagged if os.path.lexists(os.path.join(root, path))]
@@ -133,9 +127,9 @@ def _hidden(git: Git) -> tuple[bytes, ...]:
 def _differs(git: Git, path: bytes) -> bool:
     if os.path.islink(os.path.join(os.fsencode(git.cwd or "."), path)):
         return True
-    entry = git.run("--literal-pathspecs", "ls-files", "-s", "-z", "--", path)
+    there = entries(git.run("--literal-pathspecs", "ls-files", "-s", "-z", "--", path))
     now = git.try_run("hash-object", "--", path).stdout.strip()
-    return len(entry.split()) < 2 or entry.split()[1] != now
+    return not there or there[0].entry.oid != now
 
 
 def ahead_behind(git: Git, branch: str, base: str) -> tuple[int, int] | None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 
+from gitralph.base import nul
 from gitralph.errors import Fatal
 from gitralph.plumbing import pathspec, refs
 from gitralph.porcelain.commit import open_bench
@@ -55,4 +56,4 @@ def _in_head(ctx: Context) -> list[bytes]:
     head = refs.read_head(ctx.repo).oid
     if head is None:
         return []
-    return ctx.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", head).split(b"\0")[:-1]
+    return nul.rows(ctx.git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", head))

@@ -2,10 +2,10 @@
 
 import os
 import shlex
-import subprocess
 from typing import Any
 
 from gitralph import files, sessionfile
+from gitralph.base import run as runner
 from gitralph.errors import Failed
 from gitralph.plumbing import message
 from gitralph.plumbing.blob import Workbench
@@ -121,5 +121,6 @@ def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
     listing = [b"\t%s\t%s" % (letter.encode(), name) for name, letter in made.changes.items()]
     _write(path, _read(path) + cleanup.explain(listing))
     editor = ctx.git.line("var", "GIT_EDITOR")
-    if subprocess.run(["/bin/sh", "-c", f'{editor} "$@"', editor, path], check=False).returncode:
+    words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
+    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
         raise Failed("the editor failed; nothing was committed")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from gitralph import fallthrough, gitdir, layout
 from gitralph.errors import Fatal, Refused
 from gitralph.layout import Layout
-from gitralph.plumbing import worktree
 from gitralph.plumbing.config import Config
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import Repository, open_repository
@@ -68,7 +67,7 @@ def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
 
 def in_worktree(ctx: Context, root: str) -> Context:
     """The same in another worktree of the repository. Raises Fatal where there is none."""
-    outer = worktree.elsewhere(ctx.outer, root)
+    outer = ctx.outer.elsewhere(root)
     repo = open_repository(outer)
     if repo.common_dir != ctx.repo.common_dir:
         raise Fatal(f"'{root}' belongs to another repository")

@@ -7,17 +7,23 @@ The last scene is a self-check that compares each commit with :mod:`demo_script`
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from gitralph.base import nul
+from gitralph.base import run as runner
 from gitralph.errors import REFUSED, Fatal
+from gitralph.plumbing import listing
 from gitralph.plumbing.git import Git
 from gitralph.porcelain import demo_agent, demo_check, demo_script
 from gitralph.porcelain.demo_script import CLAUDE, HUMAN, PI, SHARED, Edit
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess, Popen
 
 AGENTS = {CLAUDE: "claude-code", PI: "pi"}
 _ENDED = "the demo's own step failed"
@@ -69,12 +75,10 @@ class Stage:
             "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry[:1] == "/"),
         }
 
-    def ralph(self, *args: str) -> subprocess.CompletedProcess[bytes]:
+    def ralph(self, *args: str) -> "CompletedProcess[bytes]":
         """Run ``git ralph`` as a user would; its output comes back."""
         words = [*demo_agent.GIT_RALPH, *args]
-        return subprocess.run(
-            words, env=self.env, cwd=self.root, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        return runner.run(words, env=self.env, cwd=self.root)
 
     def write(self, edit: Edit) -> None:
         """The human's editor saves a file."""
@@ -84,7 +88,7 @@ class Stage:
 
     def files(self) -> dict[str, str]:
         """Every file of the working tree with its text."""
-        names = self.git.run("ls-files", "-z", "--cached", "--others").decode().split("\0")[:-1]
+        names = nul.texts(self.git.run("ls-files", "-z", "--cached", "--others"))
         return {name: demo_agent.read(os.path.join(self.root, name)) or "" for name in names}
 
     def remove(self) -> None:
@@ -102,16 +106,14 @@ def _set_up(stage: Stage) -> None:
     stage.git.run("commit", "-q", "-m", "Start")
 
 
-def _start_agent(stage: Stage, session: str) -> subprocess.Popen[bytes]:
+def _start_agent(stage: Stage, session: str) -> "Popen[bytes]":
     edits = [[edit.path, edit.old, edit.new] for edit in demo_script.EDITS[session]]
     script = {
         "agent": AGENTS[session], "session": session, "cwd": stage.root, "lock": stage.lock,
         "edits": edits,
     }  # fmt: skip
     words = [sys.executable, "-P", "-m", "gitralph.porcelain.demo_agent"]
-    child = subprocess.Popen(
-        words, env=stage.env, cwd=stage.root, stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    child = runner.start(words, env=stage.env, cwd=stage.root, stdin=runner.PIPE, stdout=runner.INHERITED)
     assert child.stdin is not None
     child.stdin.write(json.dumps(script).encode())
     child.stdin.close()
@@ -144,8 +146,8 @@ def _everybody_works(stage: Stage) -> None:
 
 def _status(stage: Stage, title: str) -> Scene:
     """Whose every uncommitted path is, in git's words and in ours."""
-    said = stage.git.run("status", "--porcelain", "-z", "--untracked-files=all").decode()
-    codes = {row[3:]: row[:2] for row in said.split("\0")[:-1]}
+    said = stage.git.run("status", "--porcelain", "-z", "--untracked-files=all")
+    codes = {path.decode(): code for code, path in listing.states(said)}
     done = stage.ralph("status", "--json")
     if done.returncode:
         raise Fatal(f"{_ENDED}: {done.stderr.decode('utf-8', 'replace').strip()}")

@@ -5,15 +5,15 @@ are those the agents send, and ``git ralph hook`` is started as they start it.
 """
 
 import difflib
-import fcntl
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gitralph import files
+from gitralph.base import run as runner
 from gitralph.porcelain.demo_script import Edit
 
 GIT_RALPH = [sys.executable, "-P", "-m", "gitralph"]
@@ -24,9 +24,11 @@ Payload = dict[str, Any]
 @contextmanager
 def turn(lock: str) -> Iterator[None]:
     """One writer at a time, as an edit tool's read and write of a file are one moment's work."""
-    with open(lock, "ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    fd = files.open_locked(lock, wait=60)
+    try:
         yield
+    finally:
+        os.close(fd)
 
 
 def read(path: str) -> str | None:
@@ -135,7 +137,10 @@ class Pi:
 
 def _send(agent: str, cwd: str, payload: Payload) -> None:
     text = json.dumps(payload).encode() + b"\n"
-    subprocess.run([*GIT_RALPH, "hook", agent], input=text, cwd=cwd, check=True)
+    words = [*GIT_RALPH, "hook", agent]
+    done = runner.run(words, env=None, given=text, cwd=cwd, stderr=runner.INHERITED)
+    if done.returncode:
+        raise SystemExit(f"the hook ended with {done.returncode}")
 
 
 def play(kind: type[Claude] | type[Pi], script: Payload, send: Callable[[Payload], None]) -> None:

@@ -23,7 +23,7 @@ _OURS = (
     "RALPH_", "CLAUDE", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "PI_", "OPENCODE", "CURSOR_",
     "FACTORY_", "GIT_",
 )  # fmt: skip
-_LIBRARIES = ("dulwich", "click", "filelock")
+_LIBRARIES = ("dulwich", "click")
 
 Facts = list[tuple[str, str]]
 

@@ -10,13 +10,13 @@ from fnmatch import fnmatchcase
 
 from gitralph import eventfile, jsonline
 from gitralph.emit import session_of
-from gitralph.eventfile import Target
+from gitralph.eventfile import EventFile
 from gitralph.layout import MAIN, Layout
 from gitralph.porcelain.context import Context, open_context
 from gitralph.state import cursor, events, lock
 from gitralph.state.events import Bad as Bad
-from gitralph.state.events import Event as Event
-from gitralph.state.events import Row as Row
+from gitralph.state.events import Emitted as Emitted
+from gitralph.state.events import EventLine as EventLine
 
 _PAUSE = 0.2
 Warn = Callable[[str], None]
@@ -29,7 +29,7 @@ class Wanted:
     topic: str | None = None
     last: int | None = None
 
-    def matches(self, row: Row) -> bool:
+    def matches(self, row: EventLine) -> bool:
         """True for an event of the topic. Lines that are no events always pass, to be reported."""
         if isinstance(row, Bad) or self.topic is None:
             return True
@@ -38,7 +38,7 @@ class Wanted:
 
 def target(
     environ: Mapping[str, str], warn: Warn, *, create: bool, run: str | None, file: str | None = None
-) -> Target:
+) -> EventFile:
     """The events file that is meant; the repository is asked only where the environment does not tell."""
 
     def state() -> Layout:
@@ -68,10 +68,10 @@ def emit(
 def own_event(ctx: Context, run: str, topic: str, **payload: object) -> None:
     """An event that the tool itself tells of, marked as such."""
     line = eventfile.encode(topic, jsonline.dumps({"by": "git-ralph", **payload}), True, None)
-    eventfile.append(Target(ctx.layout.top, eventfile.name_of_run(run), []), line)
+    eventfile.append(EventFile(ctx.layout.top, eventfile.name_of_run(run), []), line)
 
 
-def is_own(event: Event) -> bool:
+def is_own(event: Emitted) -> bool:
     """True for an event that the tool itself wrote."""
     payload = event.value.get("payload")
     return isinstance(payload, dict) and payload.get("by") == "git-ralph"
@@ -80,7 +80,7 @@ def is_own(event: Event) -> bool:
 class Reader:
     """One reading of one file. ``at`` is how far it got; lines beyond belong to the next reading."""
 
-    def __init__(self, source: Target, wanted: Wanted) -> None:
+    def __init__(self, source: EventFile, wanted: Wanted) -> None:
         self.source = source
         self.wanted = wanted
         self.at = 0
@@ -91,7 +91,7 @@ class Reader:
             os.close(self._fd)
             self._fd = None
 
-    def new(self) -> Iterator[Row]:
+    def new(self) -> Iterator[EventLine]:
         """What is there beyond ``at``, as it comes, without ``last``."""
         if self._fd is None:
             self._fd = events.open_events(self.source.path)
@@ -104,7 +104,7 @@ class Reader:
             if self.wanted.matches(row):
                 yield row
 
-    def rows(self, from_end: bool) -> Iterator[Row]:
+    def rows(self, from_end: bool) -> Iterator[EventLine]:
         """What is there now; with ``last`` and ``from_end`` by seeking, not by reading all."""
         if self.wanted.last is None:
             return self.new()
@@ -112,8 +112,8 @@ class Reader:
             return iter(self._tail(self._fd, self.wanted.last))
         return iter(_last(self.new(), self.wanted.last))
 
-    def _tail(self, fd: int, count: int) -> list[Row]:
-        found: list[Row] = []
+    def _tail(self, fd: int, count: int) -> list[EventLine]:
+        found: list[EventLine] = []
         self.at = 0
         left = count
         for row in events.scan_back(fd):
@@ -122,17 +122,17 @@ class Reader:
                 break
             if self.wanted.matches(row):
                 found.append(row)
-                left -= isinstance(row, Event)
+                left -= isinstance(row, Emitted)
         return found[::-1]
 
-    def line_number(self, row: Row) -> int:
+    def line_number(self, row: EventLine) -> int:
         """The number of a row's line, for a message."""
         return events.line_number(self._fd, row.start) if self._fd is not None else 0
 
 
-def _last(rows: Iterator[Row], count: int) -> list[Row]:
+def _last(rows: Iterator[EventLine], count: int) -> list[EventLine]:
     """The last ``count`` events, and every bad line among what was read."""
-    kept: deque[Row] = deque(maxlen=count) if count else deque(maxlen=0)
+    kept: deque[EventLine] = deque(maxlen=count) if count else deque(maxlen=0)
     bad = []
     for row in rows:
         if isinstance(row, Bad):
@@ -143,7 +143,7 @@ def _last(rows: Iterator[Row], count: int) -> list[Row]:
 
 
 @contextmanager
-def reading(source: Target, wanted: Wanted, name: str | None) -> Iterator[Reader]:
+def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Reader]:
     """A reader; with a cursor it starts where that was left, and moves it when the block ends well.
 
     The cursor's lock is held meanwhile, so that two readers of one name share the events between them.
@@ -167,7 +167,7 @@ def keep(reader: Reader, name: str) -> None:
     cursor.save(Layout(reader.source.top, MAIN), name, reader.source.name, reader.at)
 
 
-def arriving(reader: Reader) -> Iterator[Row]:
+def arriving(reader: Reader) -> Iterator[EventLine]:
     """Waits a moment, then hands out what this file has gained; a later run's file is another one."""
     time.sleep(_PAUSE)
     yield from reader.new()

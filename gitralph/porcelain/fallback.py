@@ -7,7 +7,7 @@ uncommitted paths of this worktree are offered, and only by their path.
 import glob
 import os
 
-from gitralph import files, locate, sessionfile
+from gitralph import files, jsonline, locate, sessionfile
 from gitralph.porcelain import silence, transcript
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
@@ -58,7 +58,7 @@ def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
     except OSError:
         return agent, []
     known = set()
-    for written in transcript.paths(agent, transcript.lines_of(data)):
+    for written in transcript.paths(agent, jsonline.objects(data)):
         try:
             target = locate.locate(ctx.repo.root, written, ctx.environ, follow=True)
         except (locate.OutsideError, OSError, ValueError):

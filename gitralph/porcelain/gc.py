@@ -12,7 +12,7 @@ from gitralph import files, gitdir, layout
 from gitralph.errors import Fatal
 from gitralph.layout import Layout
 from gitralph.plumbing import worktree
-from gitralph.porcelain import expire, landing, runs, tidy
+from gitralph.porcelain import expire, runs, tidy
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.expire import Worktrees
 from gitralph.state import lock, manifest, pending, shelltrim, sweep
@@ -119,7 +119,7 @@ def collect(ctx: Context, dry: bool = False) -> Report:
         return Report()
     if dry:
         return _collect(ctx, True)
-    with lock.hold(ctx.layout, landing.LOCK):
+    with lock.hold(ctx.layout, lock.COMMIT):
         return _collect(ctx, False)
 
 

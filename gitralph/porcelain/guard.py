@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from gitralph.plumbing import refs
+from gitralph.plumbing import listing, refs
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.tree import Entry
 from gitralph.porcelain import commit, sessions
@@ -49,12 +49,8 @@ def _staged(ctx: Context) -> dict[bytes, Entry | None]:
     git = ctx.git.at(GIT_INDEX_FILE=os.path.abspath(ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index))
     base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
     words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
-    parts = git.run("-c", "core.fsmonitor=false", *words).split(b"\0")[:-1]
-    out: dict[bytes, Entry | None] = {}
-    for row, path in zip(parts[::2], parts[1::2], strict=True):
-        _, new_mode, _, oid, letter = row.split(b" ")
-        out[path] = None if letter == b"D" else Entry(int(new_mode, 8), oid)
-    return out
+    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
+    return {path: new for path, (_, new) in found.items()}
 
 
 def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:

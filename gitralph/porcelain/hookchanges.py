@@ -11,9 +11,10 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from gitralph import files, journal, jsonline, sessionfile
+from gitralph.base import nul
 from gitralph.errors import Failed
 from gitralph.journal import OFFERED, RENDERED, WINDOW, Record
-from gitralph.plumbing import blob
+from gitralph.plumbing import blob, listing
 from gitralph.plumbing.blob import Workbench
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.snapshot import ABSENT, Content, LeadsOutError, Worktree, write_copy
@@ -71,13 +72,8 @@ def _changed_entries(made: Draft, stage: Stage) -> dict[bytes, Entry | None]:
     tree = stage.tree()
     if tree == made.tree:
         return {}
-    rows = stage.git.run("diff-tree", "-r", "-z", "--no-renames", made.tree, tree).split(b"\0")
-    changed: dict[bytes, Entry | None] = {}
-    for facts, path in zip(rows[0::2], rows[1::2], strict=False):
-        _, mode, _, oid, _ = facts.split(b" ")
-        if path not in stage.borrowed:
-            changed[path] = Entry(int(mode, 8), oid) if mode != b"000000" else None
-    return changed
+    found = listing.differences(stage.git.run("diff-tree", "-r", "-z", "--no-renames", made.tree, tree))
+    return {path: new for path, (_, new) in found.items() if path not in stage.borrowed}
 
 
 # --- in place ---
@@ -217,7 +213,7 @@ def _read_others(stage: Stage, made: Draft) -> dict[bytes, Pair]:
     said = stage.git.run(
         "-c", "core.fsmonitor=false", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", made.tree
     )
-    paths = set(said.split(b"\0")[:-1]) - set(made.entries) - set(stage.borrowed)
+    paths = set(nul.rows(said)) - set(made.entries) - set(stage.borrowed)
     tree = made.base
     out: dict[bytes, Pair] = {}
     for path, now in _read_all(stage.root, sorted(paths)).items():

@@ -26,7 +26,6 @@ from gitralph.state import intent as intents
 from gitralph.state.intent import Intent
 
 WAIT = 10.0
-LOCK = "commit"
 _AT_ONCE = 200
 
 
@@ -119,7 +118,7 @@ def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: li
 
 
 def _encode(fields: object) -> bytes:
-    return jsonline.dumps(fields).encode("ascii") + b"\n"
+    return jsonline.line(fields)
 
 
 def _has(fd: int, fields: dict[str, object], session: str) -> bool:
@@ -280,7 +279,7 @@ def recover(repo: Repository, top: Layout) -> list[str]:
     Idempotent. Git lock files are removed only when they are our own prepared files.
     """
     finished = []
-    for plan in list(intents.unfinished(top)):
+    for plan in list(intents.unfinished(top, Intent)):
         if _landed(repo, plan):
             _finish(repo, top, plan)
             finished.append(plan.commit)

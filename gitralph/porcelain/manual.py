@@ -6,12 +6,11 @@ environment) keeps them inside, and a checkout has them in ``man/``.
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 
+from gitralph.base import run as runner
 from gitralph.errors import Fatal, UsageError
 
 _SECTIONS = ("1", "5", "7")
@@ -64,20 +63,20 @@ def find(topic: str | None) -> str:
 
 def show(page: str, environ: Mapping[str, str]) -> int:
     """Open a page on the terminal; 0 when the pager ended well, else its exit status."""
-    man = shutil.which("man", path=environ.get("PATH", os.defpath))
+    man = runner.find("man", environ)
     if man is None:
         return -1
-    return subprocess.run([man, "-l", page], env=dict(environ), check=False).returncode
+    return runner.show([man, "-l", page], env=environ)
 
 
 def render(page: str, environ: Mapping[str, str]) -> str:
     """A page as plain text; its source when nothing here can format it."""
     env = {**environ, "MANPAGER": "cat", "PAGER": "cat", "MANWIDTH": environ.get("MANWIDTH", "80")}
     for words in (["man", "-l"], ["mandoc", "-T", "utf8"]):
-        program = shutil.which(words[0], path=environ.get("PATH", os.defpath))
+        program = runner.find(words[0], environ)
         if program is None:
             continue
-        done = subprocess.run([program, *words[1:], page], env=env, capture_output=True, check=False)
+        done = runner.run([program, *words[1:], page], env=env)
         text = _OVERSTRIKE.sub("", done.stdout.decode("utf-8", "replace"))
         if done.returncode == 0 and text.strip():
             return text

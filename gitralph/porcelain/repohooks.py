@@ -6,12 +6,13 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 """
 
 import os
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gitralph.base import run as runner
 from gitralph.errors import Failed
 from gitralph.journal import Record
+from gitralph.plumbing import listing
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.snapshot import Content
 from gitralph.plumbing.tree import Entry
@@ -94,15 +95,7 @@ class Stage:
         words += ["hook", "run", "--ignore-missing", name]
         if args:
             words += ["--", *args]
-        done = subprocess.run(
-            words,
-            env=self.git.env,
-            cwd=self.git.cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=2,
-            check=False,
-        )
-        return done.returncode == 0
+        return runner.show(words, env=self.git.env, cwd=self.git.cwd, stdin=runner.NOTHING, stdout=2) == 0
 
     def tree(self) -> bytes:
         """The tree of the index as the hooks left it."""
@@ -114,7 +107,7 @@ def _dirty_paths(ctx: Context) -> set[bytes]:
         *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
         "--untracked-files=all",
     )  # fmt: skip
-    return {row[3:] for row in said.split(b"\0")[:-1]}
+    return {path for _, path in listing.states(said)}
 
 
 def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[bytes, object]) -> bool:

@@ -10,10 +10,9 @@ from gitralph.layout import Layout
 from gitralph.porcelain import events as emitting
 from gitralph.porcelain import waiting
 from gitralph.porcelain.context import Context
-from gitralph.sessionid import is_valid
 from gitralph.state import events
 from gitralph.state import run as runs
-from gitralph.state.events import Event
+from gitralph.state.events import Emitted
 from gitralph.state.run import Record
 
 ENDS = frozenset(["loop.terminate"])
@@ -26,7 +25,7 @@ class Resumed:
     """A run that goes on: its record, and the events nobody was handed yet."""
 
     record: Record
-    news: list[Event] = field(default_factory=list)
+    news: list[Emitted] = field(default_factory=list)
     more: int = 0
 
     @property
@@ -65,11 +64,6 @@ def named(ctx: Context, run: str | None) -> Record:
     return runs.read(ctx.layout, found)
 
 
-def is_bead(text: str) -> bool:
-    """True for what may be the id of a work item."""
-    return is_valid(text) and not text.endswith((".", ".lock"))
-
-
 def refuse_live(record: Record, verb: str) -> None:
     """Raise Refused for a run whose loop is at work."""
     if is_live(record):
@@ -106,7 +100,7 @@ def _collect(layout: Layout, found: Resumed) -> int:
         handed, upto = _handed(found.record, fd), 0
         for row in events.scan(fd):
             upto = row.end
-            if not isinstance(row, Event):
+            if not isinstance(row, Emitted):
                 continue
             if row.topic in ENDS:
                 found.news, found.more = [], 0

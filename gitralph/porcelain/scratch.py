@@ -14,10 +14,12 @@ import shutil
 from dataclasses import dataclass
 
 from gitralph import files
+from gitralph.base import nul
+from gitralph.errors import Busy
 from gitralph.plumbing.git import Git, GitError
 from gitralph.porcelain.context import Context
+from gitralph.state import lock
 
-_PLACED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 # Byte code is valid for a source of the same size and second: one made for the commit's tree would be
 # taken for the main worktree's.
@@ -62,15 +64,10 @@ def _free_slot(ctx: Context) -> tuple[str, int]:
     """A scratch folder that no other commit uses just now, and the lock that says so."""
     for number in itertools.count():
         name = f"{ctx.layout.token}-{number}"
-        path = ctx.layout.lock(f"scratch-{name}")
-        files.make_folder(os.path.dirname(path))
-        fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
         try:
-            files.lock(fd, path, wait=0)
-        except files.LockTimeoutError:
-            os.close(fd)
+            return f"{ctx.layout.top}/scratch/{name}", lock.take(ctx.layout, f"scratch-{name}", wait=0)
+        except Busy:
             continue
-        return f"{ctx.layout.top}/scratch/{name}", fd
     raise AssertionError("unreachable")
 
 
@@ -80,11 +77,10 @@ def _discard(ctx: Context, folder: str) -> None:
 
 
 def _checked_out(ctx: Context, folder: str, tree: bytes, head: str, env: dict[str, str]) -> Git:
-    inherited = {k: v for k, v in ctx.outer.env.items() if k not in _PLACED}
     if not os.path.exists(folder + "/.git"):
         shutil.rmtree(folder, ignore_errors=True)
         ctx.git.run(*_QUIET, "worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
-    git = Git(ctx.outer.program, {**inherited, **env}, folder)
+    git = ctx.outer.elsewhere(folder, **env)
     git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
     git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
     git.run(*_QUIET, "clean", "-ffdqx")
@@ -102,7 +98,7 @@ def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
     )  # fmt: skip
     root, target = os.fsencode(ctx.repo.root), os.fsencode(folder)
     linked: list[bytes] = []
-    for row in sorted(said.split(b"\0")[:-1]):
+    for row in sorted(nul.rows(said)):
         path = row.rstrip(b"/")
         if not _is_tool(root, path, row.endswith(b"/")) or _lies_below(path, linked):
             continue

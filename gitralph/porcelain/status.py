@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from gitralph.journal import Journal
+from gitralph.plumbing import listing
 from gitralph.plumbing.snapshot import LeadsOutError, Worktree
 from gitralph.porcelain import evidence, outcome, shelloffer, waiting
 from gitralph.porcelain.context import Context
@@ -42,7 +43,7 @@ def dirty_paths(ctx: Context, among: Iterable[bytes] = (), typed: Sequence[str] 
         *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
         "--untracked-files=all", "--ignore-submodules=none", "--", *wanted,
     )  # fmt: skip
-    return sorted({row[3:].rstrip(b"/") for row in said.split(b"\0")[:-1]})
+    return sorted({path for _, path in listing.states(said)})
 
 
 def _has_gap(worktree: Worktree, state: PathState, works: list[Work]) -> bool:

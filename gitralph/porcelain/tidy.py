@@ -14,7 +14,7 @@ from gitralph.state import lock
 def heal(ctx: Context) -> None:
     """Settle unless somebody is committing just now; never fails the command that came for something else."""
     try:
-        with lock.hold_briefly(ctx.layout, landing.LOCK, wait=0):
+        with lock.hold(ctx.layout, lock.COMMIT, wait=0):
             settle(ctx)
     except (OSError, RalphError):
         pass

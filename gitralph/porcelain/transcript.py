@@ -6,10 +6,8 @@ that is not as expected is passed over.
 
 from collections.abc import Callable, Iterable, Iterator
 
-from gitralph import jsonline
 from gitralph.event import list_of, object_of, text_of
 
-LINE_LIMIT = 8 << 20
 PATHS_LIMIT = 5000
 _DEPTH = 6
 _CLAUDE = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
@@ -19,19 +17,6 @@ _DONE = frozenset(["success", "completed", "ok"])
 Line = dict[str, object]
 Found = Iterator[tuple[str, str]]
 """What a parser gives: the call that a path belongs to (a later word on it wins), and the path."""
-
-
-def lines_of(data: bytes) -> Iterator[Line]:
-    """The JSON objects of a transcript; everything else is passed over."""
-    for raw in data.split(b"\n"):
-        if not raw.lstrip().startswith(b"{") or len(raw) > LINE_LIMIT:
-            continue
-        try:
-            value = jsonline.loads(raw.decode("utf-8", "replace"))
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            yield value
 
 
 def _resolved(line: Line, path: str) -> str:

@@ -1,7 +1,6 @@
 """The record of a bead, ``beads/<bead>.json``: worktree, base, owner and loop of one work item.
 
-Written whole, changed only under the bead's kernel lock. The lock is plain ``flock`` on a descriptor
-that git's children may inherit, so that a git which outlives us is not taken for a dead one.
+Written whole, changed only under the bead's lock.
 """
 
 import contextlib
@@ -12,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph import beadid, files, sessionfile
-from gitralph.errors import Busy
 from gitralph.layout import Layout
+from gitralph.state import lock
 
 ADDING = "adding"
 IN_PROGRESS = "in_progress"
@@ -25,7 +24,6 @@ REMOVED = "removed"
 DEFAULT_PROMISE = "BEAD COMPLETE"
 DEFAULT_LIMIT = 10
 _LIMIT = 4 << 20
-_WAIT = 10.0
 
 
 class DamagedError(Exception):
@@ -120,12 +118,11 @@ def read(layout: Layout, bead: str) -> Bead | None:
 
 def write(layout: Layout, record: Bead) -> None:
     """Put a record on disk for good; the caller holds the bead's lock."""
-    files.make_folder(layout.beads)
     record.updated = sessionfile.now()
     record.created = record.created or record.updated
     fields = {name: getattr(record, name) for name in Bead.__dataclass_fields__ if name != "extra"}
     data = json.dumps({"v": 1, **fields, **record.extra}, indent=1).encode("ascii") + b"\n"
-    files.write_whole(layout.bead(record.bead), data, sync=True)
+    files.write_for_good(layout.bead(record.bead), data)
 
 
 def names(layout: Layout) -> list[str]:
@@ -157,28 +154,12 @@ def spend_temporaries(layout: Layout, bead: str) -> None:
 
 
 @contextlib.contextmanager
-def hold(layout: Layout, bead: str, wait: float = _WAIT) -> Iterator[int]:
+def hold(layout: Layout, bead: str, wait: float = lock.WAIT) -> Iterator[int]:
     """Hold a bead's lock for a ``with`` block; yields the descriptor. Raises Busy, naming the bead.
 
     Case twins share a lock, since they would share a folder on some disks.
     """
-    path = layout.lock(f"bead-{bead.lower()}")
-    files.make_folder(os.path.dirname(path))
-    fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
-    try:
-        try:
-            files.lock(fd, path, wait=wait)
-        except files.LockTimeoutError:
-            raise Busy(
-                f"bead '{bead}' is being changed by another git ralph{_holder(fd)}", "try again shortly"
-            ) from None
-        os.pwrite(fd, f"{os.getpid():<12}\n".encode(), 0)
+    busy = f"bead '{bead}' is being changed by another git ralph"
+    with lock.hold(layout, f"bead-{bead.lower()}", wait, busy) as fd:
         spend_temporaries(layout, bead)
         yield fd
-    finally:
-        os.close(fd)
-
-
-def _holder(fd: int) -> str:
-    said = os.pread(fd, 32, 0).strip().decode("ascii", "replace")
-    return f" (process {said})" if said.isdigit() else ""

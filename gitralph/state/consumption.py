@@ -4,11 +4,10 @@ Appended, never rewritten. ``commit: null`` with a note stands for what needed n
 records count again when their text comes back (a stash popped, say).
 """
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitralph import files
+from gitralph import files, jsonline
 from gitralph.journal import Journal, Record
 from gitralph.layout import Layout
 
@@ -39,15 +38,10 @@ class Consumed:
 
 def _lines(data: bytes) -> tuple[list[dict[str, Any]], int]:
     out, damaged = [], 0
-    for line in data.split(b"\n")[:-1]:
-        if not line.strip(b"\0 \r"):
-            continue
+    for _, _, line in jsonline.lines(data):
         try:
-            fields = json.loads(line)
-            if not isinstance(fields, dict):
-                raise ValueError("not an object")
-            out.append(fields)
-        except (ValueError, RecursionError):
+            out.append(jsonline.object_in(line))
+        except ValueError:
             damaged += 1
     return out, damaged
 

@@ -18,7 +18,7 @@ _SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Event:
+class Emitted:
     """One event: its place, its line as it was stored, and the object that line holds."""
 
     start: int
@@ -41,35 +41,26 @@ class Bad:
     reason: str
 
 
-Row = Event | Bad
+EventLine = Emitted | Bad
 _Line = tuple[int, int, bytes, bool]  # start, end, bytes without newline, whether that is all of it
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
     if not raw.strip(b"\0 \t"):
         raise ValueError("blank line")
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ValueError("not UTF-8") from None
-    try:
-        value = jsonline.loads(text)
-    except ValueError:
-        raise ValueError("not JSON") from None
-    if not isinstance(value, dict):
-        raise ValueError("not a JSON object")
+    value = jsonline.object_in(raw)
     if not isinstance(value.get("topic"), str):
         raise ValueError("no topic")
     return value
 
 
-def _row(line: _Line) -> Row:
+def _row(line: _Line) -> EventLine:
     start, end, data, whole = line
     raw = data.removesuffix(b"\r")
     if not whole:
         return Bad(start, end, raw[:_SHOWN], f"longer than {LINE_LIMIT >> 20} MiB")
     try:
-        return Event(start, end, raw.strip(), _parsed(raw))
+        return Emitted(start, end, raw.strip(), _parsed(raw))
     except ValueError as error:
         return Bad(start, end, raw[:_SHOWN], str(error))
 
@@ -132,13 +123,13 @@ def open_events(path: str) -> int | None:
         return None
 
 
-def scan(fd: int, at: int = 0) -> Iterator[Row]:
+def scan(fd: int, at: int = 0) -> Iterator[EventLine]:
     """Every line from a byte position to the present end."""
     for line in _forward(fd, at):
         yield _row(line)
 
 
-def scan_back(fd: int) -> Iterator[Row]:
+def scan_back(fd: int) -> Iterator[EventLine]:
     """Every line, the last first."""
     for line in _backward(fd):
         yield _row(line)

@@ -1,11 +1,17 @@
-"""A commit about to land: enough to finish its bookkeeping, or to tell that it never landed."""
+"""What is about to be done, on disk for good before anything moves, so that the next command can finish it.
+
+One store for all kinds: a file each, written whole, durable in file and name, moved aside when damaged.
+What it means to finish or drop one is the business of who wrote it: ``landing`` for commits, the
+worktrees' ``settle`` for merges.
+"""
 
 import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from typing import TypeVar
 
-from gitralph import files
+from gitralph import beadid, files
 from gitralph.journal import is_oid
 from gitralph.layout import Layout
 
@@ -14,7 +20,7 @@ _LIMIT = 64 << 20
 
 @dataclass
 class Intent:
-    """One landing. Paths are surrogate-escaped text; entries are ``[mode, oid]`` or None.
+    """A commit about to land. Paths are surrogate-escaped text; entries are ``[mode, oid]`` or None.
 
     ``lines`` are the consumption records to append: ``[file kind, session, path, fields]``.
     """
@@ -28,32 +34,88 @@ class Intent:
     lines: list[list[object]] = field(default_factory=list)
     prepared: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def file(self) -> str:
+        return f"{self.commit}.json"
 
-def _path(layout: Layout, commit: str) -> str:
-    return f"{layout.intents}/{commit}.json"
+    def is_sound(self) -> bool:
+        """True when every field has its type; what acts on an intent trusts them."""
+        names = is_oid(self.commit) and _is_ref(self.ref) and (self.old is None or is_oid(self.old))
+        places = isinstance(self.git_dir, str) and isinstance(self.token, str)
+        lists = isinstance(self.index, list) and isinstance(self.lines, list)
+        if not (names and places and lists and _is_prepared(self.prepared)):
+            return False
+        rows = all(isinstance(row, list) and len(row) == 3 and isinstance(row[0], str) for row in self.index)
+        return (
+            rows
+            and all(_is_entry(entry) for row in self.index for entry in row[1:])
+            and all(isinstance(line, list) and len(line) == 4 for line in self.lines)
+        )
 
 
-def write(layout: Layout, intent: Intent) -> None:
+@dataclass
+class Merging:
+    """A merge of a bead about to land. ``git_dir`` and ``root`` are the target's checkout, if it has one."""
+
+    bead: str
+    target: str
+    old: str
+    new: str
+    git_dir: str | None = None
+    root: str | None = None
+    prepared: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        return f"{self.bead}.json"
+
+    def is_sound(self) -> bool:
+        """True when every field has its type."""
+        names = beadid.is_valid(self.bead) and self.target is not None and _is_ref(self.target)
+        places = all(place is None or isinstance(place, str) for place in (self.git_dir, self.root))
+        return names and places and is_oid(self.old) and is_oid(self.new) and _is_prepared(self.prepared)
+
+
+Kind = TypeVar("Kind", Intent, Merging)
+
+
+def _is_ref(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.startswith("refs/") and ".." not in value)
+
+
+def _is_prepared(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
+
+
+def _is_entry(value: object) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list) or len(value) != 2 or not isinstance(value[0], str):
+        return False
+    return value[0].isdigit() and not set("89") & set(value[0]) and is_oid(value[1])
+
+
+def _folder(layout: Layout, kind: type[Intent] | type[Merging]) -> str:
+    return layout.intents if kind is Intent else layout.merges
+
+
+def _path(layout: Layout, plan: Intent | Merging) -> str:
+    return f"{_folder(layout, type(plan))}/{plan.file}"
+
+
+def write(layout: Layout, plan: Intent | Merging) -> None:
     """Put an intent on disk for good before anything moves."""
-    files.make_folder(layout.intents)
-    data = json.dumps(asdict(intent), indent=1).encode("ascii") + b"\n"
-    files.write_whole(_path(layout, intent.commit), data, sync=True)
-    _sync(layout.intents)
+    files.write_for_good(_path(layout, plan), json.dumps(asdict(plan), indent=1).encode("ascii") + b"\n")
 
 
-def _sync(folder: str) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def remove(layout: Layout, plan: Intent | Merging) -> None:
+    """Forget one that was finished or dropped, with its prepared files.
 
-
-def remove(layout: Layout, intent: Intent) -> None:
-    """Forget an intent that landed or was dropped, with its prepared files."""
-    for prepared in intent.prepared.values():
+    Not made durable: one that comes back after a power cut is finished once more, and finds nothing to do.
+    """
+    for prepared in plan.prepared.values():
         _unlink(f"{layout.tmp}/{os.path.basename(prepared)}")
-    _unlink(_path(layout, intent.commit))
+    _unlink(_path(layout, plan))
 
 
 def _unlink(path: str) -> None:
@@ -63,28 +125,31 @@ def _unlink(path: str) -> None:
         pass
 
 
-def _load(path: str) -> Intent | None:
+def _load(path: str, kind: type[Kind]) -> Kind | None:
     try:
-        fields = json.loads(files.read_bytes(path, _LIMIT))
-        intent = Intent(**fields)
+        plan = kind(**json.loads(files.read_bytes(path, _LIMIT)))
     except (OSError, ValueError, TypeError, RecursionError):
         return None
-    return intent if is_oid(intent.commit) and isinstance(intent.git_dir, str) else None
+    return plan if plan.is_sound() and plan.file == os.path.basename(path) else None
 
 
-def unfinished(layout: Layout) -> Iterator[Intent]:
-    """Every intent on disk; a damaged one cannot be acted on and is moved aside."""
+def names(layout: Layout, kind: type[Intent] | type[Merging]) -> list[str]:
+    """The files of what is unfinished; one readdir, normally of an empty folder."""
     try:
-        names = sorted(os.listdir(layout.intents))
+        return sorted(os.listdir(_folder(layout, kind)))
     except FileNotFoundError:
-        return
-    for name in names:
-        path = f"{layout.intents}/{name}"
+        return []
+
+
+def unfinished(layout: Layout, kind: type[Kind]) -> Iterator[Kind]:
+    """Every intent of a kind on disk; a damaged one cannot be acted on and is moved aside."""
+    for name in names(layout, kind):
+        path = f"{_folder(layout, kind)}/{name}"
         if name.endswith(".tmp"):
             _unlink(path)
         elif name.endswith(".json"):
-            intent = _load(path)
-            if intent is None:
+            plan = _load(path, kind)
+            if plan is None:
                 os.replace(path, path + ".damaged")
             else:
-                yield intent
+                yield plan

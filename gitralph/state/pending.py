@@ -86,9 +86,7 @@ def read_journal(layout: Layout, path: bytes) -> Journal:
     except FileNotFoundError:
         return Journal()
     try:
-        import fcntl
-
-        files.lock(fd, name, fcntl.LOCK_SH, wait=10.0)
+        files.lock(fd, name, files.SHARED, wait=10.0)
         size = os.fstat(fd).st_size
         return journal.parse(os.pread(fd, min(size, _LIMIT), 0))
     finally:

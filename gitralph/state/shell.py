@@ -133,11 +133,9 @@ def read(layout: Layout) -> list[Window]:
     except OSError:
         return []
     found = Windows()
-    for at, line in enumerate(data.split(b"\n")[:-1]):
+    for at, _, line in jsonline.lines(data):
         try:
-            fields = jsonline.loads(line.decode("utf-8"))
-            if isinstance(fields, dict):
-                _take_line(found, fields, at)
+            _take_line(found, jsonline.object_in(line), at)
         except ValueError:
             continue  # damage costs only its own line
     for window in found.windows:

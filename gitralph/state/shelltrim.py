@@ -58,8 +58,7 @@ def trim(sweep: Sweep, layout: Layout) -> None:
 
 def _fields(line: bytes) -> dict[str, object]:
     try:
-        value = jsonline.loads(line.decode("utf-8"))
+        fields = jsonline.object_in(line)
     except ValueError:
         return {}
-    fields = value if isinstance(value, dict) else {}
     return {key: item for key, item in fields.items() if not isinstance(item, (dict, list))}

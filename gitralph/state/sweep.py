@@ -4,7 +4,6 @@ The only code that deletes a journal, and only under its lock: a hook that waite
 at the inode again and starts a new file. Callers hold the commit lock, so no commit is landing.
 """
 
-import fcntl
 import os
 import re
 import stat
@@ -186,7 +185,7 @@ def _references(path: str) -> set[str]:
     except OSError:
         return set()
     try:
-        files.lock(fd, path, fcntl.LOCK_SH, wait=_WAIT)
+        files.lock(fd, path, files.SHARED, wait=_WAIT)
         data = os.pread(fd, min(os.fstat(fd).st_size, _LIMIT), 0)
     finally:
         os.close(fd)

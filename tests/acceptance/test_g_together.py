@@ -243,7 +243,7 @@ def test_k91_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.Monke
     holder.stdout.readline()
     os.utime(path, (0, 0))
     monkeypatch.setattr(lock, "WAIT", 0.3)
-    monkeypatch.setattr(lock.hold.__wrapped__, "__defaults__", (0.3,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(lock.hold.__wrapped__, "__defaults__", (0.3, None))  # type: ignore[attr-defined]
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
     assert str(holder.pid) in done.said
     holder.kill()

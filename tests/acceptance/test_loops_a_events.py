@@ -440,8 +440,8 @@ def test_lines_of_any_length_keep_their_places(repo: Repo, monkeypatch: pytest.M
     path.write_bytes(good + b"x" * 5000 + b"\n" + good + b"y" * 999 + b"\n" + good + b"z" * 3000)
     fd = reading.open_events(str(path))
     assert fd is not None
-    forward = [(row.start, row.end, isinstance(row, reading.Event)) for row in reading.scan(fd)]
-    backward = [(row.start, row.end, isinstance(row, reading.Event)) for row in reading.scan_back(fd)]
+    forward = [(row.start, row.end, isinstance(row, reading.Emitted)) for row in reading.scan(fd)]
+    backward = [(row.start, row.end, isinstance(row, reading.Emitted)) for row in reading.scan_back(fd)]
     os.close(fd)
     assert forward == backward[::-1]
     assert [row[2] for row in forward] == [True, False, True, False, True]

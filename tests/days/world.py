@@ -228,7 +228,8 @@ class World:
             ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
         ):  # fmt: skip
             # one that ended before it began has no head to go back to
-            if (folder / name).exists() and place.git(verb, "--abort") and place.git(verb, "--quit"):
+            running = (folder / name).exists()
+            if running and place.git(verb, "--abort") and place.git(verb, "--quit"):
                 shutil.rmtree(folder / name)
         unmerged = place._entries()[1]
         if unmerged:

@@ -32,8 +32,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shorter_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ten seconds themselves are K80's; here a wait has only to end."""
     monkeypatch.setattr(landing, "WAIT", LIMIT)
-    for held in (lock.hold, lock.hold_briefly):
-        monkeypatch.setattr(held.__wrapped__, "__defaults__", (LIMIT,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(lock.hold.__wrapped__, "__defaults__", (LIMIT, None))  # type: ignore[attr-defined]
 
 
 @pytest.fixture

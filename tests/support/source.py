@@ -34,6 +34,8 @@ class Module:
     @property
     def layer(self) -> str:
         folder = self.path.relative_to(PACKAGE).parts[0]
+        if folder in CAPABILITIES:
+            return "porcelain"
         return folder if folder in LAYERS else "lane 0"
 
     @cached_property
@@ -67,6 +69,7 @@ def _is_for_types(node: ast.AST) -> bool:
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LAYERS = ("cli", "porcelain", "state", "plumbing", "isolate")
+CAPABILITIES = ("tracker.py",)  # of the porcelain layer, though they lie at the top
 
 
 def is_module(name: str) -> bool:
@@ -87,6 +90,8 @@ def layer_of(name: str) -> str | None:
     parts = name.split(".")
     if parts[0] != "gitralph":
         return None
+    if len(parts) > 1 and f"{parts[1]}.py" in CAPABILITIES:
+        return "porcelain"
     return parts[1] if len(parts) > 1 and parts[1] in LAYERS else "lane 0"
 
 
@@ -97,3 +102,10 @@ def calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
         elif isinstance(node, ast.Attribute):
             yield node.lineno, ast.unparse(node)
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Every text in the source that is a value, docstrings among them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

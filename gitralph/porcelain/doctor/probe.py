@@ -6,14 +6,13 @@ The only proof that tracking works: broken hooks look exactly like success.
 import json
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gitralph import gitdir, layout
+from gitralph.base import run as runner
 from gitralph.plumbing.git import Git
 from gitralph.porcelain.doctor.samples import SAMPLES, Payload
 from gitralph.state import manifest, pending
@@ -44,8 +43,8 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The agent's environment as far as we can tell: ours, without what names a repository or session."""
     return {
         name: value
-        for name, value in environ.items()
-        if name == _KEPT or not (name.startswith(("GIT_", "RALPH_")) or name.endswith("_SESSION_ID"))
+        for name, value in runner.inherited(environ).items()
+        if name == _KEPT or not (name.startswith("RALPH_") or name.endswith("_SESSION_ID"))
     }
 
 
@@ -61,18 +60,13 @@ def _scratch(git: Git) -> Iterator[str]:
 
 def _send(command: str, payload: Payload, root: str, env: Mapping[str, str], limit: float) -> Shot:
     """One event through ``sh -c``; whatever it started is gone when its time is up."""
-    child = subprocess.Popen(
-        ["/bin/sh", "-c", command], cwd=root, env=dict(env), stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+    words, given = ["/bin/sh", "-c", command], json.dumps(payload).encode() + b"\n"
     try:
-        out, err = child.communicate(json.dumps(payload).encode() + b"\n", timeout=limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        out, err = child.communicate()
+        done = runner.run(words, cwd=root, env=env, given=given, seconds=limit)
+    except runner.LateError:
         return Shot(None, -1, late=True)
-    said = err.decode("utf-8", "replace").strip()
-    return Shot(None, child.returncode, said, out.decode("utf-8", "replace").strip())
+    said = done.stderr.decode("utf-8", "replace").strip()
+    return Shot(None, done.returncode, said, done.stdout.decode("utf-8", "replace").strip())
 
 
 def _recorded(root: str, session: str) -> str | None:

@@ -11,6 +11,8 @@ from gitralph.layout import Layout
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import OLDEST_GIT, Repository
 from gitralph.porcelain.install import githook
+from gitralph.state import intent as intents
+from gitralph.state.intent import Intent, Merging
 
 _LOG_TAIL = 5
 
@@ -98,11 +100,9 @@ def _private(top: str) -> Check:
 
 
 def _intents(top: str) -> Check:
-    folder = Layout(top, layout.MAIN).intents
-    try:
-        count = sum(1 for name in os.listdir(folder) if name.endswith(".json"))
-    except FileNotFoundError:
-        count = 0
+    here = Layout(top, layout.MAIN)
+    found = [name for kind in (Intent, Merging) for name in intents.names(here, kind)]
+    count = sum(1 for name in found if name.endswith(".json"))
     fix = None if not count else "the next git ralph commit finishes them, or: git ralph gc"
     return Check("unfinished commits", not count, str(count), fix, fatal=False)
 

@@ -1,19 +1,19 @@
 """Whether an agent runs hooks at all here: its own trust, which only its user may give; reads only."""
 
-import json
 import os
 import select
-import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitralph import files
+from gitralph import files, jsonline
+from gitralph.base import run as runner
 from gitralph.porcelain.doctor.found import Installation
 from gitralph.porcelain.install import jsontext
 from gitralph.porcelain.install.table import PROJECT, Agent
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 _LIMIT = 4 << 20
 _CODEX_WAIT = 8.0
@@ -73,7 +73,7 @@ def _of_copilot(agent: Agent, folder: str, environ: Mapping[str, str]) -> bool:
     return any(isinstance(path, str) and _within(folder, path) for path in paths)
 
 
-def _answer(child: "subprocess.Popen[bytes]", number: int, until: float) -> dict[str, Any]:
+def _answer(child: "Popen[bytes]", number: int, until: float) -> dict[str, Any]:
     """The line that answers a request; TimeoutError when it does not come."""
     assert child.stdout is not None
     data, fd = b"", child.stdout.fileno()
@@ -84,19 +84,18 @@ def _answer(child: "subprocess.Popen[bytes]", number: int, until: float) -> dict
         if not got:
             break
         *lines, data = (data + got).split(b"\n")
-        for line in lines:
-            said = json.loads(line) if line.strip() else {}
-            if isinstance(said, dict) and said.get("id") == number:
+        for said in jsonline.objects(b"\n".join(lines)):
+            if said.get("id") == number:
                 return said
     raise TimeoutError
 
 
 def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
     """Its hooks as its app server lists them. Raises OSError or ValueError when it does not answer."""
-    pipe, until = subprocess.PIPE, time.monotonic() + _CODEX_WAIT
-    child = subprocess.Popen(
-        [program, "app-server"], cwd=folder, env=dict(environ), stdin=pipe, stdout=pipe,
-        stderr=subprocess.DEVNULL, start_new_session=True,
+    until = time.monotonic() + _CODEX_WAIT
+    child = runner.start(
+        [program, "app-server"], cwd=folder, env=runner.inherited(environ), stdin=runner.PIPE,
+        stderr=runner.NOTHING, group=True,
     )  # fmt: skip
     try:
         assert child.stdin is not None
@@ -106,19 +105,18 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
             {"method": "initialized"},
             {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}},
         ):
-            child.stdin.write(json.dumps(row).encode() + b"\n")
+            child.stdin.write(jsonline.line(row))
         child.stdin.flush()
         rows = _answer(child, 2, until)["result"]["data"]
         return [hook for row in rows for hook in row["hooks"]]
     except (KeyError, TypeError) as error:
         raise ValueError("not the answer that was expected") from error
     finally:
-        os.killpg(child.pid, signal.SIGKILL)  # its launcher is not the program itself
-        child.communicate()
+        runner.kill(child)  # its launcher is not the program itself
 
 
 def _of_codex(folder: str, environ: Mapping[str, str], ours: list[Installation]) -> bool | None:
-    program = shutil.which("codex", path=environ.get("PATH", os.defpath))
+    program = runner.find("codex", environ)
     if program is None:
         return None
     try:

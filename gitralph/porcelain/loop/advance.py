@@ -5,9 +5,9 @@ import time
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.loop import land, tree, work
 from gitralph.porcelain.loop.model import AGENT, COMMIT, MERGE, TICK, VERIFY, Job, View
-from gitralph.porcelain.loop.tracker import Bead, Tracker
 from gitralph.porcelain.loop.work import Worker
 from gitralph.sessionfile import now
+from gitralph.tracker import Item, Tracker
 
 
 class NotYetError(Exception):
@@ -26,7 +26,9 @@ def advance(worker: Worker, job: Job, view: View, alone: bool, may_merge: bool) 
 
 
 def _steps(worker: Worker, job: Job, alone: bool, may_merge: bool) -> None:
-    tracker = Tracker(worker.ctx.repo.root, worker.ctx.environ, worker.say)
+    tracker = Tracker.of(
+        worker.ctx, worker.ctx.repo.root, lambda text: worker.say(f"warning: {text}"), named=True
+    )
     if worker.options.worktree and job.root is None:
         root, branch = tree.add(worker.ctx, job)
         worker.ledger.step(job, job.step, root=root, tree=branch)
@@ -48,7 +50,7 @@ def _steps(worker: Worker, job: Job, alone: bool, may_merge: bool) -> None:
 
 def _make(worker: Worker, ctx: Context, job: Job, tracker: Tracker, alone: bool) -> None:
     """Agent, checks and commit."""
-    bead = tracker.look(job.bead) if job.bead else Bead()
+    item = tracker.look(job.bead) if job.bead else Item()
     if job.step == AGENT:
         if job.started is None:
             job.started, job.dirt = now(), land.dirt(ctx)
@@ -57,8 +59,8 @@ def _make(worker: Worker, ctx: Context, job: Job, tracker: Tracker, alone: bool)
         work.open_session(worker, ctx, job)
         if job.bead:
             tracker.claim(job.bead)
-        words = (bead.title, bead.description, bead.criteria)
+        words = (item.title, item.description, item.listing)
         work.run_agent(worker, ctx, job, "\n\n".join(part for part in words if part) or None)
     if job.step == VERIFY:
         work.verify(worker, ctx, job)
-    land.commit(worker, ctx, job, bead.body, alone or job.root is not None)
+    land.commit(worker, ctx, job, item.body, alone or job.root is not None)

@@ -1,4 +1,4 @@
-"""Starts, watches and stops the programs of a loop: the only place where that happens.
+"""Watches and stops the programs of a loop: the only place where that happens.
 
 A child waits at a gate until its process is on record, so that a loop killed in between leaves none
 that nobody knows. It leads a process group of its own, which is what gets stopped.
@@ -8,14 +8,18 @@ import contextlib
 import os
 import select
 import signal
-import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gitralph import files, process
+from gitralph.base import run as runner
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 KEPT = 256 << 10
 _POLL = 0.2
@@ -40,7 +44,7 @@ class Children:
 
     def __init__(self, tmp: str) -> None:
         self._tmp = tmp
-        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._running: dict[int, Popen[bytes]] = {}
         self._lock = threading.Lock()
         self.stopping = threading.Event()
 
@@ -60,7 +64,7 @@ class Children:
             with contextlib.suppress(BrokenPipeError), child.stdin:
                 started(process.identity(child.pid))
                 if self.stopping.is_set():
-                    _signal(child.pid, signal.SIGTERM)
+                    runner.send(child.pid, signal.SIGTERM)
                 else:
                     child.stdin.write(b"go\n")
             output = _collect(child)
@@ -68,12 +72,9 @@ class Children:
             del self._running[child.pid]
         return Ended(child.returncode, output)
 
-    def _spawn(self, words: list[str], cwd: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    def _spawn(self, words: list[str], cwd: str, env: Mapping[str, str]) -> "Popen[bytes]":
         with self._lock:
-            child = subprocess.Popen(
-                words, cwd=cwd, env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+            child = runner.start(words, cwd=cwd, env=env, stdin=runner.PIPE, stderr=runner.STDOUT, group=True)
             self._running[child.pid] = child
         return child
 
@@ -83,7 +84,7 @@ class Children:
         with self._lock:
             running = [child.pid for child in self._running.values() if child.poll() is None]
         for pid in running:
-            _signal(pid, with_what)
+            runner.send(pid, with_what)
 
 
 @contextlib.contextmanager
@@ -99,12 +100,7 @@ def _file_of(folder: str, data: bytes) -> Iterator[str]:
         os.unlink(name)
 
 
-def _signal(pid: int, what: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, what)
-
-
-def _collect(child: subprocess.Popen[bytes]) -> bytes:
+def _collect(child: "Popen[bytes]") -> bytes:
     """Read until the child is gone; what it left in the background may keep the pipe open."""
     assert child.stdout is not None
     fd, kept = child.stdout.fileno(), bytearray()
@@ -132,7 +128,7 @@ def stop_left_over(kept: dict[str, object] | None) -> bool:
     pid = kept["pid"]
     assert isinstance(pid, int)
     for what in (signal.SIGTERM, signal.SIGKILL):
-        _signal(pid, what)
+        runner.send(pid, what)
         deadline = time.monotonic() + _GRACE
         while time.monotonic() < deadline and process.is_alive(kept) is True:
             time.sleep(0.05)

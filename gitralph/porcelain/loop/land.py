@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from gitralph.base import nul
 from gitralph.errors import Busy, Failed, RalphError, Refused
 from gitralph.porcelain import commit as committing
 from gitralph.porcelain import plan as plans
@@ -100,7 +101,7 @@ def _files_of(ctx: Context, oid: str) -> list[str]:
     said = ctx.git.run(
         "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only", oid
     )
-    return [shown(path) for path in said.split(b"\0")[:-1]]
+    return [shown(path) for path in nul.rows(said)]
 
 
 def _stamped(ctx: Context, path: bytes) -> str:

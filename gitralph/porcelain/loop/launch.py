@@ -10,18 +10,18 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gitralph.base import run as runner
 from gitralph.errors import Fatal, UsageError
 from gitralph.plumbing.config import Config
 from gitralph.porcelain.loop.model import Options
 from gitralph.porcelain.which import PUBLISHED
 
 PROMPT = "{prompt}"
-# What belongs to the agent or the git process that started us, not to the agents that we start.
+# What belongs to the agent that started us, not to the agents that we start.
 _NOT_PASSED_ON = frozenset(
     [
-        *PUBLISHED, "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OPTIONAL_LOCKS", "RALPH_SESSION",
-        "RALPH_MANIFEST", "RALPH_PLAN", "RALPH_TASK_NUM", "RALPH_BEAD", "RALPH_EVENTS_FILE", "RALPH_ROOT",
-        "RALPH_TRACKING",
+        *PUBLISHED, "RALPH_SESSION", "RALPH_MANIFEST", "RALPH_PLAN", "RALPH_TASK_NUM", "RALPH_BEAD",
+        "RALPH_EVENTS_FILE", "RALPH_ROOT", "RALPH_TRACKING",
     ]
 )  # fmt: skip
 
@@ -94,4 +94,4 @@ def _program(name: str, environ: Mapping[str, str], cwd: str, agent: str | None)
 
 def base_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What every child inherits before the session's own contract is added."""
-    return {key: value for key, value in environ.items() if key not in _NOT_PASSED_ON}
+    return {k: v for k, v in runner.inherited(environ).items() if k not in _NOT_PASSED_ON}

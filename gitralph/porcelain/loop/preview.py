@@ -3,11 +3,11 @@
 import shlex
 from dataclasses import dataclass
 
+from gitralph import tracker
 from gitralph.porcelain import plan as plans
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.loop import launch
 from gitralph.porcelain.loop.model import Options
-from gitralph.porcelain.loop.tracker import bead_of
 
 _NEW = "(new)"
 
@@ -45,7 +45,7 @@ def tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
     return [
         Planned(
             f"Task {task.number}/{len(found)}: {task.text}",
-            _environment(ctx, name, task.number, bead_of(task.text) or options.bead), words,
+            _environment(ctx, name, task.number, tracker.mentioned(task.text) or options.bead), words,
         )
         for task in open_tasks
     ]  # fmt: skip

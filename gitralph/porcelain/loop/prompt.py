@@ -1,22 +1,7 @@
-"""What an agent is told, and how its answer is read: the promise that ends a task; pure."""
+"""What an agent is told; pure."""
 
-import re
-
+from gitralph import promise as promises
 from gitralph.porcelain.loop.model import Job
-
-_TAGGED = re.compile(r"<promise>(.*?)</promise>", re.DOTALL)
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())
-
-
-def is_promised(output: bytes, promise: str) -> bool:
-    """True when the output holds the promise in its tags, or as a line of its own."""
-    text, wanted = output.decode("utf-8", "replace"), _folded(promise)
-    if any(_folded(found) == wanted for found in _TAGGED.findall(text)):
-        return True
-    return any(_folded(line) == wanted for line in text.split("\n"))
 
 
 def _indented(text: str) -> str:
@@ -40,8 +25,8 @@ def compose(job: Job, plan: str | None, promise: str | None, criteria: str | Non
     )
     if promise is not None:
         parts.append(
-            f"When the task is finished, and only then, end your answer with the text {_folded(promise)!r} "
-            "between the tags <promise> and </promise>."
+            "When the task is finished, and only then, end your answer with the text "
+            f"{promises.folded(promise)!r} between the tags <promise> and </promise>."
         )
         if job.iteration > 1:
             parts.append(f"This is iteration {job.iteration}: look at what is there, then go on.")

@@ -1,11 +1,11 @@
 """Which task comes next: what an interrupted run left, then the open boxes of the plan as it is now."""
 
+from gitralph import tracker
 from gitralph.porcelain import plan as plans
 from gitralph.porcelain import sessions
 from gitralph.porcelain.loop import reword
 from gitralph.porcelain.loop.ledger import Ledger
 from gitralph.porcelain.loop.model import AGENT, LANDED, VERIFY, Job, Options, Say
-from gitralph.porcelain.loop.tracker import bead_of
 
 DROPPED = "dropped"
 _TITLE = 200
@@ -67,7 +67,7 @@ class Queue:
         before, after = reword.neighbours(tasks, task.key)
         return Job(
             task.text, task.copy, task.number, len(tasks), task.details,
-            bead_of(task.text), before, after, sessions.new_id(),
+            tracker.mentioned(task.text), before, after, sessions.new_id(),
         )  # fmt: skip
 
     def _only(self) -> Job | None:

@@ -9,7 +9,7 @@ from gitralph.layout import Layout, StateError, for_place
 from gitralph.porcelain.loop.model import AGENT, Job, View
 from gitralph.quote import shown
 from gitralph.state import events, manifest
-from gitralph.state.events import Event
+from gitralph.state.events import Emitted
 
 _TAIL = 200
 
@@ -49,7 +49,7 @@ def _last_event(layout: Layout, run: str | None, session: str) -> str:
         return ""
     try:
         for count, row in enumerate(events.scan_back(fd)):
-            if isinstance(row, Event) and row.value.get("session") == session:
+            if isinstance(row, Emitted) and row.value.get("session") == session:
                 return row.topic
             if count > _TAIL:
                 break

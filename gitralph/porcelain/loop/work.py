@@ -4,9 +4,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from gitralph import eventfile, gitdir, process, sessionfile
+from gitralph import eventfile, gitdir, process, promise, sessionfile
 from gitralph.errors import Failed, RalphError
-from gitralph.plumbing.git import Git
 from gitralph.plumbing.repository import open_repository
 from gitralph.porcelain import sessions, waiting
 from gitralph.porcelain.context import Context, state_layout
@@ -47,8 +46,7 @@ class Worker:
         if job.root is None:
             return replace(self.ctx, repo=replace(self.ctx.repo))
         # a GIT_DIR that we inherited names the caller's worktree, not the job's
-        outer = Git(self.ctx.outer.program, base_environment(self.ctx.outer.env), job.root)
-        repo = open_repository(outer)
+        repo = open_repository(self.ctx.outer.elsewhere(job.root))
         return replace(self.ctx, repo=repo, layout=state_layout(repo.place, create=True))
 
 
@@ -109,7 +107,7 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
     if _told_done(events_file, since, job):
         return True
     if worker.options.promise is not None:
-        return prompt.is_promised(ended.output, worker.options.promise)
+        return promise.is_kept(promise.said_by(ended.output), worker.options.promise)
     return True
 
 
@@ -120,7 +118,7 @@ def _told_done(path: str, since: int, job: Job) -> bool:
         return False
     try:
         return any(
-            isinstance(row, events.Event) and row.topic == _DONE and row.value.get("session") == job.session
+            isinstance(row, events.Emitted) and row.topic == _DONE and row.value.get("session") == job.session
             for row in events.scan(fd, since)
         )
     finally:

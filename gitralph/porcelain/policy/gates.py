@@ -1,6 +1,5 @@
 """Facts a promise is checked against, where configured: a commit, a clean manifest, a command that passes."""
 
-import os
 from contextlib import closing
 
 from gitralph import gitdir
@@ -32,10 +31,8 @@ def _clean(ctx: Context, record: Bead) -> str | None:
 
 
 def _verify(ctx: Context, record: Bead) -> list[str]:
-    done = ctx.git.try_run("config", "--get-all", "-z", "ralph.loop.verify")
-    commands = [one for one in os.fsdecode(done.stdout).split("\0") if one]
     seconds = float(ctx.config.get("ralph.loop.verifytimeout") or "600")
-    for command in commands:
+    for command in ctx.config.all("ralph.loop.verify"):
         env = after.contract(record.bead, record.path, record.owner)
         ran = after.run_shell(where.open_trees(ctx), command, record.path, env, seconds)
         if ran.code:

@@ -1,12 +1,11 @@
 """Which subagent belongs to which bead: workers by their agent id, and who writes documentation for them."""
 
-from gitralph.event import text_of
+from gitralph.agents.launching import Launch, plain_type
+from gitralph.event import Event
 from gitralph.layout import Layout
-from gitralph.porcelain.policy.launch_input import Launch, plain_type
+from gitralph.policyevent import DOC_TYPES
 from gitralph.state import bead as beads
 from gitralph.state.bead import Bead
-
-DOC_TYPES = ("scribe",)
 
 
 def _owned(layout: Layout, session: str | None) -> list[Bead]:
@@ -46,10 +45,9 @@ def _without(found: list[str], one: str) -> list[str]:
     return found[:at] + found[at + 1 :]
 
 
-def started(layout: Layout, payload: dict[str, object], session: str | None) -> None:
+def started(layout: Layout, event: Event, session: str | None) -> None:
     """A subagent started: bind its id to the launch that is still waiting for one."""
-    agent_id = text_of(payload, "agent_id")
-    kind = plain_type(text_of(payload, "agent_type"))
+    agent_id, kind = event.agent_id, plain_type(event.agent_type)
     if not agent_id:
         return
     for record in sorted(_owned(layout, session), key=lambda one: one.updated or ""):

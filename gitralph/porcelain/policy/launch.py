@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 
 from gitralph import layout as layouts
+from gitralph.agents import launching
+from gitralph.agents.launching import Launch
 from gitralph.errors import RalphError, Refused
-from gitralph.porcelain.beads import details
+from gitralph.event import Event, session_of
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.policy import helpers, launch_input, place, rules, wording
-from gitralph.porcelain.policy.launch_input import Launch
+from gitralph.porcelain.policy import helpers, place, rules, wording
 from gitralph.porcelain.policy.reply import Reply, blocked, rewritten
 from gitralph.porcelain.policy.rules import BadWishError, Wish
 from gitralph.porcelain.worktree import add as adding
 from gitralph.porcelain.worktree import where
 from gitralph.state import bead as beads
 from gitralph.state.bead import Bead
+from gitralph.tracker import Item, Tracker
 
 
 def _no_bead(wish: Wish) -> Reply:
@@ -24,26 +26,26 @@ def _no_bead(wish: Wish) -> Reply:
     )
 
 
-def launched(agent: str, payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
+def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     """Answer one launch."""
     reply = Reply()
     try:
-        launch = launch_input.read(payload)
+        launch = launching.read(event)
     except ValueError as error:
-        if launch_input.says_required(payload):
+        if event.required:
             return blocked(f"worktree_policy is required, but {error}")
         return Reply(said=[f"warning: no policy was applied: {error}"])
     try:
         said = rules.stated(launch)
-        if launch_input.says_required(payload) and said.policy is None:
+        if event.required and said.policy is None:
             said = Wish("required", said.bead, said.path, source="the payload")
     except BadWishError as error:
         return blocked(str(error))
     try:
-        ctx = place.context(payload, environ, reply)
+        ctx = place.context(event, environ, reply)
     except RalphError as error:
         return _unusable(said, error)
-    return _in_repository(agent, ctx, launch, said, place.session_of(payload, environ), reply)
+    return _in_repository(agent, ctx, launch, said, session_of(event, environ), reply)
 
 
 def _unusable(said: Wish, error: RalphError) -> Reply:
@@ -114,9 +116,11 @@ def _with_worktree(
         error = adding.failure(found.ran)
         return blocked(error.message, *error.hints)
     reply.said += [f"note: {note}" for note in found.notes]
-    known = details.of_bead(ctx, where.open_trees(ctx).root, bead)
-    record = _note(ctx, launch, wish, bead, known, fresh=wish.restart or not running)
-    details.claim(ctx, where.open_trees(ctx).root, bead)
+    claims = ctx.config.boolean("ralph.beads.claim")
+    tracker = Tracker.of(ctx, where.open_trees(ctx).root, ctx.warn, named=claims)
+    record = _note(ctx, launch, wish, bead, tracker.look(bead), fresh=wish.restart or not running)
+    if claims:
+        tracker.begin(bead)
     context = wording.worker_context(record)
     fields = _with_prompt(launch, context)
     if launch.bare:
@@ -125,7 +129,7 @@ def _with_worktree(
     return reply
 
 
-def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: details.Known, fresh: bool) -> Bead:
+def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: Item, fresh: bool) -> Bead:
     """The loop's terms: the launch's, else the bead's own, else the defaults; a second launch counts on."""
     with beads.hold(ctx.layout, bead):
         record = where.record_of(ctx.layout, bead) or Bead(bead)
@@ -140,7 +144,7 @@ def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: details.Kn
         record.blocks, record.agent_id, record.agent_type = 0, None, launch.agent_type
         record.prompt = launch.prompt if launch.prompt is not None else record.prompt
         record.title = known.title or record.title
-        record.acceptance_criteria = known.criteria or record.acceptance_criteria
+        record.acceptance_criteria = "\n".join(known.criteria) or record.acceptance_criteria
         record.extra["looped"] = True
         beads.write(ctx.layout, record)
     return record

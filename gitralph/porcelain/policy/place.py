@@ -4,16 +4,15 @@ import os
 from collections.abc import Mapping
 
 from gitralph import gitdir, layout
-from gitralph.event import text_of
+from gitralph.event import Event
 from gitralph.layout import Layout
 from gitralph.porcelain.context import Context, open_context
 from gitralph.porcelain.policy.reply import Reply
-from gitralph.sessionid import safe_form
 
 
-def folders(payload: dict[str, object], environ: Mapping[str, str]) -> list[str]:
+def folders(event: Event, environ: Mapping[str, str]) -> list[str]:
     """Where the event may belong, best first."""
-    named = [text_of(payload, "cwd"), environ.get("RALPH_ROOT"), environ.get("CLAUDE_PROJECT_DIR")]
+    named = [event.cwd, environ.get("RALPH_ROOT"), environ.get("CLAUDE_PROJECT_DIR")]
     try:
         named.append(os.getcwd())
     except FileNotFoundError:
@@ -22,19 +21,9 @@ def folders(payload: dict[str, object], environ: Mapping[str, str]) -> list[str]
     return list(dict.fromkeys(os.path.realpath(name) for name in usable))
 
 
-def session_of(payload: dict[str, object], environ: Mapping[str, str]) -> str | None:
-    """The session's id in its safe form, None for an empty or missing one: that matches nobody."""
-    own = text_of(payload, "session_id", "sessionId", "session", "conversation_id")
-    launched = environ.get("RALPH_SESSION") if environ.get("RALPH_TRACKING") != "0" else None
-    name = launched or own
-    return safe_form(name) if name else None
-
-
-def context(
-    payload: dict[str, object], environ: Mapping[str, str], reply: Reply, cwd: str | None = None
-) -> Context:
+def context(event: Event, environ: Mapping[str, str], reply: Reply, cwd: str | None = None) -> Context:
     """The context of the event's own folder. Raises RalphError outside a usable repository."""
-    here = cwd or next(iter(folders(payload, environ)), None)
+    here = cwd or next(iter(folders(event, environ)), None)
     if here is not None:
         os.chdir(here)
     ctx = open_context(environ)
@@ -43,10 +32,10 @@ def context(
     return ctx
 
 
-def layouts_of(payload: dict[str, object], environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
+def layouts_of(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
     """Every state folder with beads that the event may mean, each with the folder it was found from."""
     found: list[tuple[str, Layout]] = []
-    for folder in folders(payload, environ):
+    for folder in folders(event, environ):
         place = gitdir.discover(folder)
         if place is None:
             continue

@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass, field, replace
 
 from gitralph import beadid, fallthrough
+from gitralph.agents.launching import Launch
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.policy.launch_input import Launch
 from gitralph.porcelain.worktree import spawn
 from gitralph.porcelain.worktree.spawn import POLICIES
 

@@ -5,22 +5,22 @@ from collections.abc import Mapping
 
 from gitralph import beadid, fallthrough
 from gitralph.errors import RalphError
-from gitralph.event import text_of
+from gitralph.event import Event, session_of
 from gitralph.porcelain.policy import place
 from gitralph.porcelain.policy.reply import Reply, blocked
 from gitralph.porcelain.worktree import add as adding
 from gitralph.porcelain.worktree import remove as removing
 
 
-def create(payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
+def create(event: Event, environ: Mapping[str, str]) -> Reply:
     """Make the worktree that is asked for; stdout is its path and a newline."""
-    name = text_of(payload, "name", "worktree_name")
+    name, _ = event.worktree
     if not beadid.is_valid(name):
         return blocked(f"a worktree needs a name that can be a bead's: {name!r}"[:200], beadid.RULE)
     reply = Reply()
     try:
-        ctx = place.context(payload, environ, reply)
-        found = adding.add(ctx, str(name), None, place.session_of(payload, environ))
+        ctx = place.context(event, environ, reply)
+        found = adding.add(ctx, str(name), None, session_of(event, environ))
     except RalphError as error:
         return blocked(error.message, *error.hints)
     if found.ran is not None:
@@ -30,10 +30,9 @@ def create(payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
     return reply
 
 
-def _named(payload: dict[str, object]) -> tuple[str | None, str | None]:
+def _named(event: Event) -> tuple[str | None, str | None]:
     """The bead and the path that an event means."""
-    path = text_of(payload, "worktree_path", "worktreePath", "path")
-    name = text_of(payload, "name", "worktree_name")
+    name, path = event.worktree
     if path is not None:
         last = os.path.basename(path.rstrip("/"))
         if last.startswith(fallthrough.PREFIX):
@@ -41,17 +40,17 @@ def _named(payload: dict[str, object]) -> tuple[str | None, str | None]:
     return name, path
 
 
-def remove(payload: dict[str, object], environ: Mapping[str, str]) -> Reply:
+def remove(event: Event, environ: Mapping[str, str]) -> Reply:
     """Remove a worktree where nothing would be lost; where something would, keep it and say so."""
-    bead, path = _named(payload)
+    bead, path = _named(event)
     if bead is None:
         return Reply(said=["warning: nothing removed: the event names no worktree of a bead"])
     reply = Reply()
     home = os.path.dirname(os.path.dirname(path.rstrip("/"))) if path and path[0] == "/" else None
     try:
         usable = home if home and os.path.isdir(home) else None
-        ctx = place.context(payload, environ, reply, usable)
-        removing.remove(ctx, bead, False, place.session_of(payload, environ), os.getcwd())
+        ctx = place.context(event, environ, reply, usable)
+        removing.remove(ctx, bead, False, session_of(event, environ), os.getcwd())
     except RalphError as error:
         return Reply(said=[*reply.said, f"warning: {error.message}"])
     return reply

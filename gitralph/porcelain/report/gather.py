@@ -1,11 +1,10 @@
 """Collects the facts of a report: sessions, journals, commits, runs and events. Writes nothing."""
 
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
 
-from gitralph import eventfile, files, sessionfile
+from gitralph import eventfile, files, jsonline, sessionfile
 from gitralph.layout import Layout
 from gitralph.porcelain import sessions, status
 from gitralph.porcelain.context import Context
@@ -14,7 +13,7 @@ from gitralph.quote import shown
 from gitralph.sessionfile import seconds
 from gitralph.state import consumption, events
 from gitralph.state import run as runs
-from gitralph.state.events import Event
+from gitralph.state.events import Emitted
 
 LIMIT = 100_000
 _JOURNAL = 1 << 28
@@ -61,12 +60,12 @@ def _journal_lines(folder: str) -> Iterator[dict[str, Any]]:
             data = files.read_bytes(f"{folder}/{name}", _JOURNAL)
         except OSError:
             continue
-        for line in data.split(b"\n")[:-1]:
+        for _, _, line in jsonline.lines(data):
             try:
-                fields = json.loads(line)
-            except (ValueError, RecursionError):
+                fields = jsonline.object_in(line)
+            except ValueError:
                 continue
-            if isinstance(fields, dict) and "op" in fields:
+            if "op" in fields:
                 yield fields
 
 
@@ -121,8 +120,8 @@ def _refusals(layout: Layout, run: str) -> Iterator[Refusal]:
         return
     try:
         for row in events.scan(fd):
-            payload = row.value.get("payload") if isinstance(row, Event) else None
-            if isinstance(row, Event) and row.topic == _FAILED and isinstance(payload, dict):
+            payload = row.value.get("payload") if isinstance(row, Emitted) else None
+            if isinstance(row, Emitted) and row.topic == _FAILED and isinstance(payload, dict):
                 reason = f"{payload.get('task')}: {payload.get('reason')}"
                 yield Refusal(seconds(row.value.get("ts")), str(payload.get("session")), reason)
     finally:

@@ -1,17 +1,14 @@
 """What runs in a new worktree: git's ``post-checkout`` hook and ``ralph.worktree.postCreate``."""
 
-import os
-import signal
-import subprocess
 from dataclasses import dataclass
 
+from gitralph.base import run as runner
 from gitralph.plumbing import worktree
 from gitralph.porcelain.worktree.where import Trees
 
 KEY = "ralph.worktree.postcreate"
 _ZERO = "0" * 40
 _SHOWN = 20
-_INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS")
 
 
 @dataclass(frozen=True)
@@ -42,18 +39,19 @@ def run_shell(
     trees: Trees, command: str, path: str, env: dict[str, str], seconds: float | None = None
 ) -> Ran:
     """Run a configured command in a worktree, its output captured; killed after ``seconds``."""
-    kept = {k: v for k, v in trees.ctx.environ.items() if k not in _INHERITED}
-    child = subprocess.Popen(
-        ["/bin/sh", "-c", command], cwd=path, env={**kept, **env}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
+    passed = {**runner.inherited(trees.ctx.environ), **env}
     try:
-        said, _ = child.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        said, _ = child.communicate()
-        return Ran(command, 124, last_lines(said) + f"\nstopped after {seconds:g} s")
-    return Ran(command, child.returncode, last_lines(said))
+        done = runner.run(
+            ["/bin/sh", "-c", command],
+            cwd=path,
+            env=passed,
+            stderr=runner.STDOUT,
+            seconds=seconds,
+            group=True,
+        )
+    except runner.LateError as late:
+        return Ran(command, 124, last_lines(late.out) + f"\nstopped after {seconds:g} s")
+    return Ran(command, done.returncode, last_lines(done.stdout))
 
 
 def contract(bead: str, path: str, session: str | None) -> dict[str, str]:

@@ -1,24 +1,26 @@
 """Keeps ``.worktrees/`` out of ``git status`` by the repository's own exclude file, never a tracked one."""
 
-import fcntl
 import os
 
-from gitralph import fallthrough
-from gitralph.errors import Refused
+from gitralph import fallthrough, files
+from gitralph.errors import Busy, Refused
+from gitralph.state import lock
 
 LINE = f"/{fallthrough.FOLDER}/".encode()
 
 
 def exclude(common_dir: str) -> None:
-    """Write the line once, whoever else is about to."""
+    """Write the line once, whoever else is about to. Raises Busy when another program locks the file."""
     path = common_dir + "/info/exclude"
     os.makedirs(os.path.dirname(path), exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        files.lock(fd, path, wait=lock.WAIT)
         data = os.pread(fd, os.fstat(fd).st_size, 0)
         if LINE not in [row.strip() for row in data.split(b"\n")]:
             os.write(fd, (b"" if data[-1:] in (b"", b"\n") else b"\n") + LINE + b"\n")
+    except files.LockTimeoutError:
+        raise Busy(f"'{path}' is locked by another program", "try again shortly") from None
     finally:
         os.close(fd)
 

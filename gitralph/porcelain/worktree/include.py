@@ -3,6 +3,7 @@
 import os
 import stat
 
+from gitralph.base import nul
 from gitralph.plumbing.snapshot import ABSENT, LeadsOutError, Worktree
 from gitralph.plumbing.tree import GITLINK, SYMLINK
 from gitralph.porcelain.worktree.where import Trees
@@ -15,13 +16,11 @@ def _wanted(trees: Trees) -> list[bytes]:
     listed = git.run(
         "-c", "core.fsmonitor=false", "ls-files", "--others", "--ignored", f"--exclude-from={FILE}", "-z"
     )
-    paths = [
-        p for p in listed.split(b"\0") if p and not p.endswith(b"/") and not p.startswith(b".worktrees/")
-    ]
+    paths = [p for p in nul.rows(listed) if not p.endswith(b"/") and not p.startswith(b".worktrees/")]
     if not paths:
         return []
-    said = git.try_run("check-ignore", "-z", "--stdin", stdin=b"\0".join(paths) + b"\0")
-    return sorted(p for p in said.stdout.split(b"\0") if p)
+    said = git.try_run("check-ignore", "-z", "--stdin", stdin=nul.joined(paths))
+    return sorted(nul.rows(said.stdout))
 
 
 def _open_parent(root: str, path: bytes) -> int | None:

@@ -8,7 +8,7 @@ from gitralph import layout as layouts
 from gitralph.errors import Refused
 from gitralph.gitdir import Place, discover
 from gitralph.layout import Layout
-from gitralph.plumbing import merge, worktree
+from gitralph.plumbing import listing, merge, worktree
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.worktree import Dirt
 from gitralph.porcelain import sessions, waiting
@@ -107,8 +107,8 @@ def users(path: str) -> list[str]:
 
 def has_submodules(git: Git, path: str) -> bool:
     """True when a submodule is checked out in the worktree: its repository would go with it."""
-    rows = git.run("-c", "core.fsmonitor=false", "ls-files", "-s", "-z").split(b"\0")
-    links = [row.split(b"\t", 1)[1] for row in rows if row.startswith(b"160000 ")]
+    rows = listing.entries(git.run("-c", "core.fsmonitor=false", "ls-files", "-s", "-z"))
+    links = [row.path for row in rows if row.entry.mode == 0o160000]
     return any(os.path.lexists(os.path.join(os.fsencode(path), p, b".git")) for p in links)
 
 

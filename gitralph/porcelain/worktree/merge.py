@@ -12,15 +12,16 @@ from gitralph.porcelain.context import Context
 from gitralph.porcelain.worktree import settle, trash, where
 from gitralph.porcelain.worktree.where import Trees, short
 from gitralph.state import bead as beads
-from gitralph.state import lock, merging
+from gitralph.state import intent as intents
+from gitralph.state import lock
 from gitralph.state.bead import Bead
-from gitralph.state.merging import Merging
+from gitralph.state.intent import Merging
 
 FORWARD, TRUE, ALREADY = "fast-forward", "merge", "already"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MergeDone:
     """What a merge came to. ``commit`` is where the target is now."""
 
     bead: str
@@ -155,27 +156,27 @@ def _land(trees: Trees, plan: Plan) -> None:
         _judge(found, plan.target)
         carry.build_index(found, {path: pair[1] for path, pair in found.pairs.items()})
     refs.prepare(move)
-    merging.write(ctx.layout, noted)
+    intents.write(ctx.layout, noted)
     try:
         _swap(ctx, move, found, stem)
     except BaseException:
         now = Head(plan.target, worktree.value(ctx.git, plan.target))
         if not refs.contains(ctx.repo, now, plan.new):
-            merging.remove(ctx.layout, noted)
+            intents.remove(ctx.layout, noted)
         raise
-    merging.remove(ctx.layout, noted)
+    intents.remove(ctx.layout, noted)
 
 
 def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> None:
     if found is None:
-        refs.swap_branch(ctx.repo, move, ctx.config, settle.WAIT)
+        refs.swap_branch(ctx.repo, move, ctx.config, lock.WAIT)
         return
     lock_file = found.repo.index + ".lock"
-    index.take_lock(found.copy.path, lock_file, settle.WAIT)
+    index.take_lock(found.copy.path, lock_file, lock.WAIT)
     try:
         if index.moved(found.copy):
             raise LostRaceError
-        refs.swap(found.repo, move, ctx.config, settle.WAIT)
+        refs.swap(found.repo, move, ctx.config, lock.WAIT)
         todo = {path: pair[1] for path, pair in found.pairs.items()}
         settle.install(found, todo, stem, lock_file, locked=True)
     finally:
@@ -183,10 +184,10 @@ def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> Non
             os.unlink(lock_file)
 
 
-def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Outcome:
+def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> MergeDone:
     """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then."""
     where.checked(bead)
-    with beads.hold(ctx.layout, bead), lock.hold(ctx.layout, settle.LOCK, settle.WAIT):
+    with beads.hold(ctx.layout, bead), lock.hold(ctx.layout, lock.COMMIT):
         settle.recover(ctx)
         trees = where.open_trees(ctx)
         record = where.record_of(ctx.layout, bead)
@@ -199,7 +200,7 @@ def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Outc
             except LostRaceError:
                 raise Busy(f"'{short(plan.target)}' or its checkout moved meanwhile", "try again") from None
         _note(trees, record, plan)
-    return Outcome(bead, short(where.branch_of(bead)), short(plan.target), plan.old, plan.new, plan.how)
+    return MergeDone(bead, short(where.branch_of(bead)), short(plan.target), plan.old, plan.new, plan.how)
 
 
 def _note(trees: Trees, record: Bead, plan: Plan) -> None:

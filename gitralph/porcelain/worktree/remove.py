@@ -9,7 +9,7 @@ from gitralph.plumbing import worktree
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.worktree import Dirt, Registered
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.worktree import judge, settle, trash, where
+from gitralph.porcelain.worktree import judge, leftover, settle, trash, where
 from gitralph.porcelain.worktree.judge import Verdict
 from gitralph.porcelain.worktree.where import Trees, short
 from gitralph.state import bead as beads
@@ -61,6 +61,7 @@ def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -
     where.checked(bead)
     settle.settle(ctx)
     with beads.hold(ctx.layout, bead) as fd:
+        leftover.finish_adding(ctx, where.whole(ctx), bead)
         trees = where.open_trees(ctx).keeping(fd)
         record = _known(trees, bead)
         row = trees.at(trees.path(bead))
@@ -198,7 +199,7 @@ def _resume(trees: Trees, record: Bead, row: Registered | None, force: bool) -> 
     done = Removed(path, saved=saved, notes=["an earlier removal was cut short; finished now"])
     admin = _admin_of(trees, path)
     if os.path.isdir(path) and admin and tip:
-        git = worktree.elsewhere(trees.git, path, GIT_DIR=admin, GIT_WORK_TREE=path)
+        git = trees.git.elsewhere(path, GIT_DIR=admin, GIT_WORK_TREE=path)
         fresh = _fresh(trees, git, path, tip, saved)
         if fresh.changed and not force:
             raise Refused(f"'{path}' has new work: {trash.describe_paths(fresh.changed)}")

@@ -7,31 +7,29 @@ from gitralph.plumbing.refs import Head
 from gitralph.plumbing.repository import Repository
 from gitralph.plumbing.tree import Entry
 from gitralph.porcelain.context import Context
-from gitralph.state import lock, merging
-from gitralph.state.merging import Merging
-
-LOCK = "commit"  # one repository-wide lock for everything that moves a branch
-WAIT = 10.0
+from gitralph.state import intent as intents
+from gitralph.state import lock
+from gitralph.state.intent import Merging
 
 
 def settle(ctx: Context) -> None:
     """Finish or drop under the commit lock; one readdir when there is nothing."""
-    if os.path.isdir(ctx.layout.merges) and os.listdir(ctx.layout.merges):
-        with lock.hold(ctx.layout, LOCK):
+    if intents.names(ctx.layout, Merging):
+        with lock.hold(ctx.layout, lock.COMMIT):
             recover(ctx)
 
 
 def recover(ctx: Context) -> list[str]:
     """As :func:`settle`, the lock being held; returns the beads whose merge was finished."""
     finished = []
-    for plan in list(merging.unfinished(ctx.layout)):
+    for plan in list(intents.unfinished(ctx.layout, Merging)):
         repo = checkout(ctx, plan.git_dir, plan.root) if plan.git_dir and plan.root else None
         if _landed(ctx, repo, plan):
             finished.append(plan.bead)
             if repo is not None:
                 _finish(ctx, repo, plan)
         _drop_locks(ctx, plan)
-        merging.remove(ctx.layout, plan)
+        intents.remove(ctx.layout, plan)
     return finished
 
 
@@ -41,7 +39,7 @@ def checkout(ctx: Context, git_dir: str, root: str) -> Repository | None:
     inside = real == common or os.path.dirname(real) == common + "/worktrees"
     if not (inside and os.path.isdir(real) and os.path.isdir(root)):
         return None
-    git = worktree.elsewhere(ctx.outer, root, GIT_DIR=real, GIT_WORK_TREE=root)
+    git = ctx.outer.elsewhere(root, GIT_DIR=real, GIT_WORK_TREE=root)
     return Repository(git, real, common, root, ctx.repo.hooks_dir, b"")
 
 
@@ -73,7 +71,7 @@ def install(
 ) -> None:
     """Write the files and put the new index in place, under ``index.lock``."""
     if not locked:
-        index.take_lock(found.copy.path, lock_file, WAIT)
+        index.take_lock(found.copy.path, lock_file, lock.WAIT)
     carry.write_files(found, todo, stem + ".timed")
     os.chmod(stem + ".timed", os.stat(found.copy.path).st_mode & 0o777)
     os.rename(stem + ".timed", found.repo.index)

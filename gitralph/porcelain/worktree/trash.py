@@ -9,9 +9,11 @@ import stat
 import time
 from dataclasses import dataclass
 
+from gitralph.base import nul
 from gitralph.errors import Fatal, Refused
-from gitralph.plumbing import worktree
+from gitralph.plumbing import listing, worktree
 from gitralph.plumbing.git import Git
+from gitralph.plumbing.tree import Entry
 from gitralph.plumbing.worktree import Dirt
 from gitralph.porcelain.worktree.where import Trees
 from gitralph.quote import c_quote, shown
@@ -62,8 +64,8 @@ def _records(git: Git, root: str, changed: list[bytes], deletions: bool) -> byte
     modes = {p: _mode(os.fsdecode(os.path.join(os.fsencode(root), p))) for p in there}
     oids = hash_files(git, root, there)
     gone = [p for p in changed if p not in modes] if deletions else []
-    rows = [b"0 %s\t%s\0" % (b"0" * 40, p) for p in gone]
-    return b"".join(rows + [f"{modes[p]} {oids[p]}\t".encode() + p + b"\0" for p in there])
+    rows = [b"0 %s\t%s" % (b"0" * 40, p) for p in gone]
+    return nul.joined(rows + [f"{modes[p]} {oids[p]}\t".encode() + p for p in there])
 
 
 def _tree(trees: Trees, root: str, seed: str, changed: list[bytes], deletions: bool = True) -> str:
@@ -126,28 +128,18 @@ def saved_refs(trees: Trees, bead: str) -> list[str]:
     return os.fsdecode(said).split("\n")[:-1]
 
 
-def _differences(git: Git, old: str, new: str) -> list[tuple[str, str, bytes]]:
-    """New mode, new oid and path of every difference between two trees."""
-    fields = git.run("diff-tree", "-r", "-z", "--no-renames", old, new).split(b"\0")
-    out = []
-    for facts, path in zip(fields[0::2], fields[1::2], strict=False):
-        words = facts.decode("ascii").split()
-        out.append((words[1], words[3], path))
-    return out
-
-
 def write_back(trees: Trees, root: str, tip: str, commit: str) -> int:
     """Put the files of a save over a fresh checkout of its tip; returns how many."""
     base = os.fsencode(root)
-    rows = _differences(trees.git, tip, commit)
-    for mode, _, path in rows:
+    rows = listing.differences(trees.git.run("diff-tree", "-r", "-z", "--no-renames", tip, commit))
+    for path, (_, new) in rows.items():
         full = os.path.join(base, path)
-        if mode == "000000" and os.path.lexists(full):
+        if new is None and os.path.lexists(full):
             os.unlink(full)
             _prune(base, os.path.dirname(full))
-    for mode, oid, path in rows:
-        if mode != "000000":
-            _write(trees.git, os.path.join(base, path), mode, oid)
+    for path, (_, new) in rows.items():
+        if new is not None:
+            _write(trees.git, os.path.join(base, path), new)
     return len(rows)
 
 
@@ -160,17 +152,17 @@ def _prune(base: bytes, folder: bytes) -> None:
         folder = os.path.dirname(folder)
 
 
-def _write(git: Git, full: bytes, mode: str, oid: str) -> None:
-    data = git.run("cat-file", "blob", oid)
+def _write(git: Git, full: bytes, entry: Entry) -> None:
+    data = git.run("cat-file", "blob", entry.oid)
     os.makedirs(os.path.dirname(full), exist_ok=True)
     if os.path.lexists(full):
         os.unlink(full)
-    if mode == "120000":
+    if entry.mode == 0o120000:
         os.symlink(data, full)
         return
     with open(full, "xb") as file:
         file.write(data)
-    if mode == "100755":
+    if entry.mode == 0o100755:
         os.chmod(full, os.stat(full).st_mode | 0o111)  # noqa: S103  as git checks it out
 
 

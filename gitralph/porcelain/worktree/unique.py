@@ -35,11 +35,6 @@ def _files(root: bytes, path: bytes) -> list[bytes]:
     return out
 
 
-def _disposable(trees: Trees) -> list[str]:
-    done = trees.git.try_run("config", "--get-all", "-z", "ralph.worktree.disposable")
-    return [p for p in os.fsdecode(done.stdout).split("\0") if p]
-
-
 def _matches(path: bytes, patterns: list[str]) -> bool:
     name = os.fsdecode(path)
     parts = name.split("/")
@@ -50,7 +45,7 @@ def _matches(path: bytes, patterns: list[str]) -> bool:
 def unique_ignored(trees: Trees, root: str, ignored: tuple[bytes, ...]) -> list[bytes]:
     """The ignored paths below ``root`` whose bytes the main checkout does not have at the same place."""
     here, main = os.fsencode(root), os.fsencode(trees.root)
-    patterns = _disposable(trees)
+    patterns = trees.ctx.config.all("ralph.worktree.disposable")
     found = []
     for path in ignored:
         if _matches(path, patterns):

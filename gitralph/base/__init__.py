@@ -1,0 +1,1 @@
+"""What everything else stands on: processes and locks; the standard library only, loaded by hooks too."""
