@@ -227,10 +227,10 @@ class World:
             ("rebase-merge", "rebase"), ("rebase-apply", "rebase"), ("CHERRY_PICK_HEAD", "cherry-pick"),
             ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
         ):  # fmt: skip
-            if (folder / name).exists():
-                # one that ended before it began has no head to go back to
-                if place.git(verb, "--abort") and place.git(verb, "--quit"):
-                    shutil.rmtree(folder / name)
+            left = (folder / name).exists()
+            # one that ended before it began has no head to go back to
+            if left and place.git(verb, "--abort") and place.git(verb, "--quit"):
+                shutil.rmtree(folder / name)
         unmerged = place._entries()[1]
         if unmerged:
             place.git("checkout", ("--ours", "--theirs")[step.flag % 2], "--", *unmerged)

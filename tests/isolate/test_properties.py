@@ -85,7 +85,6 @@ def test_never_raises_and_stays_the_same(
     steps = chain(data.draw(st.permutations(steps_of(history))), history[0])
     keys = [f"k{n}.{m}" for n in range(4) for m in range(2)]
     committed = data.draw(st.sets(st.sampled_from(keys)))
-    asked = {"committed": committed}
     first, again = (
         separate(
             head,
@@ -100,9 +99,9 @@ def test_never_raises_and_stays_the_same(
     )
     assert first == again
     assert not first.refused or (first.text == head and not first.taken and first.left)
-    lines = owners_by_line(head, steps, worktree, **asked)
+    lines = owners_by_line(head, steps, worktree, committed=committed)
     assert len(lines) == len(split_lines(worktree))
-    pending = pending_units(head, steps, worktree, **asked)
+    pending = pending_units(head, steps, worktree, committed=committed)
     assert len({unit.unit for unit in pending}) == len(pending)
 
 
