@@ -16,10 +16,13 @@ class Change:
 
     ``compute`` gives the texts the call may have made of a text it found, best first; used where the
     payload does not hold the whole text after. ``weak`` texts count only where the disk agrees with
-    them. ``source`` is the other end of a rename that changes the text, ``found`` what was there.
+    them. ``source`` is the other end of a rename that changes the text, ``found`` what was there,
+    ``other`` the tree path of the other end of any rename.
     """
 
-    __slots__ = ("after", "before", "compute", "follow", "found", "op", "path", "source", "to", "weak")
+    __slots__ = (
+        "after", "before", "compute", "follow", "found", "op", "other", "path", "source", "to", "weak",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -42,6 +45,7 @@ class Change:
         self.follow = follow
         self.weak = weak
         self.source: Change | None = None
+        self.other: bytes | None = None
         self.found: Text = UNKNOWN
 
 

@@ -27,8 +27,17 @@ def open_regular(path: str, flags: int) -> int:
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", path)
     if mode & 0o077:
-        os.fchmod(fd, 0o600)
+        _make_private(fd, flags)
     return fd
+
+
+def _make_private(fd: int, flags: int) -> None:
+    try:
+        os.fchmod(fd, 0o600)
+    except OSError:  # a read-only file system, or somebody else's file: it can be read all the same
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            os.close(fd)
+            raise
 
 
 def make_folder(path: str) -> None:

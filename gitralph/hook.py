@@ -259,15 +259,17 @@ def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
         _note_life(event, cwd, agent, environ)
 
 
-def log(lay: Layout, message: str) -> None:
-    """One line in hooks.log, which is started afresh when it grows too large."""
+def log(lay: Layout, message: str) -> bool:
+    """One line in hooks.log, which is started afresh when it grows too large; else to stderr (False)."""
     line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
     try:
         if os.path.exists(lay.log) and os.stat(lay.log).st_size > _LOG_LIMIT:
             os.replace(lay.log, lay.log + ".old")
         files.append_record(lay.log, line, wait=0.2)
+        return True
     except OSError as error:
         _complain(f"{message} (and hooks.log cannot be written: {error.strerror})")
+        return False
 
 
 def _complain(message: str) -> None:
@@ -280,8 +282,7 @@ def _log_anywhere(agent: str, message: str) -> bool:
         place = gitdir.discover(os.getcwd())
         top = layout.state_folder(place) if place else ""
         if top and os.path.isdir(top):
-            log(Layout(top, layout.MAIN), f"{agent}: {message}")
-            return True
+            return log(Layout(top, layout.MAIN), f"{agent}: {message}")
     except OSError:
         pass
     _complain(message)
@@ -336,8 +337,8 @@ def main(agent: str, decide: Policy | None = None) -> int:
     except SkipError as error:
         return _skip(agent, error)
     except OSError as error:
-        _log_anywhere(agent, f"not recorded: {error.strerror or error}")
-        _complain(f"not recorded: {error.strerror or error}")
+        if _log_anywhere(agent, f"not recorded: {error.strerror or error}"):
+            _complain(f"not recorded: {error.strerror or error}")
     except layout.StateError as error:
         _complain(f"not recorded: {error}")
     except BaseException as error:  # the agent must go on, whatever this is

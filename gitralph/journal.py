@@ -76,12 +76,13 @@ class Record:
     ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
     ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
     one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
-    nanoseconds, is when the file was last written when the record was made.
+    nanoseconds, is when the file was last written when the record was made. ``other`` is the path, as
+    JSON keeps it, of the other end of a rename.
     """
 
     __slots__ = (
         "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "mtime", "offset",
-        "op", "seen", "session", "tool", "ts", "unknown_before",
+        "op", "other", "seen", "session", "tool", "ts", "unknown_before",
     )  # fmt: skip
 
     offset: int
@@ -102,6 +103,7 @@ class Record:
         tool: str | None = None,
         call: str | None = None,
         head: str | None = None,
+        other: str | None = None,
         ts: str = "",
         seen: bool = False,
         mtime: int | None = None,
@@ -118,6 +120,7 @@ class Record:
         self.tool = tool
         self.call = call
         self.head = head
+        self.other = other
         self.ts = ts
         self.seen = seen
         self.mtime = mtime
@@ -140,6 +143,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "v": VERSION,
         "ts": record.ts,
         "path": _text(path),
+        **({} if record.other is None else {"other": record.other}),
         "tool": record.tool,
         "op": record.op,
         "mode": list(record.mode),
@@ -210,8 +214,8 @@ def decode(fields: dict[str, object]) -> Record:
         session, op, _string({"b": before}, "b"), _string(fields, "after"), exact,
         hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
         agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
-        call=_string(fields, "call"), head=_string(fields, "head"), ts=_string(fields, "ts") or "",
-        seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
+        call=_string(fields, "call"), head=_string(fields, "head"), other=_string(fields, "other"),
+        ts=_string(fields, "ts") or "", seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
     )  # fmt: skip
 
 

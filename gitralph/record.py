@@ -195,6 +195,7 @@ def _build(
         hunks=hunks, mode=(None if seen is None else seen.mode, disk.mode),
         unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
         call=event.call[:200] if event.call else None, ts=sessionfile.now(),
+        other=path_text(change.other) if change.other is not None else None,
         seen=exact and seen is not None and seen.text == before, mtime=disk.mtime,
     )  # fmt: skip
 
@@ -303,6 +304,8 @@ def _ends(
     if change.compute is not None and old is not None:
         last.compute, last.source = change.compute, first
     first.weak = last.weak = change.weak
+    if old is not None and new is not None and old.place.root == new.place.root:
+        first.other, last.other = new.path, old.path
     return [(end, target) for end, target in ((first, old), (last, new)) if target is not None]
 
 

@@ -19,10 +19,10 @@ from tests.support import runner, source, tree
 
 MAN = source.ROOT / "man"
 PAGES = sorted(MAN.glob("*.[1-8]"))
-GUIDES = {"gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"}
+GUIDES = {"gitralph-isolation.7", "gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"}
 ORDER = [
     "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "ENVIRONMENT", "CONFIGURATION", "EXIT STATUS",
-    "FILES", "EXAMPLES", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
+    "FILES", "EXAMPLES", "GLOSSARY", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
 ]  # fmt: skip
 TYPED = list(tree.commands())
 

@@ -126,6 +126,16 @@ def test_a_session_that_comes_back_after_a_killed_gc(
         assert tree.commit("S1").paths == {"u": "M"}
 
 
+def test_what_a_hook_offered_goes_with_its_session(repo: Repo) -> None:
+    repo.edit("S1", "a", "new\n")
+    repo.commit("S1")
+    repo.ralph("session", "end", "S1")
+    (repo.state / "S1.patch").write_text("--- a/a\n")
+    age(repo, 100)
+    repo.ralph("gc")
+    assert not list(repo.state.glob("S1.*"))
+
+
 def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

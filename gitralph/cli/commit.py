@@ -76,7 +76,7 @@ def commit(
     if message_file is not None:
         texts = [_message_file(message_file)]
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
-    ctx = options.context()
+    ctx = options.context(create=not dry_run)
     try:
         found = _session(ctx, session, plan, task)
         match = matcher(ctx, paths)
@@ -86,7 +86,7 @@ def commit(
         request = Request(
             found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
             not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match,
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match, paths,
         )  # fmt: skip
         result = porcelain.dry_run(ctx, request) if dry_run else porcelain.commit(ctx, request)
     except RalphError as error:
@@ -193,6 +193,5 @@ def _chatter(result: Result) -> None:
     for left in result.left:
         if left.reason != "unchanged":
             output.chatter("note", "left out: " + describe(left))
-    if any(left.reason == "shell" for left in result.left):
-        output.hint("--with-shell takes what only this session's shell calls changed")
-        output.hint("git ralph track -- <path> claims a path for the session")
+    for hint in result.hints:
+        output.hint(hint)

@@ -33,9 +33,14 @@ def following(weave: Weave, anchored: Anchored, ours: set[int]) -> set[int]:
 
 
 def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:
-    """Tell whether a correction is on disk still, but for what `mine` made of it since."""
+    """Tell whether lines that were put in are on disk still, but for what `mine` made of them since.
+
+    A replacement counts without this: the line it replaced is wrong, whoever removed both since.
+    """
     for hunk in weave.units[unit].hunks:
         made = weave.hunks[hunk]
+        if made.dels:
+            continue
         brought = made.births + made.undels
         for atom, wanted in [*((a, True) for a in brought), *((a, False) for a in made.dels)]:
             last = (weave.ops[atom] or [weave.birth[atom] << 1 | 1])[-1] >> 1

@@ -1,18 +1,8 @@
-"""Sentences for refusals: what, why, and the next command to type."""
+"""Sentences for refusals: what and why."""
 
 from gitralph.porcelain import outcome
 from gitralph.porcelain.outcome import Left
 from gitralph.quote import shown
-
-_WAYS = {
-    outcome.ENTANGLED: "use --skip-entangled to leave it, or --include-entangled to take it all",
-    outcome.CONTESTED: "git ralph commit --whole-file -- <path> takes a path as it stands",
-    outcome.UNANCHORED: "git ralph commit --whole-file -- <path> takes a path as it stands",
-    outcome.STALE: "look at it with git diff, then git ralph track it, or --whole-file -- <path>",
-    outcome.FILTERED: "git ralph commit --whole-file -- <path> takes a path as it stands",
-    outcome.TOO_LARGE: "git ralph commit --whole-file -- <path> takes a path as it stands",
-    outcome.UNMERGED: "settle the conflict first: git status",
-}
 
 
 def describe(left: Left) -> str:
@@ -30,14 +20,3 @@ def describe(left: Left) -> str:
 def headline(refusals: list[Left]) -> str:
     """What is refused, as the error message."""
     return "\n".join(describe(left) for left in refusals)
-
-
-def ways_out(refusals: list[Left]) -> list[str]:
-    """Hints for these refusals, each once."""
-    hints = []
-    for left in refusals:
-        for name in left.sessions:
-            if name != outcome.UNRECORDED:
-                hints.append(f"git ralph commit --session {name} first may settle it")
-        hints.append(_WAYS[left.reason])
-    return list(dict.fromkeys(hints))

@@ -1,11 +1,13 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
+import errno
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gitralph import files, sessionfile
-from gitralph.errors import Busy, Failed, RalphError, Refused
+from gitralph.errors import Busy, Failed, Fatal, RalphError, Refused
 from gitralph.plumbing import commit as objects
 from gitralph.plumbing import index, message, refs
 from gitralph.plumbing.blob import Workbench
@@ -31,6 +33,9 @@ from gitralph.porcelain.request import Request, Result
 from gitralph.quote import shown
 from gitralph.state import lock, pending
 
+if TYPE_CHECKING:
+    from gitralph.porcelain import waysout
+
 _TRIES = 5
 
 
@@ -45,15 +50,20 @@ def refuse_operation(ctx: Context) -> None:
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state\'s ``tmp``; with ``quarantine`` no object leaves it.
+    """A private folder in the state's ``tmp``; with ``quarantine`` no object leaves it.
 
     Who only looks may do so where the state cannot be written: in the system's folder then.
     """
+    parent = ctx.layout.tmp
     try:
-        files.make_folder(ctx.layout.tmp)
-        return Workbench.make(ctx.layout.tmp, ctx.git, ctx.repo.common_dir, quarantine)
-    except OSError:
-        if not quarantine:
+        files.make_folder(parent)
+        return Workbench.make(parent, ctx.git, ctx.repo.common_dir, quarantine)
+    except OSError as error:
+        if quarantine:
+            pass
+        elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise Fatal(f"cannot commit: '{ctx.layout.top}' cannot be written: {error.strerror}") from error
+        else:
             raise
     return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)
 
@@ -63,7 +73,41 @@ def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None
     if request.match is not None:
         matches = request.match(drafts.candidates(ctx, request.session))
     unwritten = taken.records if taken else None
-    return drafts.build(ctx, bench, request.session, request.wishes, matches, unwritten)
+    made = drafts.build(ctx, bench, request.session, request.wishes, matches, unwritten)
+    if request.wishes.whole_file and request.match is not None:
+        from gitralph.porcelain import named
+
+        made.left += named.in_vain(ctx, request, set(matches or ()))
+    return made
+
+
+def _check(ctx: Context, request: Request, made: Draft) -> None:
+    """Raise Refused when a refusing reason stands and skipping was not asked for."""
+    if not made.refusals or request.wishes.skip_entangled:
+        return
+    from gitralph.porcelain import advice
+
+    raise Refused(
+        advice.headline(made.refusals), *_ways(ctx, request, made).after_refusal(made.refusals),
+        left=tuple(made.left),
+    )  # fmt: skip
+
+
+def _ways(ctx: Context, request: Request, made: Draft) -> "waysout.Ways":
+    from gitralph.porcelain import waysout
+
+    return waysout.Ways(ctx, request, made, lambda other: _would_be_made(ctx, other))
+
+
+def _would_be_made(ctx: Context, request: Request) -> bool:
+    """True when a commit as asked for would be made now, hooks left aside."""
+    bench = open_bench(ctx, quarantine=True)
+    with closing(_Remover(bench)):
+        made = _build(ctx, bench, request)
+        if made.refusals and not request.wishes.skip_entangled:
+            return False
+        _leave_staged(ctx, bench, request, made)
+        return bool(made.entries) and not _index_plan(ctx, bench, made)[1].conflicts
 
 
 def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
@@ -78,7 +122,16 @@ def _result(ctx: Context, made: Draft, status: str) -> Result:
     return Result(
         status, made.session, made.head.name, None, "", made.changes,
         {path: made.how[path] for path in made.entries}, made.left, made.notes + _notes(ctx, made),
+        _hints(ctx, made),
     )  # fmt: skip
+
+
+def _hints(ctx: Context, made: Draft) -> list[str]:
+    if all(left.reason == outcome.UNCHANGED for left in made.left):
+        return []
+    from gitralph.porcelain import waysout
+
+    return waysout.after_leaving(ctx, made.session, made.left)
 
 
 def _notes(ctx: Context, made: Draft) -> list[str]:
@@ -112,11 +165,13 @@ def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx)
     lost = _passed_over(ctx, request)
-    result, made, bench = preview(ctx, request)
-    result.notes += lost
+    _, made, bench = preview(ctx, request)
     with closing(_Remover(bench)):
-        drafts.check(made, request.wishes.skip_entangled)
-        _plan_index(ctx, bench, made)
+        _check(ctx, request, made)
+        _leave_staged(ctx, bench, request, made)
+        _plan_index(ctx, bench, request, made)
+    result = _result(ctx, made, "dry-run" if made.entries else "nothing")
+    result.notes += lost
     return result
 
 
@@ -195,10 +250,11 @@ class _ChangedError(Exception):
 def _prepare(ctx: Context, bench: Workbench, request: Request, typed: committext.Typed) -> _Prepared:
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
     made = _build(ctx, inner, request)
-    drafts.check(made, request.wishes.skip_entangled)
+    _check(ctx, request, made)
+    _leave_staged(ctx, inner, request, made)
     if not made.entries:
         return _Prepared()
-    _plan_index(ctx, inner, made)
+    _plan_index(ctx, inner, request, made)
     before, taken = dict(made.entries), Taken()
     stage = repohooks.open_stage(
         ctx, inner.folder, made.tree, made.head.oid, repohooks.alone(ctx, made.entries, made.now)
@@ -226,7 +282,8 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
         refuse_operation(ctx)
         inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
         made = _build(ctx, inner, request)
-        drafts.check(made, request.wishes.skip_entangled)
+        _check(ctx, request, made)
+        _leave_staged(ctx, inner, request, made)
         if not made.entries:
             return _nothing(ctx, made)
         if ready is not None:
@@ -246,10 +303,12 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
     hookchanges.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
     made = _build(ctx, inner, request, ready.taken)
+    _leave_staged(ctx, inner, request, made)
     if made.entries == ready.expected(made.base):
         hookchanges.write(ctx, made, ready.taken)
         return
     made = _build(ctx, inner, request)
+    _leave_staged(ctx, inner, request, made)
     if made.entries != ready.entries:
         raise _ChangedError
     raise hookchanges.refused(ctx, inner, made, ready.taken.pairs)
@@ -278,29 +337,51 @@ def _nothing(ctx: Context, made: Draft) -> Result:
     return _result(ctx, made, "nothing")
 
 
-def _plan_index(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
+def _leave_staged(ctx: Context, bench: Workbench, request: Request, made: Draft) -> None:
+    """With ``--skip-entangled``: take out what cannot go beside a staged version."""
+    if not request.wishes.skip_entangled:
+        return
+    while made.entries and (conflicts := _index_plan(ctx, bench, made)[1].conflicts):
+        for left in conflicts:
+            made.leave(left)
+        drafts.rebuild_tree(ctx, bench, made)
+
+
+def _plan_index(
+    ctx: Context, bench: Workbench, request: Request, made: Draft
+) -> tuple[index.IndexCopy, staging.IndexPlan]:
+    """The index after the commit. Raises Refused where a staged version stands in the way."""
+    copy, plan = _index_plan(ctx, bench, made)
+    if plan.conflicts:
+        from gitralph.porcelain import advice
+
+        raise Refused(
+            advice.headline(plan.conflicts), *_ways(ctx, request, made).after_staged(plan.conflicts),
+            left=(*made.left, *plan.conflicts),
+        )  # fmt: skip
+    return copy, plan
+
+
+def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.IndexCopy, staging.IndexPlan]:
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
     if copy.missing and made.head.oid is not None:
         return copy, staging.IndexPlan()  # somebody took it away: no entry of it is to be kept
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
+        from gitralph.porcelain import waysout
+
         left = tuple(Left(path, outcome.UNMERGED, "it has conflict stages") for path in unmerged)
         raise Refused(
-            f"the index has unmerged entries: '{shown(unmerged[0])}'",
-            "settle the conflict first: git status", left=left,
+            f"the index has unmerged entries: '{shown(unmerged[0])}'", *waysout.unmerged(ctx, unmerged),
+            left=left,
         )  # fmt: skip
-    staged = index.entries(ctx.git, copy, ctx.repo.root, made.entries)
-    old = {path: made.base.entry(path) for path in made.entries}
-    plan = staging.plan(bench.git, bench.folder, staged, old, made.entries, _recorded(ctx, made))
+    facts = staging.Facts(
+        bench.git, bench.folder, index.entries(ctx.git, copy, ctx.repo.root, made.entries),
+        {path: made.start.entry(path) for path in made.entries}, made.entries, made.now,
+        lambda path: staging.own_states(ctx.layout, made, path),
+    )  # fmt: skip
+    plan = staging.plan(facts)
     plan.conflicts += _pushed_aside(ctx, copy, made)
-    if plan.conflicts:
-        from gitralph.porcelain import advice
-
-        raise Refused(
-            advice.headline(plan.conflicts),
-            "commit or unstage your staged version first: git restore --staged <path>",
-            left=(*made.left, *plan.conflicts),
-        )
     return copy, plan
 
 
@@ -318,25 +399,8 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
     return out
 
 
-def _recorded(ctx: Context, made: Draft) -> dict[bytes, frozenset[bytes]]:
-    """The blobs that the session itself made of what it commits whole.
-
-    Where others have lines in the file a recorded text holds theirs too: that one is merged.
-    """
-    family = set(pending.family(ctx.layout, made.session))
-    return {
-        path: frozenset(
-            record.after.encode()
-            for record in made.states[path].journal.records
-            if record.after is not None and record.session in family
-        )
-        for path in made.entries
-        if path in made.states and made.entries[path] == made.now.get(path)
-    }
-
-
 def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:
-    copy, plan = _plan_index(ctx, bench, made)
+    copy, plan = _plan_index(ctx, bench, request, made)
     text = ready.message if ready else committext.compose(ctx, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git = objects.with_identity(bench.git, ctx.config, author)

@@ -1,9 +1,8 @@
 """Builds the tree a commit would have, without the index and without moving anything."""
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gitralph.errors import Refused
 from gitralph.journal import Record
 from gitralph.plumbing import blob, refs
 from gitralph.plumbing.blob import Workbench
@@ -14,17 +13,22 @@ from gitralph.porcelain import history, outcome, resolve, shelloffer
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.outcome import Left, Outcome
 from gitralph.porcelain.scene import Scene, Wishes
+from gitralph.quote import shown
 from gitralph.state import pending
 from gitralph.state.pending import PathState
 
 
 @dataclass
 class Draft:
-    """A commit not yet made: entries to change against HEAD, their tree, and what stays out."""
+    """A commit not yet made: entries to change against HEAD, their tree, and what stays out.
+
+    ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with.
+    """
 
     head: Head
     session: str
     base: TreeReader
+    start: TreeReader
     tree: bytes
     outcomes: list[Outcome] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
@@ -33,8 +37,38 @@ class Draft:
     how: dict[bytes, str] = field(default_factory=dict)
     states: dict[bytes, PathState] = field(default_factory=dict)
     trees: list[bytes] = field(default_factory=list)
+    together: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """Paths of which a commit has both or neither."""
     undone: list[str] = field(default_factory=list)
     """The session's last commits that are not in HEAD any more."""
+
+    def take_out(self, left: Left) -> None:
+        """Take a path out again, with a reason; its records stay pending."""
+        self.entries.pop(left.path, None)
+        self.how.pop(left.path, None)
+        if left not in self.left:
+            self.left.append(left)
+        for found in self.outcomes:
+            if found.path == left.path:
+                found.content, found.uses = None, []
+
+    def leave(self, left: Left) -> None:
+        """The same for a commit that goes on without it: all that cannot go alone is left too."""
+        todo, done = [left], set()
+        while todo:
+            one = todo.pop()
+            done.add(one.path)
+            tied = self._tied(one.path) - done
+            if one is left or one.path in self.entries:
+                self.take_out(one)
+            detail = f"it goes with '{shown(one.path)}', which is left"
+            todo += [replace(one, path=path, detail=detail, lines=None) for path in tied]
+
+    def _tied(self, path: bytes) -> set[bytes]:
+        """The other ends of its renames, and what takes its place or must give it."""
+        ends = {p for pair in self.together if path in pair for p in pair}
+        places = {p for p in self.entries if p.startswith(path + b"/") or path.startswith(p + b"/")}
+        return (ends | places) - {path}
 
     @property
     def changes(self) -> dict[bytes, str]:
@@ -119,18 +153,27 @@ def build(
             for path, record in (unwritten or {}).items():
                 if path in states:
                     states[path].add(record)
-            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, base, worktree, family, wishes, head.oid)
+            start = _start(ctx, inner.folder, base, head, states)
+            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, start, worktree, family, wishes, head.oid)
             offered = shelloffer.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
             left = resolve.look(scene, {**states, **offered.states})
             grown = _grown(scene, states)
             if not (grown and once_more):
                 break
         left |= {p: Left(p, outcome.STALE, "it keeps changing; try again") for p in grown if p not in left}
-        found = shelloffer.settle(scene, offered, _decide_all(scene, states, left), left)
-        draft = Draft(head, session, base, base.root or b"", found, states=states, now=scene.entries)
+        decided = _decide_all(scene, states, left)
+        together = _settle_moves(scene, states, decided)
+        found = shelloffer.settle(scene, offered, decided, left)
+        draft = Draft(
+            head, session, base, scene.reader, base.root or b"", found, states=states, now=scene.entries,
+            together=together + shelloffer.moved(offered),
+        )  # fmt: skip
         draft.undone = undone
         _take_entries(scene, draft)
         _settle_places(scene, draft)
+        for one in draft.refusals if wishes.skip_entangled else []:
+            if one.path not in draft.entries:  # else only some lines of it are left
+                draft.leave(one)
     rebuild_tree(ctx, bench, draft)
     return draft
 
@@ -155,8 +198,28 @@ def _take_entries(scene: Scene, draft: Draft) -> None:
             made[found.path] = found.content
     if made:
         draft.entries |= blob.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
-    for path in [p for p, e in draft.entries.items() if e == scene.reader.entry(p)]:
+    for path in [p for p, e in draft.entries.items() if e == draft.base.entry(p)]:
         del draft.entries[path]
+
+
+def _start(
+    ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
+) -> TreeReader:
+    if all(base.lookup_safe(path) is not None for path in states):
+        return base
+    from gitralph.porcelain import orphan
+
+    return orphan.start(ctx, folder, base, head, states)
+
+
+def _settle_moves(
+    scene: Scene, states: dict[bytes, PathState], decided: list[Outcome]
+) -> list[tuple[bytes, bytes]]:
+    if not any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
+        return []
+    from gitralph.porcelain import moves
+
+    return moves.settle(scene, states, decided)
 
 
 def _settle_places(scene: Scene, draft: Draft) -> None:
@@ -171,13 +234,3 @@ def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
     draft.tree = builder.build(draft.entries)
     draft.trees = list(builder.new)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values())
-
-
-def check(draft: Draft, skip: bool) -> None:
-    """Raise Refused when a refusing reason stands and ``skip`` was not asked for."""
-    refusals = draft.refusals
-    if not refusals or skip:
-        return
-    from gitralph.porcelain import advice
-
-    raise Refused(advice.headline(refusals), *advice.ways_out(refusals), left=tuple(draft.left))

@@ -121,7 +121,7 @@ def forget(sweep: Sweep, trees: Worktrees, session: str) -> None:
     """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile."""
     manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
     others = [trees.top.commits(session), trees.top.record(session)]
-    patches = [lay.patch(session) for lay in trees.here]
+    patches = [p for p in (lay.patch(session) for lay in trees.here) if os.path.lexists(p)]
     if sweep.dry:
         for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)

@@ -23,6 +23,7 @@ class Left:
     sessions: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
     optional: bool = False  # nobody recorded it: it is only left, whatever the reason
+    by_shell: bool = False  # --with-shell would take it
 
     @property
     def refuses(self) -> bool:

@@ -4,10 +4,11 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
+from gitralph.plumbing.snapshot import ABSENT
 from gitralph.plumbing.tree import FOLDER, BlockedError
 from gitralph.porcelain import outcome
 from gitralph.porcelain.draft import Draft
-from gitralph.porcelain.outcome import Left
+from gitralph.porcelain.outcome import Left, Outcome
 from gitralph.porcelain.scene import Scene
 from gitralph.quote import shown
 from gitralph.state import pending
@@ -15,16 +16,26 @@ from gitralph.state import pending
 
 def _keep_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> None:
     """Take a path back out of the draft: refused, and its records stay pending."""
-    del draft.entries[path]
-    draft.how.pop(path, None)
-    draft.left.append(Left(path, outcome.CONTESTED, detail, tuple(sessions)))
-    for found in draft.outcomes:
-        if found.path == path:
-            found.content, found.uses = None, []
+    draft.take_out(Left(path, outcome.CONTESTED, detail, tuple(sessions)))
 
 
 def _others_at(scene: Scene, path: bytes) -> list[str]:
+    """The sessions whose changes would be passed over; none where all is to be taken as it stands."""
+    if scene.wishes.whole_file:
+        return []
     return sorted(pending.path_state(scene.layout, path, []).owners() - scene.own)
+
+
+def _remove(scene: Scene, draft: Draft, path: bytes, with_path: bytes) -> None:
+    """A path that is gone from the worktree goes from HEAD too, as its records say or whoever did it."""
+    draft.entries[path], draft.how[path] = None, draft.how[with_path]
+    state = pending.path_state(scene.layout, path, [])
+    if scene.wishes.whole_file and state.owners():
+        from gitralph.porcelain import resolve
+
+        used = resolve.uses(scene, state, state.owners())
+        others = state.owners() - scene.own
+        draft.outcomes.append(Outcome(path, ABSENT, outcome.WHOLE_FILE, uses=used, includes=others))
 
 
 def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
@@ -36,19 +47,28 @@ def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
             detail = f"it takes the place of a folder, and others have changes in '{shown(child)}'"
             _keep_out(draft, path, detail, others)
             return
-    draft.entries.update(dict.fromkeys(below))
-    draft.how.update(dict.fromkeys(below, draft.how[path]))
+    for child in below:
+        _remove(scene, draft, child, path)
 
 
-def _check_way(draft: Draft, path: bytes) -> None:
-    """A file below what is a file in HEAD: that one must go in the same commit."""
+def _clear_way(scene: Scene, draft: Draft, path: bytes) -> None:
+    """A file below what is a file in HEAD: that one goes in the same commit, and is listed."""
     try:
         draft.base.lookup(path)
     except BlockedError as blocked:
-        if draft.entries.get(blocked.path, blocked) is not None:
-            where = shown(blocked.path)
+        if draft.entries.get(blocked.path, blocked) is None:
+            return
+        others, where = _others_at(scene, blocked.path), shown(blocked.path)
+        if others:
+            detail = f"'{where}' stands in its way in HEAD, and others have changes there"
+            _keep_out(draft, path, detail, others)
+            return
+        if draft.how[path] == outcome.EDITS:
             detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
             _keep_out(draft, path, detail, _sessions(draft, blocked.path))
+            return
+        # claimed as it stands, and it stands in a folder: the file is gone, whoever removed it
+        _remove(scene, draft, blocked.path, path)
 
 
 def _sessions(draft: Draft, path: bytes) -> list[str]:
@@ -59,8 +79,10 @@ def _sessions(draft: Draft, path: bytes) -> list[str]:
 def settle(scene: Scene, draft: Draft) -> None:
     """Complete or refuse what takes another path's place; changes ``draft`` before its tree is built."""
     for path in [path for path, entry in draft.entries.items() if entry is not None]:
+        if path not in draft.entries:
+            continue  # it went with another
         there = draft.base.lookup_safe(path)
         if there is not None and there.mode == FOLDER:
             _take_folder(scene, draft, path)
         else:
-            _check_way(draft, path)
+            _clear_way(scene, draft, path)

@@ -9,7 +9,7 @@ from gitralph.porcelain.scene import Wishes
 
 @dataclass(frozen=True)
 class Request:
-    """One commit as the user asked for it. ``paths`` None means everything pending."""
+    """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed."""
 
     session: str
     messages: tuple[bytes, ...] = ()
@@ -20,6 +20,7 @@ class Request:
     dry_run: bool = False
     wishes: Wishes = field(default_factory=Wishes)
     match: Callable[[Iterable[bytes]], list[bytes]] | None = None
+    named: tuple[str, ...] = ()
 
 
 @dataclass
@@ -35,3 +36,4 @@ class Result:
     how: dict[bytes, str] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)

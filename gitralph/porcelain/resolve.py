@@ -4,6 +4,7 @@ Whole files here; where several owners share a text, ``separate`` takes over. De
 is written but blobs.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ from gitralph.porcelain.outcome import Left, Outcome, Use
 from gitralph.porcelain.scene import Scene, manifest_upto
 from gitralph.quote import shown
 from gitralph.state.pending import PathState
+
+_NUMBERS = itertools.count()
 
 
 def _mine(scene: Scene, state: PathState) -> list[Record]:
@@ -153,7 +156,7 @@ def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
     text = _text_before(scene, state, first)
     if text is None:
         return False
-    name = f"base-{len(scene.entries)}-{first.offset}-{state.path.hex()[:16]}"
+    name = f"base-{next(_NUMBERS)}"
     made = blob.blobs_for(
         scene.bench, name, {state.path: Content(head.mode, text)}, scene.reader, scene.worktree
     )
@@ -280,6 +283,12 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
     mine, content = _mine(scene, state), scene.contents[state.path]
     if not mine:
         return _take(scene, state, outcome.WHOLE_FILE, _path_level_note(state))
+    last = mine[-1]
+    if content.absent and last.after is None and last is state.journal.records[-1]:
+        if not last.is_exact:
+            return _take(scene, state, outcome.WHOLE_FILE, _path_level_note(state))
+        if _base_fits(scene, state, Chain((last,))):  # it deleted what HEAD has, whatever was there before
+            return _take_edits(scene, state, Chain((last,)))
     chain = evidence.chain_of(state.journal.records, mine)
     claimed = bool(state.bare & scene.own)
     if content.absent and chain.last.after is not None and not claimed:

@@ -8,7 +8,7 @@ nobody else's did. Everything else is left: a person or another session may have
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitralph import record
 from gitralph.journal import Record, split_lines
@@ -106,9 +106,9 @@ class _Walk:
             return window.head == self.head
         return row.base == (self.base[0] if self.base else None)
 
-    def back(self, now: Form) -> bool:
-        """True when every change on the way is known."""
-        at, offset, place = now, 1 << 62, 1 << 62
+    def back(self, now: Form, place: int = 1 << 62) -> bool:
+        """True when every change on the way is known; ``place``: by commands that began before it."""
+        at, offset = now, 1 << 62
         while at != self.base:
             step = self._by_record(at, offset)
             if step is not None:
@@ -206,6 +206,58 @@ def paths(ctx: Context, family: list[str]) -> list[bytes]:
     return _candidates(ctx, shell.read(ctx.layout), family)
 
 
+def _is_gone(row: Row) -> bool:
+    return row.after == (None, None) or (row.after is None and row.base is None)
+
+
+def _is_new(row: Row) -> bool:
+    return row.before == (None, None) or (row.before is None and row.base is None)
+
+
+def _sources(path: bytes, row: Row, rows: Mapping[bytes, Row]) -> Iterable[tuple[bytes, Row]]:
+    """What a command may have moved to ``path``: it vanished, and the text, or the file, is new there."""
+    for other, old in rows.items():
+        if other != path and _is_gone(old) and not _is_new(old):
+            before = old.base if old.before is None else old.before[0]
+            if _is_new(row) or (row.after is not None and row.after[0] == before):
+                yield other, old
+
+
+def _with_source(
+    ctx: Context, reader: TreeReader, head: str | None, windows: list[Window], family: frozenset[str],
+    offer: Offer,
+) -> Offer:  # fmt: skip
+    """An offer, doubtful where the file was moved there with uncommitted text that is not the family's.
+
+    A command that moves a file explains where it is now, not who wrote it.
+    """
+    for window in offer.commands:
+        row = window.row(offer.path, offer.now)
+        for other, old in _sources(offer.path, row, window.rows or {}) if row is not None else ():
+            if old.before is None:
+                continue  # it was as in HEAD
+            state = pending.path_state(ctx.layout, other, [])
+            mine = [r for r in state.journal.records if r.session in family]
+            walk = _Walk(other, base_of(reader, other), head, windows, mine, family)
+            if not walk.back(old.before, window.opened):
+                detail = f"it may be '{shown(other)}', moved with text that is not this session's"
+                return replace(offer, verdict=DOUBTFUL, detail=detail)
+    return offer
+
+
+def moved(found: Survey) -> list[tuple[bytes, bytes]]:
+    """The ends of what shell commands moved without a change; they are committed together."""
+    return [
+        (other, path)
+        for path, offer in found.offers.items()
+        for window in offer.commands
+        for row in [window.row(path, offer.now)]
+        if row is not None and _is_new(row)
+        for other, _ in _sources(path, row, window.rows or {})
+        if other in found.offers
+    ]
+
+
 def survey(
     ctx: Context, reader: TreeReader, head: str | None, family: list[str], asked: bool,
     wanted: Container[bytes] | None, states: Mapping[bytes, PathState],
@@ -225,6 +277,8 @@ def survey(
         offer = judge(path, now, base_of(reader, path), head, windows, state, own)
         if offer is None:
             continue
+        if offer.verdict == MINE:
+            offer = _with_source(ctx, reader, head, windows, own, offer)
         found.offers[path] = offer
         if found.take and offer.verdict == MINE and (asked or not offer.loose):
             found.states[path] = state
@@ -236,7 +290,8 @@ def _left(offer: Offer) -> Left:
     reason = outcome.CONTESTED if contested else outcome.SHELL
     names = " and ".join(call_name(command) for command in offer.commands[-2:])
     detail = f"likely changed by {names}" + (f"; {offer.detail}" if offer.detail else "")
-    return Left(offer.path, reason, detail, offer.sessions, optional=True)
+    mine = offer.verdict == MINE
+    return Left(offer.path, reason, detail, offer.sessions, optional=True, by_shell=mine)
 
 
 def _taken(scene: Scene, offer: Offer, state: PathState) -> Outcome:
@@ -281,7 +336,7 @@ def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
 
 
 def _overlap(offer: Offer) -> Left:
-    detail = f"{call_name(offer.commands[-1])} rewrote lines that it had edited; --with-shell takes both"
+    detail = f"{call_name(offer.commands[-1])} rewrote lines that it had edited"
     return Left(offer.path, outcome.ENTANGLED, detail, (outcome.UNRECORDED,))
 
 

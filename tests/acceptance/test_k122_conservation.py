@@ -65,6 +65,8 @@ class World:
         repo.commit_all("start")
         for path in ("shared", *(f"{owner}/base" for owner in OWNERS)):
             self.model.head[path] = self.model.tree[path] = repo.read(path) or b""
+        for session in SESSIONS:
+            repo.start(session)
 
     def word(self) -> str:
         self.number += 1

@@ -227,9 +227,9 @@ class World:
             ("rebase-merge", "rebase"), ("rebase-apply", "rebase"), ("CHERRY_PICK_HEAD", "cherry-pick"),
             ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
         ):  # fmt: skip
-            left = (folder / name).exists()
             # one that ended before it began has no head to go back to
-            if left and place.git(verb, "--abort") and place.git(verb, "--quit"):
+            running = (folder / name).exists()
+            if running and place.git(verb, "--abort") and place.git(verb, "--quit"):
                 shutil.rmtree(folder / name)
         unmerged = place._entries()[1]
         if unmerged:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from gitralph.errors import Failed, Fatal, Refused
 from gitralph.plumbing import worktree
 from gitralph.plumbing.git import GitError
-from gitralph.plumbing.worktree import INITIALIZING, Registered
+from gitralph.plumbing.worktree import Registered
 from gitralph.porcelain.context import Context
 from gitralph.porcelain.worktree import after, claim, exclude, include, leftover, where
 from gitralph.porcelain.worktree.where import Trees, short
@@ -109,35 +109,17 @@ def _why(row: Registered) -> str:
     return f" ({row.locked})" if row.locked else ""
 
 
-def finish_adding(trees: Trees, record: Bead | None) -> Trees:
-    """Take away what an ``add`` that was killed left: git marks it, and nobody was told of it yet."""
-    if record is None or record.status != beads.ADDING:
-        return trees
-    path = trees.path(record.bead)
-    row = trees.at(path)
-    if row is None:
-        leftover.clear(trees, path, worktree.value(trees.git, record.branch) or record.base_oid)
-    if row is None or row.locked != INITIALIZING:
-        return trees
-    if os.path.isdir(path) and not os.listdir(path):
-        os.rmdir(path)
-    worktree.remove(trees.git, path, force=2)
-    return trees.again()
-
-
 def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
-    """Make the worktree. A failure takes the branch along that this call made."""
+    """Make the worktree. A failure takes along what there is of it."""
     exclude.exclude(trees.ctx.repo.common_dir)
     exclude.make_home(trees.root)
     try:
         worktree.add(trees.git, record.path, short(record.branch), None if exists else base.oid)
-    except GitError as error:
-        gone = trees.again().at(record.path) is None
-        if gone:
-            leftover.clear(trees, record.path, worktree.value(trees.git, record.branch) or base.oid)
-        if gone and not exists:
-            worktree.delete_branch(trees.git, record.branch, base.oid)
-        raise Refused(f"git made no worktree: {error.message}") from error
+    except BaseException as error:
+        leftover.take_away(trees.ctx, trees.git, record, record.path)
+        if isinstance(error, GitError):
+            raise Refused(f"git made no worktree: {error.message}") from error
+        raise
 
 
 def _start_of(trees: Trees, branch: str, base: Base) -> str:
@@ -166,6 +148,7 @@ def add(
     where.checked(bead)
     start = base_of(ctx, base)
     with beads.hold(ctx.layout, bead) as fd:
+        leftover.finish_adding(ctx, where.whole(ctx), bead)
         found = _add(where.open_trees(ctx).keeping(fd), bead, start, session, take_over)
     if not found.reused:
         _set_up(where.open_trees(ctx), found, session)
@@ -178,7 +161,6 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
         raise Refused(f"the removal of bead '{bead}' was cut short", f"git ralph worktree remove {bead}")
     taken_from = claim.claim(trees.layout, old, session, take_over)
     killed = old is not None and old.status == beads.ADDING
-    trees = finish_adding(trees, old)
     path = trees.path(bead)
     exists = _check_names(trees, bead)
     _check_place(trees, bead, path)
@@ -192,6 +174,7 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     found.opened = row is None and exists and not killed
     if row is None:
         record.status = beads.ADDING
+        record.extra[leftover.NOTE] = {"branch": "old" if exists else "new"}
         beads.write(trees.layout, record)
         try:
             _make(trees, record, base, exists)
@@ -210,6 +193,7 @@ def _forget(trees: Trees, record: Bead, old: Bead | None) -> None:
         os.unlink(trees.layout.bead(record.bead))
     else:
         record.status = beads.REMOVED
+        record.extra.pop(leftover.NOTE, None)
         beads.write(trees.layout, record)
 
 
@@ -217,6 +201,7 @@ def _take(trees: Trees, record: Bead, session: str | None, taken_from: str | Non
     if not record.active and record.status != beads.ADDING:
         record.iteration = record.blocks = 0
     record.status = beads.IN_PROGRESS
+    record.extra.pop(leftover.NOTE, None)
     if session is not None or taken_from is not None:
         record.owner, record.agent_id = session, None
     beads.write(trees.layout, record)

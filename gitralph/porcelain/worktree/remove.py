@@ -9,7 +9,7 @@ from gitralph.plumbing import worktree
 from gitralph.plumbing.git import Git
 from gitralph.plumbing.worktree import Dirt, Registered
 from gitralph.porcelain.context import Context
-from gitralph.porcelain.worktree import judge, settle, trash, where
+from gitralph.porcelain.worktree import judge, leftover, settle, trash, where
 from gitralph.porcelain.worktree.judge import Verdict
 from gitralph.porcelain.worktree.where import Trees, short
 from gitralph.state import bead as beads
@@ -61,6 +61,7 @@ def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -
     where.checked(bead)
     settle.settle(ctx)
     with beads.hold(ctx.layout, bead) as fd:
+        leftover.finish_adding(ctx, where.whole(ctx), bead)
         trees = where.open_trees(ctx).keeping(fd)
         record = _known(trees, bead)
         row = trees.at(trees.path(bead))

@@ -7,9 +7,10 @@ from gitralph import beadid, fallthrough
 from gitralph.errors import Fatal, UsageError
 from gitralph.layout import Layout
 from gitralph.plumbing import worktree
-from gitralph.plumbing.git import Git
+from gitralph.plumbing.git import Git, GitError
 from gitralph.plumbing.worktree import Registered
 from gitralph.porcelain.context import Context
+from gitralph.porcelain.worktree import leftover
 from gitralph.state import bead as beads
 from gitralph.state.bead import Bead
 
@@ -72,10 +73,19 @@ class Trees:
         return Trees(self.ctx, git, self.root, self.rows)
 
 
+def whole(ctx: Context) -> Git:
+    """git bound to the repository as a whole."""
+    return worktree.administration(ctx.outer, ctx.repo.common_dir, ctx.repo.root)
+
+
 def open_trees(ctx: Context) -> Trees:
     """All worktrees of the caller's repository. Raises Fatal where the main checkout cannot be told."""
-    bound = worktree.administration(ctx.outer, ctx.repo.common_dir, ctx.repo.root)
-    rows = worktree.listing(bound)
+    bound = whole(ctx)
+    try:
+        rows = worktree.listing(bound)
+    except GitError:
+        leftover.finish_all(ctx, bound)
+        rows = worktree.listing(bound)
     if ctx.repo.place.is_main:
         root = ctx.repo.root
     else:
