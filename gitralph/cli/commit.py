@@ -8,7 +8,7 @@ import click
 from gitralph.cli import options, output
 from gitralph.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.porcelain import commit as porcelain
-from gitralph.porcelain import which
+from gitralph.porcelain import tidy, which
 from gitralph.porcelain.advice import describe
 from gitralph.porcelain.chosen import matcher
 from gitralph.porcelain.commit import Request, Result
@@ -78,7 +78,7 @@ def commit(
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
     ctx = options.context(create=not dry_run)
     try:
-        found = _session(ctx, session, plan, task)
+        found = _chosen(ctx, session, plan, task)
         match = matcher(ctx, paths)
         if found is None:
             show.result(Result("nothing", None), options.quote_high(ctx))
@@ -112,6 +112,17 @@ def _check_words(
         raise UsageError("--plan and --task go together")
     if plan is not None and session is not None:
         raise UsageError("--session and --plan exclude each other")
+
+
+def _chosen(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
+    """The session to commit; where there is none, what a crash left behind is settled all the same."""
+    found = None
+    try:
+        found = _session(ctx, session, plan, task)
+    finally:
+        if found is None:
+            tidy.heal(ctx)
+    return found
 
 
 def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
