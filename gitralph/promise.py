@@ -8,8 +8,8 @@ do not count, since an agent that thinks aloud, or prints its prompt, says them 
 import os
 from collections.abc import Iterable, Iterator
 
-from gitralph import jsonline
-from gitralph.event import list_of, object_of, text_of
+from gitralph.base import jsonline
+from gitralph.hook.event import list_of, object_of, text_of
 
 _OPEN, _CLOSE = "<promise>", "</promise>"
 _TAIL = 8 << 20

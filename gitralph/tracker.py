@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitralph import beadid, jsonline
+from gitralph.base import ids, jsonline
 from gitralph.base import run as runner
-from gitralph.errors import Fatal
-from gitralph.porcelain.context import Context
-from gitralph.quote import printable
+from gitralph.base.errors import Fatal
+from gitralph.base.quote import printable
+from gitralph.context import Context
 
 SECONDS = 5.0
 _LIMIT = 64 << 20
@@ -56,7 +56,7 @@ class Item:
 
 def mentioned(text: str) -> str | None:
     """The work item that a task names: ``(bead bd-7jf)`` or ``bead:bd-7jf``; taken whole or not at all."""
-    return next((found[1] for found in _MENTION.finditer(text) if beadid.is_valid(found[1])), None)
+    return next((found[1] for found in _MENTION.finditer(text) if ids.is_bead(found[1])), None)
 
 
 # --- what it says ---

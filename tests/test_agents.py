@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from gitralph import agents, journal, layout
-from gitralph.event import Event
-from gitralph.gitdir import discover
+from gitralph.base import layout
+from gitralph.base.gitdir import discover
+from gitralph.hook import agents, journal
+from gitralph.hook.event import Event
 from tests.support.repo import Repo
 
 FIXTURES = Path(__file__).parents[2] / "shared" / "fixtures" / "hooks"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph.porcelain import expire
-from gitralph.state import sweep
+from gitralph import gc
+from gitralph.journal import sweep
 from tests.support.keep import age, names, over, state
 from tests.support.repo import Repo
 
@@ -142,7 +142,7 @@ def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
     repo.edit("S1", "a", "new\n")
     over(repo, "S1")
     age(repo, 100)
-    blank = expire._blank
+    blank = gc._blank
 
     def late(path: str) -> tuple[int, bool]:
         found = blank(path)
@@ -150,7 +150,7 @@ def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
             file.write(b"u\n")
         return found
 
-    monkeypatch.setattr(expire, "_blank", late)
+    monkeypatch.setattr(gc, "_blank", late)
     repo.write("u", "again\n")
     repo.ralph("gc")
     assert repo.pending("S1") == ["u"]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from gitralph import gitdir, layout
-from gitralph.layout import Layout
-from gitralph.state import bead, intent
-from gitralph.state.bead import Bead
-from gitralph.state.intent import Intent, Merging
+from gitralph.base import gitdir, layout
+from gitralph.base.layout import Layout
+from gitralph.journal import bead, intents
+from gitralph.journal.bead import Bead
+from gitralph.journal.intents import Intent, Merging
 from tests.support.repo import Repo
 
 OID = "0123456789012345678901234567890123456789"
@@ -57,9 +57,9 @@ def test_an_intent_is_durable_before_anything_moves(
 ) -> None:
     """Of either kind: a new folder's own name, the bytes, then the name in the folder."""
     folder = _folder(lay, plan).name
-    first = _synced(monkeypatch, lambda: intent.write(lay, plan))
+    first = _synced(monkeypatch, lambda: intents.write(lay, plan))
     assert first == ["ralph-sessions", plan.file.removesuffix(".json"), folder]
-    assert _synced(monkeypatch, lambda: intent.write(lay, plan)) == first[1:]
+    assert _synced(monkeypatch, lambda: intents.write(lay, plan)) == first[1:]
 
 
 def test_the_record_of_a_bead_is_durable_in_its_folder(lay: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,18 +72,18 @@ def test_the_record_of_a_bead_is_durable_in_its_folder(lay: Layout, monkeypatch:
 @pytest.mark.parametrize("plan", KINDS, ids=["commit", "merge"])
 def test_what_is_written_is_read_and_removed_with_its_prepared_files(lay: Layout, plan: Any) -> None:
     """A round trip; a half written file of a killed process goes."""
-    intent.write(lay, plan)
+    intents.write(lay, plan)
     torn = _folder(lay, plan) / (plan.file + ".1-1.tmp")
     torn.write_text("{")
-    assert list(intent.unfinished(lay, type(plan))) == [plan]
+    assert list(intents.unfinished(lay, type(plan))) == [plan]
     assert not torn.exists()
     Path(lay.tmp).mkdir(exist_ok=True)
     prepared = [Path(lay.tmp) / os.path.basename(path) for path in plan.prepared.values()]
     for path in prepared:
         path.touch()
-    intent.remove(lay, plan)
+    intents.remove(lay, plan)
     assert not [path for path in prepared if path.exists()]
-    assert intent.names(lay, type(plan)) == []
+    assert intents.names(lay, type(plan)) == []
 
 
 DAMAGE: list[Any] = [
@@ -117,7 +117,7 @@ def test_a_damaged_intent_stops_no_command(repo: Repo, lay: Layout, plan: Any, d
 
 def test_doctor_counts_unfinished_merges_too(repo: Repo, lay: Layout) -> None:
     """Whatever kind of work was cut short."""
-    intent.write(lay, MERGE)
+    intents.write(lay, MERGE)
     rows = [row for row in repo.run("doctor").text.splitlines() if "unfinished commits" in row]
     assert rows, repo.run("doctor").text
     assert "1" in rows[0]

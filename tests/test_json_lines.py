@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import gitdir, journal, jsonline, layout
-from gitralph.layout import Layout
-from gitralph.state import consumption, events, shell
+from gitralph.base import gitdir, jsonline, layout
+from gitralph.base.layout import Layout
+from gitralph.hook import journal
+from gitralph.journal import consumption, events, shell
 from tests.support import source
 from tests.support.repo import Repo
 
@@ -114,9 +115,9 @@ def test_what_is_written_is_one_line_and_is_read() -> None:
 def test_lines_of_ours_are_read_by_the_one_reader() -> None:
     """``json`` itself is for documents: records, settings, answers; a file of lines has one reader."""
     reads_lines = {
-        "gitralph.journal", "gitralph.promise", "gitralph.state.consumption", "gitralph.state.shell",
-        "gitralph.state.shelltrim", "gitralph.state.events", "gitralph.porcelain.report.gather",
-        "gitralph.porcelain.transcript", "gitralph.tracker", "gitralph.porcelain.doctor.trust",
+        "gitralph.hook.journal", "gitralph.promise", "gitralph.journal.consumption", "gitralph.journal.shell",
+        "gitralph.journal.sweep", "gitralph.journal.events", "gitralph.report.gather",
+        "gitralph.session.transcript", "gitralph.tracker", "gitralph.setup.doctor.trust",
     }  # fmt: skip
     wrong = {m.name for m in source.modules() for one in m.imports() if one.module == "json"} & reads_lines
     assert wrong == set()

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from gitralph.base import nul
-from gitralph.plumbing import listing
-from gitralph.plumbing.config import Config
-from gitralph.plumbing.git import Git
-from gitralph.plumbing.tree import Entry
+from gitralph.git import listing
+from gitralph.git.config import Config
+from gitralph.git.run import Git
+from gitralph.git.trees import Entry
 from tests.support import source
 from tests.support.repo import Repo
 
 # other forms than a list of entries: fields of one record, messages of a merge, objects, an index's bytes
 OTHER = {
-    "gitralph.plumbing.worktree", "gitralph.plumbing.merge", "gitralph.porcelain.worktree.listing",
-    "gitralph.porcelain.report.gather", "gitralph.cli.track",
+    "gitralph.git.worktrees", "gitralph.git.merge", "gitralph.worktree.listing",
+    "gitralph.report.gather", "gitralph.cli.track",
 }  # fmt: skip
 NAMES = ["plain", "with blank", "new\nline", "tab\t", "ünï", os.fsdecode(b"\xff.bin"), "dir/inner"]
 

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from gitralph import gitdir, layout
-from gitralph.errors import Busy
-from gitralph.layout import Layout
-from gitralph.state import bead, lock
+from gitralph.base import gitdir, layout, locks
+from gitralph.base.errors import Busy
+from gitralph.base.layout import Layout
+from gitralph.journal import bead
 from tests.support import source
 from tests.support.repo import Repo
 
@@ -25,30 +25,30 @@ def lay(repo: Repo) -> Layout:
 def test_only_files_locks() -> None:
     """``flock`` is taken in one place; nothing waits for it without a limit."""
     wrong = {m.name for m in source.modules() for one in m.imports() if one.module == "fcntl"}
-    assert wrong == {"gitralph.files"}
+    assert wrong == {"gitralph.base.files"}
 
 
 def test_a_named_lock_and_a_beads_lock_are_one_kind(lay: Layout) -> None:
     """Both are refused in time, with the holder's pid; case twins of a bead share one."""
-    with lock.hold(lay, "x"), pytest.raises(Busy, match=rf"'x' lock .* \(process {os.getpid()}\)"):
-        lock.take(lay, "x", wait=0)
+    with locks.hold(lay, "x"), pytest.raises(Busy, match=rf"'x' lock .* \(process {os.getpid()}\)"):
+        locks.take(lay, "x", wait=0)
     said = rf"bead 'bd-1' .* \(process {os.getpid()}\)"
     with bead.hold(lay, "BD-1"), pytest.raises(Busy, match=said), bead.hold(lay, "bd-1", wait=0):
         pass
-    assert lock.holder(lay, "x") == f" (process {os.getpid()})"
-    assert lock.holder(lay, "none") == ""
+    assert locks.holder(lay, "x") == f" (process {os.getpid()})"
+    assert locks.holder(lay, "none") == ""
 
 
 def test_a_lock_is_kept_by_a_child_that_outlives_its_holder(lay: Layout) -> None:
     """A git of ours that runs on is not taken for a dead one."""
-    with lock.hold(lay, "x") as fd:
+    with locks.hold(lay, "x") as fd:
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=[fd])
     try:
         with pytest.raises(Busy):
-            lock.take(lay, "x", wait=0)
+            locks.take(lay, "x", wait=0)
     finally:
         child.communicate(b"\n")
-    os.close(lock.take(lay, "x", wait=0))
+    os.close(locks.take(lay, "x", wait=0))
 
 
 def test_a_worktree_waits_no_longer_than_the_limit_for_the_exclude_file(repo: Repo) -> None:
@@ -63,7 +63,7 @@ def test_a_worktree_waits_no_longer_than_the_limit_for_the_exclude_file(repo: Re
     holder.stdout.readline()
     try:
         add = (
-            "import sys; from gitralph.state import lock; lock.WAIT = 0.3; "
+            "import sys; from gitralph.base import locks as lock; lock.WAIT = 0.3; "
             "from gitralph.__main__ import main; "
             "sys.argv[1:] = ['worktree', 'add', 'bd-1']; sys.exit(main())"
         )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitralph import jsonline
-from gitralph.porcelain import transcript
+from gitralph.base import jsonline
+from gitralph.session import transcript
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import changed

@@ -1,1 +1,1 @@
-"""What everything else stands on: processes and locks; the standard library only, loaded by hooks too."""
+"""What everything else stands on: files, names on disk, ids, processes, locks; the standard library only."""

@@ -5,16 +5,17 @@ import sys
 
 import click
 
+from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
-from gitralph.errors import Fatal, RalphError, Refused, UsageError
-from gitralph.porcelain import commit as porcelain
-from gitralph.porcelain import tidy, which
-from gitralph.porcelain.advice import describe
-from gitralph.porcelain.chosen import matcher
-from gitralph.porcelain.commit import Request, Result
-from gitralph.porcelain.context import Context
-from gitralph.porcelain.scene import Wishes
-from gitralph.quote import shown
+from gitralph.commit import commit as committing
+from gitralph.commit import recover
+from gitralph.commit.advice import describe
+from gitralph.commit.commit import Request, Result
+from gitralph.commit.inputs import Wishes
+from gitralph.commit.pathspecs import matcher
+from gitralph.context import Context
+from gitralph.session import session_choice
 
 
 def _message_file(name: str) -> bytes:
@@ -88,7 +89,7 @@ def commit(
             not no_verify, dry_run,
             Wishes(skip_entangled, include_entangled, whole_file, with_shell), match, paths,
         )  # fmt: skip
-        result = porcelain.dry_run(ctx, request) if dry_run else porcelain.commit(ctx, request)
+        result = committing.dry_run(ctx, request) if dry_run else committing.commit(ctx, request)
     except RalphError as error:
         show.failure(error, session)
         raise
@@ -121,14 +122,14 @@ def _chosen(ctx: Context, session: str | None, plan: str | None, task: str | Non
         found = _session(ctx, session, plan, task)
     finally:
         if found is None:
-            tidy.heal(ctx)
+            recover.heal(ctx)
     return found
 
 
 def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
     if plan is not None and task is not None:
-        return which.by_task(ctx.layout, plan, task)
-    return which.for_writing(ctx, session)
+        return session_choice.by_task(ctx.layout, plan, task)
+    return session_choice.for_writing(ctx, session)
 
 
 class _Show:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gitralph.cli import environ, output
-from gitralph.porcelain.context import Context, open_context
+from gitralph.context import Context, open_context
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "ignore_unknown_options": False}
 
@@ -31,9 +31,9 @@ def context(create: bool = True) -> Context:
     if not create:
         _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):
-        from gitralph.porcelain import tidy
+        from gitralph.commit import recover
 
-        tidy.heal(ctx)
+        recover.heal(ctx)
     return ctx
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gitralph.porcelain import landing
+from gitralph.commit import land as landing
 from tests.support.repo import Repo
 
 SESSIONS = ("S1", "S2", "S3")

@@ -256,7 +256,7 @@ def test_killed_at_each_step(loop: Loop, step: str, after: bool) -> None:
     }[step]  # fmt: skip
     code = (
         "import importlib, os, signal, sys\n"
-        f"module = importlib.import_module('gitralph.porcelain.loop.{module}')\n"
+        f"module = importlib.import_module('gitralph.loop.{module}')\n"
         f"real = module.{name}\n"
         "def killed(*given, **more):\n"
         f"    {'real(*given, **more)' if after else 'pass'}\n"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gitralph import agents
-from gitralph.event import Event, session_of
+from gitralph.hook import agents
+from gitralph.hook.event import Event, session_of
 from tests.agents import fixtures
 from tests.agents.fixtures import Sample, Stage
 from tests.support.repo import Repo

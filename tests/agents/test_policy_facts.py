@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gitralph import agents
-from gitralph.event import Event, session_of
+from gitralph.hook import agents
+from gitralph.hook.event import Event, session_of
 from tests.agents import fixtures
 from tests.agents.fixtures import Sample, Stage
 from tests.support.repo import Repo
@@ -174,12 +174,12 @@ def test_nobody_but_the_adapters_spells_a_payloads_keys() -> None:
         "hook_event_name", "hookEventName", "stop_hook_active", "last_assistant_message", "background_tasks",
     }  # fmt: skip
     # the doctor and the demo send payloads; an answer to an agent names fields as well
-    senders = {"gitralph.porcelain.doctor.samples", "gitralph.porcelain.demo_agent",
-               "gitralph.porcelain.policy.reply"}  # fmt: skip
+    senders = {"gitralph.setup.doctor.samples", "gitralph.demo.agent",
+               "gitralph.policy.reply"}  # fmt: skip
     found = {
         module.name
         for module in source.modules()
         for text in source.texts(module.tree)
-        if text in keys and module.layer != "cli" and not module.name.startswith("gitralph.agents")
+        if text in keys and module.room != "cli" and not module.name.startswith("gitralph.hook.agents")
     }
     assert found - senders == set()
