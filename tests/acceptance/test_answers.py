@@ -15,7 +15,7 @@ REASONS = {
 TOP = {"status", "commit", "ref", "session", "paths", "left", "notes"}
 
 
-def test_k118_a_commit(repo: Repo) -> None:
+def test_json_of_a_commit(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.edit("S1", "n", "new\n")
     repo.delete("S1", "e/b")
@@ -38,7 +38,7 @@ def test_k118_a_commit(repo: Repo) -> None:
     assert left["reason"] in REASONS
 
 
-def test_k118_nothing_and_dry_run(repo: Repo) -> None:
+def test_json_of_nothing_and_of_a_dry_run(repo: Repo) -> None:
     repo.start("S1")
     document = repo.commit("S1").document
     assert set(document) == TOP
@@ -52,7 +52,7 @@ def test_k118_nothing_and_dry_run(repo: Repo) -> None:
     assert repo.head() == head
 
 
-def test_k118_refused(repo: Repo) -> None:
+def test_json_of_a_refusal(repo: Repo) -> None:
     repo.file("a").unlink()
     repo.edit("S1", "bin", b"\0one")
     repo.edit("S2", "bin", b"\0one and two")
@@ -66,7 +66,7 @@ def test_k118_refused(repo: Repo) -> None:
 
 @pytest.mark.parametrize("json", [True, False])
 @pytest.mark.parametrize("kind", ["busy", "fatal", "usage", "ambiguous", "operation"])
-def test_k118_a_failure_prints_nothing_or_one_document(
+def test_a_failure_prints_nothing_or_one_document(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, kind: str, json: bool
 ) -> None:
     from gitralph.commit import land
@@ -96,7 +96,7 @@ def test_k118_a_failure_prints_nothing_or_one_document(
         assert done.out == b""
 
 
-def test_k118_stable_lines(repo: Repo) -> None:
+def test_stable_lines_of_a_commit(repo: Repo) -> None:
     repo.edit("S1", 'odd"\n', "x\n")
     repo.edit("S1", "a", MINE)
     done = repo.ralph("commit", "--session", "S1", "-m", "x", "--porcelain", "--dry-run")
@@ -105,13 +105,13 @@ def test_k118_stable_lines(repo: Repo) -> None:
     assert done.text == f'committed {repo.head()}\0M edits a\0A edits odd"\n\0'
 
 
-def test_k118_quiet(repo: Repo) -> None:
+def test_quiet_says_nothing(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     done = repo.ralph("commit", "--session", "S1", "-m", "x", "-q")
     assert (done.out, done.err) == (b"", b"")
 
 
-def test_k118_bytes_that_are_no_utf8(repo: Repo) -> None:
+def test_json_of_names_that_are_no_utf8(repo: Repo) -> None:
     name = b"caf\xe9".decode("utf-8", "surrogateescape")
     repo.write(name, "x\n")
     repo.ralph("track", "--session", "S1", "--", name)
@@ -137,7 +137,7 @@ def _everything(repo: Repo) -> dict[str, str]:
     }
 
 
-def test_k119_every_uncommitted_path_once(repo: Repo) -> None:
+def test_status_has_every_uncommitted_path_once(repo: Repo) -> None:
     expected = _everything(repo)
     assert repo.owners("S1") == expected
     rows = {row["path"]: row for row in repo.ralph("status", "--json", "--session", "S1").json()["paths"]}
@@ -147,7 +147,7 @@ def test_k119_every_uncommitted_path_once(repo: Repo) -> None:
     assert rows["u"]["sessions"] == []
 
 
-def test_k119_the_document(repo: Repo) -> None:
+def test_json_of_status(repo: Repo) -> None:
     _everything(repo)
     document = repo.ralph("status", "--json", "--session", "S1").json()
     assert set(document) == {"session", "paths", "sessions"}
@@ -156,7 +156,7 @@ def test_k119_the_document(repo: Repo) -> None:
     assert repo.ralph("status", "--json").json()["session"] is None
 
 
-def test_k119_subdirectory_and_z_forms_agree(repo: Repo, tmp_path: Path) -> None:
+def test_status_in_a_subdirectory_and_with_z_agree(repo: Repo, tmp_path: Path) -> None:
     expected = _everything(repo)
     for cwd in (".", "d", "new folder"):
         text = repo.ralph("status", "--session", "S1", "-z", cwd=cwd).text
@@ -168,7 +168,7 @@ def test_k119_subdirectory_and_z_forms_agree(repo: Repo, tmp_path: Path) -> None
     assert {row["path"]: row["owner"] for row in done.json()["paths"]} == expected
 
 
-def test_k119_pathlike_output_of_status_holds_no_raw_control_byte(repo: Repo) -> None:
+def test_pathlike_output_of_status_holds_no_raw_control_byte(repo: Repo) -> None:
     repo.edit("S1", "\x1b[31mred\u202e", "x\n")
     for args in (
         ["status"],
@@ -181,13 +181,13 @@ def test_k119_pathlike_output_of_status_holds_no_raw_control_byte(repo: Repo) ->
         assert "\u202e" not in done.text + done.said
 
 
-def test_k119_a_file_the_user_changed_after_the_session_is_contested(repo: Repo) -> None:
+def test_status_contests_a_file_the_user_changed_after_the_session(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.write("a", MINE + "the user's\n")
     assert repo.owners("S1") == {"a": "contested"}
 
 
-def test_k119_clean(repo: Repo) -> None:
+def test_status_of_a_clean_tree(repo: Repo) -> None:
     repo.start("S1")
     assert repo.owners("S1") == {}
     assert repo.ralph("status").text == "nothing uncommitted\n"

@@ -15,7 +15,7 @@ def _extensions(repo: Repo) -> set[str]:
     return {name for name in ("UNTR", "FSMN", "TREE", "link", "sdir") if name.encode() in data}
 
 
-def test_k82_index_missing(repo: Repo) -> None:
+def test_missing_index_never_shrinks_the_tree(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     (repo.root / ".git/index").unlink()
     repo.commit("S1", checked=False)
@@ -26,7 +26,7 @@ def test_k82_index_missing(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "garbage"])
-def test_k82_index_damaged(repo: Repo, damage: str) -> None:
+def test_damaged_index_stops_the_commit(repo: Repo, damage: str) -> None:
     repo.edit("S1", "a", MINE)
     index = repo.root / ".git/index"
     whole = index.read_bytes()
@@ -45,7 +45,7 @@ def test_k82_index_damaged(repo: Repo, damage: str) -> None:
     assert repo.changes() == {"a": "M"}
 
 
-def test_k83_split_index(repo: Repo) -> None:
+def test_split_index(repo: Repo) -> None:
     repo.git("update-index", "--split-index")
     repo.git("config", "core.splitIndex", "true")
     repo.write("b", "staged\n")
@@ -59,7 +59,7 @@ def test_k83_split_index(repo: Repo) -> None:
     assert "link" in _extensions(repo)
 
 
-def test_k83_sparse_checkout(repo: Repo) -> None:
+def test_sparse_checkout(repo: Repo) -> None:
     repo.edit("S1", "d/a", MINE)
     repo.edit("S1", "e/b", MINE)
     repo.git("checkout", "-q", "--", "e/b")  # clean, so that the cone can drop it
@@ -72,7 +72,7 @@ def test_k83_sparse_checkout(repo: Repo) -> None:
     assert repo.git("ls-files", "-v", "e/b") == "S e/b"
 
 
-def test_k83_sparse_index(repo: Repo) -> None:
+def test_sparse_index(repo: Repo) -> None:
     repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "d")
     assert "sdir" in _extensions(repo)
     repo.edit("S1", "d/a", MINE)
@@ -82,7 +82,7 @@ def test_k83_sparse_index(repo: Repo) -> None:
     repo.git("cat-file", "-e", "HEAD:e/b")
 
 
-def test_k83_outside_the_sparse_index(repo: Repo) -> None:
+def test_outside_the_sparse_index(repo: Repo) -> None:
     """A file that the session made outside the cone is committed like any other."""
     repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "d")
     repo.edit("S1", "e/new", "new\n")
@@ -93,7 +93,7 @@ def test_k83_outside_the_sparse_index(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("version", ["2", "3", "4"])
-def test_k83_index_versions(repo: Repo, version: str) -> None:
+def test_index_versions(repo: Repo, version: str) -> None:
     repo.git("update-index", "--index-version", version)
     repo.write("later", "x")
     repo.git("add", "-N", "later")

@@ -14,7 +14,7 @@ MINE = TEN.replace("line 9\n", "line nine\n")
 Make = Callable[[str], Repo]
 
 
-def test_k95_unborn_branch(empty_repo: Repo) -> None:
+def test_first_commit_on_an_unborn_branch(empty_repo: Repo) -> None:
     repo = empty_repo
     repo.write("u", "the user's\n")
     repo.write("staged", "the user's\n")
@@ -28,14 +28,14 @@ def test_k95_unborn_branch(empty_repo: Repo) -> None:
     assert repo.git("log", "-g", "--format=%gs") == "commit (initial): x"
 
 
-def test_k95_unborn_branch_with_a_slash(empty_repo: Repo) -> None:
+def test_first_commit_on_an_unborn_branch_with_a_slash(empty_repo: Repo) -> None:
     empty_repo.git("symbolic-ref", "HEAD", "refs/heads/feature/deep/one")
     empty_repo.edit("S1", "a", TEN)
     empty_repo.commit("S1")
     assert empty_repo.git("for-each-ref", "--format=%(refname)") == "refs/heads/feature/deep/one"
 
 
-def test_k95_an_orphan_branch_that_another_branch_is_in_the_way_of(repo: Repo) -> None:
+def test_an_orphan_branch_that_another_branch_is_in_the_way_of(repo: Repo) -> None:
     """``main/x`` cannot be while there is ``main``, packed or not: git would refuse too."""
     repo.git("pack-refs", "--all")
     repo.git("symbolic-ref", "HEAD", "refs/heads/main/x")
@@ -47,7 +47,7 @@ def test_k95_an_orphan_branch_that_another_branch_is_in_the_way_of(repo: Repo) -
     assert not [p for p in (repo.root / ".git").rglob("*.lock") if "ralph-sessions" not in str(p)]
 
 
-def test_k95_an_orphan_branch_above_another(repo: Repo) -> None:
+def test_an_orphan_branch_above_another(repo: Repo) -> None:
     repo.git("branch", "up/below")
     repo.git("pack-refs", "--all")
     repo.git("symbolic-ref", "HEAD", "refs/heads/up")
@@ -60,7 +60,7 @@ def test_k95_an_orphan_branch_above_another(repo: Repo) -> None:
     repo.git("rev-parse", "up")
 
 
-def test_k96_detached_head(repo: Repo) -> None:
+def test_detached_head_moves_no_branch(repo: Repo) -> None:
     repo.git("checkout", "-q", "--detach")
     refs = repo.git("for-each-ref")
     repo.edit("S1", "a", MINE)
@@ -73,7 +73,7 @@ def test_k96_detached_head(repo: Repo) -> None:
     repo.git("symbolic-ref", "-q", "HEAD", code=1)
 
 
-def test_k97_bare_repository(make_repo: Make, tmp_path: Path) -> None:
+def test_bare_repository_is_no_place_to_commit(make_repo: Make, tmp_path: Path) -> None:
     bare = Repo.init(tmp_path / "bare.git", make_repo("some").env, "--bare")
     for command in (["commit", "--session", "S1", "-m", "x"], ["status"], ["ls-files"], ["diff"]):
         done = bare.ralph(*command, code=128)
@@ -90,7 +90,7 @@ def test_k97_bare_repository(make_repo: Make, tmp_path: Path) -> None:
     assert not (bare.root / "ralph-sessions").exists()
 
 
-def test_k97_no_repository(make_repo: Make, tmp_path: Path) -> None:
+def test_no_repository_is_no_place_to_commit(make_repo: Make, tmp_path: Path) -> None:
     nowhere = Repo(tmp_path / "nowhere", make_repo("some").env)
     nowhere.root.mkdir()
     nowhere.env["GIT_CEILING_DIRECTORIES"] = str(tmp_path)
@@ -143,7 +143,7 @@ def _git_files(repo: Repo) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_k98_operation_in_progress(repo: Repo, name: str) -> None:
+def test_operation_in_progress_is_refused(repo: Repo, name: str) -> None:
     words, begin = OPERATIONS[name]
     _side(repo)
     begin(repo)
@@ -156,7 +156,7 @@ def test_k98_operation_in_progress(repo: Repo, name: str) -> None:
     assert repo.pending("S1") == ["a"]
 
 
-def test_k98_an_operation_in_another_worktree_is_no_hindrance(repo: Repo) -> None:
+def test_an_operation_in_another_worktree_is_no_hindrance(repo: Repo) -> None:
     _side(repo)
     other = repo.worktree("other")
     other.git("merge", "side", code=1)
@@ -166,7 +166,7 @@ def test_k98_an_operation_in_another_worktree_is_no_hindrance(repo: Repo) -> Non
 
 
 @pytest.mark.parametrize("how", ["amend", "rebase", "squash"])
-def test_k99_rewritten_commits_stay_consumed(repo: Repo, how: str) -> None:
+def test_rewritten_commits_stay_consumed(repo: Repo, how: str) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1")
     repo.tick()
@@ -190,7 +190,7 @@ def test_k99_rewritten_commits_stay_consumed(repo: Repo, how: str) -> None:
     assert repo.head() == head
 
 
-def test_k100_stash_and_pop(repo: Repo) -> None:
+def test_stash_and_pop_brings_the_edits_back(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.edit("S1", "n", "new\n")
     repo.git("stash", "-u")
@@ -206,7 +206,7 @@ def test_k100_stash_and_pop(repo: Repo) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
-def test_k101_branch_switched_content_fits(repo: Repo) -> None:
+def test_branch_switched_content_fits(repo: Repo) -> None:
     repo.start("S1")
     repo.edit("S1", "a", MINE)
     repo.git("checkout", "-q", "-b", "other")
@@ -217,7 +217,7 @@ def test_k101_branch_switched_content_fits(repo: Repo) -> None:
     assert repo.git("rev-parse", "main") == repo.git("rev-parse", "other^")
 
 
-def test_k101_branch_switched_content_does_not_fit(repo: Repo) -> None:
+def test_branch_switched_content_does_not_fit(repo: Repo) -> None:
     repo.git("checkout", "-q", "-b", "other")
     repo.write("a", "something else altogether\n")
     repo.commit_all("other")
@@ -234,7 +234,7 @@ def test_k101_branch_switched_content_does_not_fit(repo: Repo) -> None:
     assert repo.changes() == {"a": "M"}
 
 
-def test_k102_head_behind_upstream(repo: Repo) -> None:
+def test_new_file_that_upstream_has_otherwise_is_warned_of(repo: Repo) -> None:
     repo.git("checkout", "-q", "-b", "upstream")
     repo.write("n", "theirs\n")
     repo.commit_all("theirs")
@@ -247,7 +247,7 @@ def test_k102_head_behind_upstream(repo: Repo) -> None:
     assert repo.changes() == {"n": "A"}
 
 
-def test_k103_shallow(repo: Repo, tmp_path: Path) -> None:
+def test_shallow_repository(repo: Repo, tmp_path: Path) -> None:
     repo.write("a", MINE)
     repo.commit_all("more")
     repo.git("clone", "-q", "--depth", "1", f"file://{repo.root}", str(tmp_path / "shallow"))
@@ -257,7 +257,7 @@ def test_k103_shallow(repo: Repo, tmp_path: Path) -> None:
     assert shallow.changes() == {"b": "M"}
 
 
-def test_k103_alternates(repo: Repo, tmp_path: Path) -> None:
+def test_repository_with_alternates(repo: Repo, tmp_path: Path) -> None:
     repo.git("gc", "-q")
     repo.git("clone", "-q", "--shared", str(repo.root), str(tmp_path / "shared"))
     shared = Repo(tmp_path / "shared", repo.env)
@@ -267,7 +267,7 @@ def test_k103_alternates(repo: Repo, tmp_path: Path) -> None:
     assert shared.changes() == {"b": "M", "d/n": "A"}
 
 
-def test_k103_packed_everything(repo: Repo) -> None:
+def test_repository_with_everything_packed(repo: Repo) -> None:
     repo.git("gc", "-q")
     repo.git("pack-refs", "--all")
     assert not (repo.root / ".git/refs/heads/main").exists()
@@ -281,7 +281,7 @@ def test_k103_packed_everything(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("kind", ["blob:none", "tree:0"])
-def test_k103_partial_clone(repo: Repo, tmp_path: Path, kind: str) -> None:
+def test_partial_clone(repo: Repo, tmp_path: Path, kind: str) -> None:
     """Blobs missing: works. Trees missing: right, or refused by name."""
     repo.git("config", "uploadpack.allowFilter", "true")
     repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
@@ -303,7 +303,7 @@ def test_k103_partial_clone(repo: Repo, tmp_path: Path, kind: str) -> None:
     assert partial.git("ls-tree", "-r", "--name-only", "HEAD").split() == ["a", "b", "d/a", "e/b", "n", "u"]
 
 
-def test_k103_a_missing_tree_is_named(repo: Repo) -> None:
+def test_a_missing_tree_is_named(repo: Repo) -> None:
     tree = repo.git("rev-parse", "HEAD:d")
     repo.edit("S1", "d/a", MINE)
     os.unlink(repo.root / ".git/objects" / tree[:2] / tree[2:])
@@ -312,7 +312,7 @@ def test_k103_a_missing_tree_is_named(repo: Repo) -> None:
     assert repo.count() == 1
 
 
-def test_k103_sha256_is_refused_by_name(tmp_path: Path, make_repo: Make) -> None:
+def test_sha256_is_refused_by_name(tmp_path: Path, make_repo: Make) -> None:
     repo = Repo.init(tmp_path / "new", make_repo("some").env, "--object-format=sha256")
     repo.write("a", TEN)
     repo.commit_all("base")
@@ -322,7 +322,7 @@ def test_k103_sha256_is_refused_by_name(tmp_path: Path, make_repo: Make) -> None
     assert repo.head() == head
 
 
-def test_k103_reftable(tmp_path: Path, make_repo: Make) -> None:
+def test_reftable_is_right_or_refused_by_name(tmp_path: Path, make_repo: Make) -> None:
     some = make_repo("some")
     done = subprocess.run(
         ["git", "init", "-q", "--ref-format=reftable", str(tmp_path / "new")], env=some.env,

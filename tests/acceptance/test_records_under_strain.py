@@ -25,7 +25,7 @@ def _hook(repo: Repo, name: str, script: str) -> None:
 
 
 @pytest.mark.parametrize("fill", [b"", b"\0"], ids=["cut", "nul-filled"])
-def test_k93_torn_last_record(repo: Repo, fill: bytes) -> None:
+def test_torn_last_record_costs_nothing_else(repo: Repo, fill: bytes) -> None:
     """Cut at any byte: earlier records are intact, later appends valid."""
     repo.edit("S1", "a", MINE)
     (journal,) = repo.state.glob("edits/a-*.jsonl")
@@ -48,7 +48,7 @@ def test_k93_torn_last_record(repo: Repo, fill: bytes) -> None:
     assert repo.blob("a") == (MINE + "more\n").encode()
 
 
-def test_k93_a_torn_manifest_line_is_waited_for(repo: Repo) -> None:
+def test_a_torn_manifest_line_is_waited_for(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     with open(repo.state / "S1.files", "ab") as file:
         file.write(b"never/fini")
@@ -59,7 +59,7 @@ def test_k93_a_torn_manifest_line_is_waited_for(repo: Repo) -> None:
     assert repo.changes() == {"a": "M", "b": "M"}
 
 
-def test_k94_reused_pid(repo: Repo) -> None:
+def test_a_reused_pid_is_not_the_old_session(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     path = repo.state / "S1.json"
     record = json.loads(path.read_text())
@@ -69,7 +69,7 @@ def test_k94_reused_pid(repo: Repo) -> None:
     assert found["state"] == "stale"
 
 
-def test_k9_two_processes_record_two_hundred_edits(repo: Repo) -> None:
+def test_two_processes_record_two_hundred_edits(repo: Repo) -> None:
     env = repo._environment(None)
 
     def record(n: int) -> int:

@@ -17,7 +17,7 @@ def _two(repo: Repo) -> None:
     repo.edit("S2", "b", MINE)
 
 
-def test_k114_no_id_several_candidates(repo: Repo) -> None:
+def test_several_candidates_are_refused_and_listed(repo: Repo) -> None:
     _two(repo)
     answer = repo.commit(None, code=4)
     assert "'S1'" in answer.said
@@ -30,22 +30,22 @@ def test_k114_no_id_several_candidates(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("command", [["track", "--", "u"], ["commit", "-m", "x"]])
-def test_k114_every_command_that_writes_refuses(repo: Repo, command: list[str]) -> None:
+def test_every_command_that_writes_refuses_several_candidates(repo: Repo, command: list[str]) -> None:
     _two(repo)
     repo.ralph(*command, code=4)
 
 
-def test_k114_nothing_pending_at_all(repo: Repo) -> None:
+def test_nothing_pending_at_all(repo: Repo) -> None:
     assert repo.commit(None).status == "nothing"
 
 
-def test_k115_the_option_beats_the_environment(repo: Repo) -> None:
+def test_the_option_beats_the_environment(repo: Repo) -> None:
     _two(repo)
     repo.ralph("commit", "--session", "S2", "-m", "x", env={"RALPH_SESSION": "S1"})
     assert repo.changes() == {"b": "M"}
 
 
-def test_k115_ralph_session_beats_the_only_live_one(repo: Repo) -> None:
+def test_ralph_session_beats_the_only_live_one(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.start("S2")
     done = repo.ralph("commit", "-m", "x", "--json", env={"RALPH_SESSION": "S2"})
@@ -60,13 +60,13 @@ PUBLISHED = (
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_k115_an_agents_published_id_that_we_know(repo: Repo, name: str) -> None:
+def test_an_agents_published_id_that_we_know_counts(repo: Repo, name: str) -> None:
     _two(repo)
     repo.ralph("commit", "-m", "x", env={name: "S1"})
     assert repo.changes() == {"a": "M"}
 
 
-def test_k115_a_published_id_that_nobody_knows_is_not_nobody(repo: Repo) -> None:
+def test_a_published_id_that_nobody_knows_is_not_nobody(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     env = {"CODEX_THREAD_ID": "unknown", "PI_SESSION_ID": "../S1"}
     said = repo.ralph("commit", "-m", "x", env=env, code=4).said
@@ -74,7 +74,7 @@ def test_k115_a_published_id_that_nobody_knows_is_not_nobody(repo: Repo) -> None
     assert repo.pending("S1") == ["a"]
 
 
-def test_k115_the_only_session_with_pending_work_live_or_ended(repo: Repo) -> None:
+def test_the_only_session_with_pending_work_live_or_ended(repo: Repo) -> None:
     _two(repo)
     repo.ralph("session", "end", "S2")
     repo.start("S3")  # live, but nothing pending
@@ -84,7 +84,7 @@ def test_k115_the_only_session_with_pending_work_live_or_ended(repo: Repo) -> No
     assert repo.changes() == {"b": "M"}
 
 
-def test_k115_ralph_session_does_not_count_without_tracking(repo: Repo) -> None:
+def test_ralph_session_does_not_count_without_tracking(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.start("S2")
     repo.ralph("commit", "-m", "x", env={"RALPH_SESSION": "S2", "RALPH_TRACKING": "0"})
@@ -92,13 +92,13 @@ def test_k115_ralph_session_does_not_count_without_tracking(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("given", ["../x", "a/b", "x" * 121, "-x", "a..b", "", "a b"])
-def test_k115_an_id_that_is_not_allowed(repo: Repo, given: str) -> None:
+def test_an_id_that_is_not_allowed_is_refused(repo: Repo, given: str) -> None:
     repo.ralph("commit", f"--session={given}", "-m", "x", code=129)
     if given:
         repo.ralph("commit", "-m", "x", env={"RALPH_SESSION": given}, code=129)
 
 
-def test_k115_under_ralph_session_an_agents_own_id_is_an_alias(repo: Repo) -> None:
+def test_under_ralph_session_an_agents_own_id_is_an_alias(repo: Repo) -> None:
     repo.start("S1")
     env = {"RALPH_TRACKING": "1", "RALPH_SESSION": "S1"}
     repo.write("a", MINE)
@@ -114,7 +114,7 @@ def test_k115_under_ralph_session_an_agents_own_id_is_an_alias(repo: Repo) -> No
     assert repo.changes() == {"a": "M"}
 
 
-def test_k116_two_sources_name_two_known_sessions(repo: Repo) -> None:
+def test_two_sources_that_name_two_known_sessions_are_refused(repo: Repo) -> None:
     _two(repo)
     env = {"RALPH_SESSION": "S1", "CLAUDE_CODE_SESSION_ID": "S2"}
     done = repo.ralph("commit", "-m", "x", env=env, code=4)
@@ -125,7 +125,7 @@ def test_k116_two_sources_name_two_known_sessions(repo: Repo) -> None:
     assert repo.changes() == {"a": "M"}
 
 
-def test_k116_reading_commands_show_all_then(repo: Repo) -> None:
+def test_reading_commands_show_all_where_two_could_be_meant(repo: Repo) -> None:
     _two(repo)
     env = {"RALPH_SESSION": "S1", "CLAUDE_CODE_SESSION_ID": "S2"}
     assert repo.ralph("ls-files", "-z", env=env).text == "a\0b\0"
@@ -133,12 +133,12 @@ def test_k116_reading_commands_show_all_then(repo: Repo) -> None:
     assert repo.ralph("diff", "--stat", env=env).out
 
 
-def test_k116_two_agents_publish_an_id_each(repo: Repo) -> None:
+def test_two_agents_that_publish_an_id_each_are_refused(repo: Repo) -> None:
     _two(repo)
     repo.ralph("commit", "-m", "x", env={"CODEX_THREAD_ID": "S1", "PI_SESSION_ID": "S2"}, code=4)
 
 
-def test_k116_an_inner_agent_without_an_id(repo: Repo) -> None:
+def test_an_inner_agent_without_an_id_is_refused(repo: Repo) -> None:
     """The outer id is there, the inner session has work too: both could be meant, unless one is named."""
     repo.edit("S1", "a", MINE)
     repo.edit("inner", "b", MINE)
@@ -152,14 +152,14 @@ def _task(repo: Repo, session: str, plan: str, task: str, path: str) -> None:
     repo.edit(session, path, MINE)
 
 
-def test_k117_by_task(repo: Repo) -> None:
+def test_session_is_found_by_task(repo: Repo) -> None:
     _task(repo, "S1", "p.md", "3", "a")
     _task(repo, "S2", "p.md", "4", "b")
     repo.ralph("commit", "--plan", "p.md", "--task", "3", "-m", "x")
     assert repo.changes() == {"a": "M"}
 
 
-def test_k117_two_sessions_of_one_task(repo: Repo) -> None:
+def test_two_sessions_of_one_task_are_refused(repo: Repo) -> None:
     _task(repo, "S1", "p.md", "3", "a")
     _task(repo, "S2", "p.md", "3", "b")
     done = repo.ralph("commit", "--plan", "p.md", "--task", "3", "-m", "x", code=4)
@@ -168,12 +168,12 @@ def test_k117_two_sessions_of_one_task(repo: Repo) -> None:
     assert repo.pending("S1") == ["a"]
 
 
-def test_k117_no_such_task(repo: Repo) -> None:
+def test_no_such_task_is_refused(repo: Repo) -> None:
     repo.ralph("commit", "--plan", "p.md", "--task", "9", "-m", "x", code=129)
     repo.ralph("commit", "--plan", "p.md", "-m", "x", code=129)
 
 
-def test_k115_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo) -> None:
+def test_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo) -> None:
     """Its edits are pending like those of a live one: to pass it over would be a guess."""
     _two(repo)
     path = repo.state / "S2.json"

@@ -51,7 +51,7 @@ def everything(repo: Repo) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def test_l33_add(repo: Repo) -> None:
+def test_add_makes_the_worktree_of_a_bead(repo: Repo) -> None:
     done = repo.ralph("worktree", "add", "bd-7jf", "--json").json()
     path = str(repo.root / ".worktrees/ralph-bd-7jf")
     assert done["path"] == path
@@ -63,7 +63,7 @@ def test_l33_add(repo: Repo) -> None:
     assert repo.ralph("worktree", "path", "bd-8").text == str(repo.root / ".worktrees/ralph-bd-8") + "\n"
 
 
-def test_l34_from_a_worktree_or_a_subdirectory(repo: Repo) -> None:
+def test_add_from_a_worktree_or_a_subdirectory_never_nests(repo: Repo) -> None:
     tree = add(repo)
     assert add(tree, "bd-2").root == repo.root / ".worktrees/ralph-bd-2"
     said = repo.ralph("worktree", "add", "bd-3", cwd="d").text
@@ -72,7 +72,7 @@ def test_l34_from_a_worktree_or_a_subdirectory(repo: Repo) -> None:
     assert add(linked, "bd-4").root == repo.root / ".worktrees/ralph-bd-4"
 
 
-def test_l35_base(repo: Repo) -> None:
+def test_base_is_a_branch_tag_or_oid(repo: Repo) -> None:
     first = repo.head()
     repo.git("tag", "v1")
     repo.write("a", "second\n")
@@ -92,7 +92,7 @@ def test_l35_base(repo: Repo) -> None:
     assert not (repo.state / "beads/bd-9.json").exists()
 
 
-def test_l36_reuse(repo: Repo) -> None:
+def test_added_again_is_reused(repo: Repo) -> None:
     tree = add(repo)
     tree.write("a", "uncommitted\n")
     done = repo.ralph("worktree", "add", "bd-1", "--json").json()
@@ -102,7 +102,7 @@ def test_l36_reuse(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["other", "detached"])
-def test_l37_wrong_branch_or_detached(repo: Repo, how: str) -> None:
+def test_wrong_branch_or_detached_is_refused(repo: Repo, how: str) -> None:
     tree = add(repo)
     tree.git("switch", "-q", *(["-c", "other"] if how == "other" else ["--detach"]))
     before = everything(repo)
@@ -114,7 +114,7 @@ def test_l37_wrong_branch_or_detached(repo: Repo, how: str) -> None:
 
 
 @pytest.mark.parametrize("clone", [False, True])
-def test_l38_foreign_directory(repo: Repo, clone: bool) -> None:
+def test_foreign_directory_is_left_alone(repo: Repo, clone: bool) -> None:
     path = repo.root / ".worktrees/ralph-bd-1"
     if clone:
         subprocess.run(["git", "clone", "-q", str(repo.root), str(path)], check=True)
@@ -127,7 +127,7 @@ def test_l38_foreign_directory(repo: Repo, clone: bool) -> None:
     assert (everything(repo), sorted(os.listdir(path))) == before
 
 
-def test_l39_branch_without_worktree(repo: Repo) -> None:
+def test_branch_without_worktree_is_opened_at_its_tip(repo: Repo) -> None:
     repo.git("branch", "ralph/bd-1")
     repo.write("a", "second\n")
     repo.commit_all("second")
@@ -137,14 +137,14 @@ def test_l39_branch_without_worktree(repo: Repo) -> None:
     assert tree.head() == repo.git("rev-parse", "HEAD~1")
 
 
-def test_l40_branch_checked_out_elsewhere(repo: Repo) -> None:
+def test_branch_checked_out_elsewhere_is_refused(repo: Repo) -> None:
     other = repo.root.parent / "other"
     repo.git("worktree", "add", "-q", "-b", "ralph/bd-1", str(other))
     assert str(other) in repo.ralph("worktree", "add", "bd-1", code=4).said
     assert not (repo.root / ".worktrees/ralph-bd-1").exists()
 
 
-def test_l41_name_clash(repo: Repo) -> None:
+def test_branch_name_in_the_way_is_refused(repo: Repo) -> None:
     repo.git("branch", "ralph")
     before = everything(repo)
     assert "'ralph'" in repo.ralph("worktree", "add", "bd-1", code=4).said
@@ -152,7 +152,7 @@ def test_l41_name_clash(repo: Repo) -> None:
     assert not (repo.root / ".worktrees").exists()
 
 
-def test_l42_ids(repo: Repo) -> None:
+def test_ids_of_beads(repo: Repo) -> None:
     for bead in ("bd-a3f8.1", "ralph-loop-7jf", "gt-wisp-hfb", "bd-a3f8"):
         assert add(repo, bead).root.name == f"ralph-{bead}"
         assert f"ralph/{bead}" in branches(repo)
@@ -166,7 +166,7 @@ def test_l42_ids(repo: Repo) -> None:
     assert everything(repo) == before
 
 
-def test_l43_in_progress(repo: Repo) -> None:
+def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
     repo.start("S1")
     repo.start("S2")
     add(repo, "bd-1", "--session", "S1")
@@ -194,7 +194,7 @@ def _at_once(repo: Repo, beads: list[str]) -> list[int]:
     return [child.wait(60) for child in children]
 
 
-def test_l44_races(repo: Repo) -> None:
+def test_many_adds_at_once_make_one_worktree(repo: Repo) -> None:
     assert set(_at_once(repo, ["bd-1"] * 10)) <= {0, 4, 75}
     assert len(registered(repo)) == 2
     assert _at_once(repo, [f"x-{n}" for n in range(10)]) == [0] * 10
@@ -204,7 +204,7 @@ def test_l44_races(repo: Repo) -> None:
     repo.git("fsck", "--strict", "--no-dangling", "--no-progress")
 
 
-def test_l45_invisible_to_git_add(repo: Repo) -> None:
+def test_invisible_to_git_add(repo: Repo) -> None:
     repo.write(".gitignore", "*.log\n")
     repo.commit_all("ignore")
     add(repo)
@@ -215,7 +215,7 @@ def test_l45_invisible_to_git_add(repo: Repo) -> None:
     assert (repo.root / ".git/info/exclude").read_text().count(".worktrees") == 1
 
 
-def test_l46_clean(repo: Repo) -> None:
+def test_no_dirt_of_the_main_checkout_comes_along(repo: Repo) -> None:
     repo.write("a", "dirty\n")
     repo.write("untracked", "x\n")
     repo.write("b", "staged\n")
@@ -228,7 +228,7 @@ def test_l46_clean(repo: Repo) -> None:
     assert repo.git("stash", "list") == ""
 
 
-def test_l47_ignored_files_on_request(repo: Repo) -> None:
+def test_ignored_files_are_copied_on_request(repo: Repo) -> None:
     repo.write(".gitignore", ".env\n*.local\nlink\nsecret\n")
     repo.commit_all("ignore")
     repo.write(".env", "A=1\n", 0o600)
@@ -253,7 +253,7 @@ def test_l47_ignored_files_on_request(repo: Repo) -> None:
     assert tree.read("kept.local") == b"mine\n"
 
 
-def test_l48_after_create_command(repo: Repo) -> None:
+def test_after_create_command_runs_inside(repo: Repo) -> None:
     repo.git("config", "ralph.worktree.postCreate", 'echo "$RALPH_BEAD $RALPH_ROOT" >said; echo noise')
     done = repo.ralph("worktree", "add", "bd-1")
     tree = Path(done.text[:-1])
@@ -266,7 +266,7 @@ def test_l48_after_create_command(repo: Repo) -> None:
     assert (repo.root / ".worktrees/ralph-bd-2/a").exists()
 
 
-def test_l49_same_basename(repo: Repo) -> None:
+def test_worktrees_of_the_same_basename_stay_apart(repo: Repo) -> None:
     other = repo.root.parent / "ralph-bd-1"
     repo.git("worktree", "add", "-q", "-b", "x", str(other))
     tree = add(repo)
@@ -274,7 +274,7 @@ def test_l49_same_basename(repo: Repo) -> None:
     assert "prunable" not in repo.git("worktree", "list", "--porcelain")
 
 
-def test_l50_list(repo: Repo) -> None:
+def test_list_agrees_with_git(repo: Repo) -> None:
     repo.start("S1")
     live = add(repo, "live", "--session", "S1")
     commit(live)
@@ -303,7 +303,7 @@ def test_l50_list(repo: Repo) -> None:
     assert "live\tlive" in repo.ralph("worktree", "list").text
 
 
-def test_l51_lock(repo: Repo) -> None:
+def test_locked_worktree_is_not_removed(repo: Repo) -> None:
     tree = add(repo)
     repo.ralph("worktree", "lock", "bd-1", "--reason", "on a stick")
     assert "locked on a stick" in repo.git("worktree", "list", "--porcelain")
@@ -318,7 +318,7 @@ def test_l51_lock(repo: Repo) -> None:
     repo.ralph("worktree", "remove", "bd-1")
 
 
-def test_l52_remove_clean_and_merged(repo: Repo) -> None:
+def test_remove_clean_and_merged(repo: Repo) -> None:
     tree = add(repo)
     commit(tree)
     repo.ralph("worktree", "merge", "bd-1")
@@ -330,7 +330,7 @@ def test_l52_remove_clean_and_merged(repo: Repo) -> None:
     assert repo.git("for-each-ref", "refs/ralph") == ""
 
 
-def test_l53_remove_refuses(repo: Repo) -> None:
+def test_remove_refuses(repo: Repo) -> None:
     repo.start("S1")
     for bead in ("mod", "new", "unmerged", "inside", "live"):
         add(repo, bead, *(["--session", "S1"] if bead == "live" else []))
@@ -352,7 +352,7 @@ def test_l53_remove_refuses(repo: Repo) -> None:
     assert everything(repo) == before
 
 
-def test_l53_refuses_what_status_cannot_see(repo: Repo) -> None:
+def test_remove_refuses_what_status_cannot_see(repo: Repo) -> None:
     tree = add(repo)
     tree.git("update-index", "--assume-unchanged", "a")
     tree.write("a", "hidden\n")
@@ -365,7 +365,7 @@ def test_l53_refuses_what_status_cannot_see(repo: Repo) -> None:
     assert tree.read("inner/x") == b"x\n"
 
 
-def test_l53_a_process_inside(repo: Repo) -> None:
+def test_remove_refuses_with_a_process_inside(repo: Repo) -> None:
     tree = add(repo)
     child = subprocess.Popen([sys.executable, "-c", HOLD], cwd=tree.root, stdin=subprocess.PIPE)
     try:
@@ -375,7 +375,7 @@ def test_l53_a_process_inside(repo: Repo) -> None:
     repo.ralph("worktree", "remove", "bd-1")
 
 
-def test_l54_ignored_files(repo: Repo) -> None:
+def test_remove_lists_ignored_files_that_would_be_lost(repo: Repo) -> None:
     repo.write(".gitignore", ".env\nbuild/\n")
     repo.commit_all("ignore")
     repo.write(".env", "A=1\n")
@@ -395,7 +395,7 @@ def test_l54_ignored_files(repo: Repo) -> None:
     assert not tree.root.exists()
 
 
-def test_l55_forced_removal_can_be_undone(repo: Repo) -> None:
+def test_forced_removal_can_be_undone(repo: Repo) -> None:
     repo.write(".gitattributes", "*.txt text eol=lf\n")
     repo.write("t.txt", "one\ntwo\n")
     repo.commit_all("attributes")
@@ -432,7 +432,7 @@ def test_l55_forced_removal_can_be_undone(repo: Repo) -> None:
     assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == ""
 
 
-def test_l56_missing_directory(repo: Repo) -> None:
+def test_missing_directory_is_cleared_alone(repo: Repo) -> None:
     tree = add(repo)
     other = repo.worktree("other")
     shutil.rmtree(tree.root)
@@ -446,7 +446,7 @@ def test_l56_missing_directory(repo: Repo) -> None:
     assert str(other.root) in registered(repo)
 
 
-def test_l56_missing_directory_with_work_on_the_branch(repo: Repo) -> None:
+def test_missing_directory_with_work_on_the_branch(repo: Repo) -> None:
     tree = add(repo)
     tip = commit(tree)
     shutil.rmtree(tree.root)
@@ -455,7 +455,7 @@ def test_l56_missing_directory_with_work_on_the_branch(repo: Repo) -> None:
     assert add(repo).head() == tip
 
 
-def test_l57_squash_merged(repo: Repo) -> None:
+def test_squash_merged_counts_as_merged(repo: Repo) -> None:
     tree = add(repo)
     commit(tree, "one", "1\n")
     commit(tree, "two", "2\n")
@@ -469,7 +469,7 @@ def test_l57_squash_merged(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("forward", [True, False])
-def test_l58_merge(repo: Repo, forward: bool) -> None:
+def test_merge_leaves_the_main_checkout_alone(repo: Repo, forward: bool) -> None:
     tree = add(repo)
     tree.write("new", "work\n")
     tree.write("a", "changed\n")
@@ -497,7 +497,7 @@ def test_l58_merge(repo: Repo, forward: bool) -> None:
     assert repo.ralph("worktree", "merge", "bd-1", "--json").json()["status"] == "already"
 
 
-def test_l58_merge_into_a_branch_nobody_has_checked_out(repo: Repo) -> None:
+def test_merge_into_a_branch_nobody_has_checked_out(repo: Repo) -> None:
     repo.git("branch", "dev")
     tree = add(repo, "bd-1", "--base", "dev")
     tip = commit(tree)
@@ -509,7 +509,7 @@ def test_l58_merge_into_a_branch_nobody_has_checked_out(repo: Repo) -> None:
     assert not list(repo.state.glob("merges/*"))
 
 
-def test_l59_merge_conflict(repo: Repo) -> None:
+def test_merge_conflict_is_refused_and_named(repo: Repo) -> None:
     tree = add(repo)
     commit(tree, "a", "theirs\n")
     repo.write("a", "ours\n")
@@ -523,7 +523,7 @@ def test_l59_merge_conflict(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["edited", "staged", "in the way", "ignored"])
-def test_l60_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
+def test_merge_refuses_a_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
     repo.write(".git/info/exclude", "new\n" if how == "ignored" else "")
     tree = add(repo)
     tree.write("new", "work\n")
@@ -540,7 +540,7 @@ def test_l60_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
     assert repo.read(name) == b"the user's\n"
 
 
-def test_l61_base_moved_meanwhile(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merge_is_busy_when_the_base_moved(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     from gitralph.journal import intents
 
     tree = add(repo)
@@ -562,7 +562,7 @@ def test_l61_base_moved_meanwhile(repo: Repo, monkeypatch: pytest.MonkeyPatch) -
     assert repo.read("new") == b"work\n"
 
 
-def test_l62_fall_through(repo: Repo) -> None:
+def test_worktree_without_git_file_never_falls_through_to_main(repo: Repo) -> None:
     repo.start("S1")
     tree = add(repo, "bd-1", "--session", "S1")
     (tree.root / ".git").unlink()
@@ -595,14 +595,14 @@ def test_l62_fall_through(repo: Repo) -> None:
     assert tree.git("rev-parse", "--abbrev-ref", "HEAD") == "ralph/bd-1"
 
 
-def test_l62_after_the_registration_is_gone_too(repo: Repo) -> None:
+def test_no_fall_through_after_the_registration_is_gone_too(repo: Repo) -> None:
     tree = add(repo)
     (tree.root / ".git").unlink()
     repo.git("worktree", "prune", "--expire=now")
     tree.ralph("commit", "--session", "S1", "-m", "x", code=4)
 
 
-def test_l63_repository_moved(repo: Repo, tmp_path: Path) -> None:
+def test_repository_moved_and_repaired(repo: Repo, tmp_path: Path) -> None:
     add(repo)
     new = tmp_path / "elsewhere"
     os.rename(repo.root, new)
@@ -615,7 +615,7 @@ def test_l63_repository_moved(repo: Repo, tmp_path: Path) -> None:
     assert not (new / ".worktrees/ralph-bd-1").exists()
 
 
-def test_l64_inside_a_git_hook(repo: Repo) -> None:
+def test_inside_a_git_hook_the_right_repository(repo: Repo) -> None:
     index = repo.root / ".git/private-index"
     shutil.copy(repo.root / ".git/index", index)
     before = index.read_bytes()
@@ -633,7 +633,7 @@ def test_l64_inside_a_git_hook(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_l65_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: dict[str, str]) -> None:
+def test_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: dict[str, str]) -> None:
     apart = Repo.init(tmp_path / "apart", environ, "--separate-git-dir", str(tmp_path / "store"))
     apart.write("a", "x\n")
     apart.commit_all("x")

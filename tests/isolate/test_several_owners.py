@@ -16,7 +16,7 @@ def kinds(notes: object) -> set[str]:
     return {note.kind for note in notes}  # type: ignore[attr-defined]
 
 
-def test_k5_dirt_older_than_the_session_stays_out() -> None:
+def test_dirt_older_than_the_session_stays_out() -> None:
     world = World(numbered(20))
     world.user(world.disk.replace(line(3), b"dirty three\n"))  # type: ignore[union-attr]
     world.start = world.disk
@@ -24,7 +24,7 @@ def test_k5_dirt_older_than_the_session_stays_out() -> None:
     assert world.commit("s1").text == numbered(20).replace(line(15), b"fifteen by s1\n")
 
 
-def test_k5_an_edit_of_older_dirt_is_refused() -> None:
+def test_an_edit_of_older_dirt_is_refused() -> None:
     world = World(TEN)
     world.user(TEN.replace(line(3), b"dirty three\n"))
     world.start = world.disk
@@ -32,7 +32,7 @@ def test_k5_an_edit_of_older_dirt_is_refused() -> None:
     assert world.refuse("s1").left[0].sessions == (UNRECORDED,)
 
 
-def test_k10_children_are_committed_with_their_session() -> None:
+def test_children_are_committed_with_their_session() -> None:
     world = World(TEN)
     world.swap("s1", line(2), b"two by s1\n")
     world.swap("child", b"two by s1\n", b"two by s1 and child\n")
@@ -40,21 +40,21 @@ def test_k10_children_are_committed_with_their_session() -> None:
     assert world.commit("s1", "child").text == world.disk
 
 
-def test_k14_user_first() -> None:
+def test_user_first() -> None:
     world = World(numbered(100))
     world.swap(None, line(3), b"three by the user\n")
     world.swap("s1", line(90), b"ninety by s1\n")
     assert world.commit("s1").text == numbered(100).replace(line(90), b"ninety by s1\n")
 
 
-def test_k15_user_afterwards() -> None:
+def test_user_afterwards() -> None:
     world = World(numbered(100))
     world.swap("s1", line(90), b"ninety by s1\n")
     world.swap(None, line(3), b"three by the user\n")
     assert world.commit("s1").text == numbered(100).replace(line(90), b"ninety by s1\n")
 
 
-def test_k16_two_sessions_separate_hunks() -> None:
+def test_two_sessions_separate_hunks() -> None:
     world = World(TEN)
     world.edit("s1", b"* entry of s1\n" + TEN)
     world.edit("s2", b"* entry of s1\n" + TEN + b"* entry of s2\n")
@@ -69,20 +69,20 @@ def overlap() -> World:
     return world
 
 
-def test_k17_overlap_is_refused_whole() -> None:
+def test_overlap_is_refused_whole() -> None:
     left = overlap().refuse("s2").left[0]
     assert left.sessions == ("s1",)
     assert left.lines == (4, 4)
     assert "'s1'" in left.detail
 
 
-def test_k18_the_other_side() -> None:
+def test_the_other_side() -> None:
     world = overlap()
     assert world.commit("s1").text == TEN.replace(line(4), b"alpha beta gamma delta\n")
     assert world.commit("s2").text == world.disk
 
 
-def test_k19_skip_entangled() -> None:
+def test_skip_entangled() -> None:
     world = overlap()
     world.swap("s2", line(9), b"nine by s2\n")
     answer = world.commit("s2", skip=True)
@@ -91,7 +91,7 @@ def test_k19_skip_entangled() -> None:
     assert [left.units for left in answer.left] == [("k1.0",)]
 
 
-def test_k20_include_entangled() -> None:
+def test_include_entangled() -> None:
     world = overlap()
     world.swap("s1", line(9), b"nine by s1\n")
     answer = world.commit("s2", include=True)
@@ -101,7 +101,7 @@ def test_k20_include_entangled() -> None:
     assert world.commit("s1").text == world.disk
 
 
-def test_k20_include_a_gap() -> None:
+def test_include_a_gap() -> None:
     world = World(TEN)
     world.swap(None, line(4), b"alpha beta gamma delta\n")
     world.swap("s2", b"beta gamma", b"beta zeta")
@@ -111,7 +111,7 @@ def test_k20_include_a_gap() -> None:
     assert answer.text == TEN.replace(line(4), b"alpha beta zeta delta\n")
 
 
-def test_k22_adjacent_lines() -> None:
+def test_adjacent_lines() -> None:
     world = World(numbered(20))
     world.swap("s1", line(10), b"ten by s1\n")
     world.swap("s2", line(11), b"eleven by s2\n")
@@ -119,7 +119,7 @@ def test_k22_adjacent_lines() -> None:
 
 
 @pytest.mark.parametrize("last", [b"the end\n", b"the end"])
-def test_k23_both_append(last: bytes) -> None:
+def test_both_append(last: bytes) -> None:
     world = World(b"a start\n" + last)
     whole = b"a start\nthe end\n"
     world.edit("s2", whole + b"from s2\n")
@@ -128,7 +128,7 @@ def test_k23_both_append(last: bytes) -> None:
     assert world.commit("s2").text == world.disk
 
 
-def test_k24_three_layers() -> None:
+def test_three_layers() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"one version\n")
     world.swap("s2", b"one version\n", b"another text\n")
@@ -141,7 +141,7 @@ def test_k24_three_layers() -> None:
     assert world.ask("s2").text == world.head
 
 
-def test_k24_an_absorbed_version_stays_its_owners() -> None:
+def test_an_absorbed_version_stays_its_owners() -> None:
     """S1 replaced S2's version, committed, and brings S2's words back: they are not S1's."""
     world = World(TEN)
     world.swap("s2", line(5), b"wording of another\n")
@@ -154,7 +154,7 @@ def test_k24_an_absorbed_version_stays_its_owners() -> None:
     assert answer.text == world.disk
 
 
-def test_k25_undone_by_another() -> None:
+def test_undone_by_another() -> None:
     world = World(TEN)
     world.swap("s1", line(5), line(5) + b"block x\nmore of x\n")
     world.swap("s2", b"block x\nmore of x\n", b"")
@@ -165,7 +165,7 @@ def test_k25_undone_by_another() -> None:
     assert answer.notes[0].sessions == ("s2",)
 
 
-def test_k25_undone_in_part() -> None:
+def test_undone_in_part() -> None:
     world = World(TEN)
     world.swap("s1", line(5), line(5) + b"block x\nmore of x\n")
     world.swap("s2", b"block x\n", b"")
@@ -173,7 +173,7 @@ def test_k25_undone_in_part() -> None:
     assert world.commit("s2").text == world.disk
 
 
-def test_k26_whole_file_write_with_one_line_changed() -> None:
+def test_whole_file_write_with_one_line_changed() -> None:
     world = World(numbered(40))
     world.swap("s2", line(30), b"thirty by s2\n")
     rewritten = b"".join((world.disk or b"").splitlines(keepends=True))
@@ -188,7 +188,7 @@ def stale_write() -> World:
     return world
 
 
-def test_k27_write_from_a_stale_read() -> None:
+def test_write_from_a_stale_read() -> None:
     world = stale_write()
     left = world.refuse("s2", reason="stale").left[0]
     assert left.sessions == ("s1",)
@@ -196,7 +196,7 @@ def test_k27_write_from_a_stale_read() -> None:
     assert world.ask("s2", include=True).refused
 
 
-def test_k27_an_old_read_that_loses_nothing() -> None:
+def test_an_old_read_that_loses_nothing() -> None:
     world = World(TEN)
     world.swap("s1", line(5), line(5) + b"lines of s1\n")
     after = (world.disk or b"").replace(line(9), b"nine by s2\n")
@@ -205,7 +205,7 @@ def test_k27_an_old_read_that_loses_nothing() -> None:
     assert world.commit("s1").text == world.disk
 
 
-def test_k28_inside_anothers_new_block() -> None:
+def test_inside_anothers_new_block() -> None:
     world = World(TEN)
     block = b"def new():\n    first\n    second\n"
     world.swap("s1", line(5), line(5) + block)
@@ -215,21 +215,21 @@ def test_k28_inside_anothers_new_block() -> None:
     assert world.commit("s2").text == world.disk
 
 
-def test_k29_formatter_after_the_hook() -> None:
+def test_formatter_after_the_hook() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"x=call( 1,2 )\n")
     world.swap(None, b"x=call( 1,2 )", b"x = call(1, 2)")
     assert world.commit("s1").text == TEN.replace(line(5), b"x=call( 1,2 )\n")
 
 
-def test_k30_line_endings_converted_by_another() -> None:
+def test_line_endings_converted_by_another() -> None:
     world = World(TEN)
     world.edit("s2", TEN.replace(b"\n", b"\r\n"))
     world.swap("s1", line(5).replace(b"\n", b"\r\n"), b"five by s1\r\n")
     world.refuse("s1")
 
 
-def test_k31_restored_then_rewritten_by_the_user() -> None:
+def test_restored_then_rewritten_by_the_user() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.user(TEN)
@@ -238,7 +238,7 @@ def test_k31_restored_then_rewritten_by_the_user() -> None:
 
 
 @pytest.mark.parametrize("order", list(permutations(["s1", "s2", "s3"])))
-def test_k32_any_order_one_end(order: tuple[str, ...]) -> None:
+def test_any_order_one_end(order: tuple[str, ...]) -> None:
     world = World(numbered(30))
     for at, who in ((5, "s1"), (15, "s2"), (25, "s3"), (16, "s1")):
         world.swap(who, line(at), b"%d by %s\nand more\n" % (at, who.encode()))
@@ -248,7 +248,7 @@ def test_k32_any_order_one_end(order: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_k33_head_changed_the_file_meanwhile(first: bool) -> None:
+def test_head_changed_the_file_meanwhile(first: bool) -> None:
     world = World(numbered(100))
     if first:
         world.swap("s1", line(90), b"ninety by s1\n")
@@ -261,7 +261,7 @@ def test_k33_head_changed_the_file_meanwhile(first: bool) -> None:
     assert kinds(answer.notes) == {"reanchored"}
 
 
-def test_k33_part_of_what_the_user_changed_is_committed() -> None:
+def test_part_of_what_the_user_changed_is_committed() -> None:
     world = World(numbered(100))
     world.swap(None, line(3) + line(4), b"three by the user\nfour by the user\n")
     world.swap("s1", line(90), b"ninety by s1\n")
@@ -270,14 +270,14 @@ def test_k33_part_of_what_the_user_changed_is_committed() -> None:
     assert answer.refused or answer.text == world.head.replace(line(90), b"ninety by s1\n")
 
 
-def test_k33_head_changed_what_the_session_edits() -> None:
+def test_head_changed_what_the_session_edits() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.head = TEN.replace(line(5), b"five in head\n")
     assert world.ask("s1").refused
 
 
-def test_k41_shell_change_beside_and_across() -> None:
+def test_shell_change_beside_and_across() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.swap(None, line(8), b"eight by a shell\n")
@@ -286,7 +286,7 @@ def test_k41_shell_change_beside_and_across() -> None:
     assert world.refuse("s1").left[0].sessions == (UNRECORDED,)
 
 
-def test_k59_edited_then_restored() -> None:
+def test_edited_then_restored() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.swap("s1", b"five by s1\n", line(5))
@@ -296,7 +296,7 @@ def test_k59_edited_then_restored() -> None:
     assert set(answer.void) == {"k0.0", "k1.0"}
 
 
-def test_k86_user_rewinds_head_softly() -> None:
+def test_user_rewinds_head_softly() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.commit("s1")
@@ -307,7 +307,7 @@ def test_k86_user_rewinds_head_softly() -> None:
     assert answer.text == world.disk
 
 
-def test_k86_user_rewinds_head_hard() -> None:
+def test_user_rewinds_head_hard() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.commit("s1")
@@ -319,7 +319,7 @@ def test_k86_user_rewinds_head_hard() -> None:
     assert "rewound" in kinds(answer.notes)
 
 
-def test_k99_amended_with_more() -> None:
+def test_amended_with_more() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.commit("s1")
@@ -328,7 +328,7 @@ def test_k99_amended_with_more() -> None:
     assert world.ask("s1").taken == ()
 
 
-def test_k100_stash_and_pop() -> None:
+def test_stash_and_pop() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n\nmore by s1\n")
     edited = world.disk
@@ -341,7 +341,7 @@ def test_k100_stash_and_pop() -> None:
     assert world.commit("s1").text == edited
 
 
-def test_k101_branch_switched() -> None:
+def test_branch_switched() -> None:
     world = World(numbered(40))
     world.swap("s1", line(30), b"thirty by s1\n")
     world.swap(None, line(3), b"three on the branch\n")
@@ -349,7 +349,7 @@ def test_k101_branch_switched() -> None:
     assert world.commit("s1").text == world.disk
 
 
-def test_k101_branch_that_does_not_fit() -> None:
+def test_branch_that_does_not_fit() -> None:
     world = World(TEN)
     world.swap("s1", line(5), b"five by s1\n")
     world.commit("s1")

@@ -32,13 +32,13 @@ def _who(repo: Repo) -> str:
     return repo.git("log", "-1", "--format=%an <%ae> / %cn <%ce>")
 
 
-def test_k108_messages_are_paragraphs(repo: Repo) -> None:
+def test_messages_are_paragraphs(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1", "-m", "subject", "-m", "body  \n\n\n\nmore")
     assert _message(repo) == f"subject\n\nbody\n\nmore\n\n{SESSION}"
 
 
-def test_k108_from_standard_input_and_a_file(repo: Repo) -> None:
+def test_message_from_standard_input_and_a_file(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1", "-F", "-", stdin=b"from stdin\n# kept, as git keeps it\n")
     assert _message(repo) == f"from stdin\n# kept, as git keeps it\n\n{SESSION}"
@@ -48,7 +48,7 @@ def test_k108_from_standard_input_and_a_file(repo: Repo) -> None:
     assert _message(repo) == f"from a file\n\n{SESSION}"
 
 
-def test_k108_trailers(repo: Repo) -> None:
+def test_trailers_name_session_plan_and_agent(repo: Repo) -> None:
     repo.start("S1", "--plan", "plan.md", "--task", "3", "--bead", "ralph-loop-7jf", "--agent", "pi")
     repo.edit("S1", "a", MINE)
     repo.commit("S1", "-m", "x", "--trailer", "Fixes: #1", "--trailer", "Signed-off-by: A <a@b>")
@@ -58,13 +58,13 @@ def test_k108_trailers(repo: Repo) -> None:
     )
 
 
-def test_k108_trailers_join_those_of_the_message(repo: Repo) -> None:
+def test_trailers_join_those_of_the_message(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1", "-m", "x\n\nReviewed-by: R\nRalph-Session: S1")
     assert repo.trailers() == f"Reviewed-by: R\n{SESSION}"
 
 
-def test_k108_author(repo: Repo) -> None:
+def test_author_is_as_given(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1", "--author", "Other One <o@example.com>")
     assert _who(repo) == "Other One <o@example.com> / A U Thor <author@example.com>"
@@ -75,7 +75,7 @@ def test_k108_author(repo: Repo) -> None:
     repo.ralph("commit", "--session", "S1", "-m", "x", "--author", "nobody like that", code=129)
 
 
-def test_k108_commit_encoding(repo: Repo) -> None:
+def test_message_in_the_commit_encoding(repo: Repo) -> None:
     repo.git("config", "i18n.commitEncoding", "ISO-8859-1")
     repo.edit("S1", "a", MINE)
     repo.commit("S1", "-F", "-", stdin="Grüße\n".encode("latin-1"))
@@ -92,7 +92,7 @@ def _editor(tmp_path: Path, script: str) -> dict[str, str | None]:
     return {"GIT_EDITOR": str(path)}
 
 
-def test_k108_editor(repo: Repo, tmp_path: Path) -> None:
+def test_editor_is_opened_as_git_does(repo: Repo, tmp_path: Path) -> None:
     env = _editor(tmp_path, f"cp \"$1\" '{tmp_path}/shown'; sed -i '1s/.*/edited/' \"$1\"")
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x", "-e", env=env)
@@ -111,7 +111,7 @@ ABORTED = {
 
 
 @pytest.mark.parametrize("script", ABORTED.values(), ids=ABORTED)
-def test_k108_an_empty_or_aborted_editor(repo: Repo, tmp_path: Path, script: str) -> None:
+def test_an_empty_or_aborted_editor_makes_no_commit(repo: Repo, tmp_path: Path, script: str) -> None:
     repo.edit("S1", "a", MINE)
     env = _editor(tmp_path, script)
     head = repo.head()
@@ -120,12 +120,12 @@ def test_k108_an_empty_or_aborted_editor(repo: Repo, tmp_path: Path, script: str
     assert repo.pending("S1") == ["a"]
 
 
-def test_k108_an_empty_message(repo: Repo) -> None:
+def test_an_empty_message_makes_no_commit(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     _refused(repo, 1, "-m", "  \n")
 
 
-def test_k108_a_nul_in_the_message(repo: Repo) -> None:
+def test_a_nul_in_the_message_is_refused(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     done = repo.ralph("commit", "--session", "S1", "-F", "-", stdin=b"a\0b\n", code=129)
     assert "NUL" in done.said
@@ -143,7 +143,7 @@ PLAN = "# Plan\n- [x] first\n- [ ] second: do it\n```\n- [ ] not a task\n```\n* 
         ([], "Update a"),
     ],
 )
-def test_k108_subject_without_a_message(repo: Repo, start: list[str], subject: str) -> None:
+def test_subject_without_a_message(repo: Repo, start: list[str], subject: str) -> None:
     repo.write("plan.md", PLAN)
     repo.start("S1", *start)
     repo.edit("S1", "a", MINE)

@@ -124,7 +124,7 @@ def _same(repo: Repo, plain: Repo) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_k62_the_tree_that_git_add_makes(empty_repo: Repo, tmp_path: Path, name: str) -> None:
+def test_the_tree_that_git_add_makes(empty_repo: Repo, tmp_path: Path, name: str) -> None:
     repo, case = empty_repo, CASES[name]
     _base(repo, case)
     plain = _both(repo, tmp_path)
@@ -148,7 +148,7 @@ def _retarget(repo: Repo) -> None:
 
 @pytest.mark.parametrize("change", [_executable, _link, _retarget])
 @pytest.mark.parametrize("config", ["core.fileMode=true", "core.fileMode=false", "core.autocrlf=true"])
-def test_k53_k54_modes_and_links_as_git_add(
+def test_modes_and_links_as_git_add(
     empty_repo: Repo, tmp_path: Path, change: Callable[[Repo], None], config: str
 ) -> None:
     repo = empty_repo
@@ -163,7 +163,7 @@ def test_k53_k54_modes_and_links_as_git_add(
     _same(repo, plain)
 
 
-def test_k106_the_commit_object_is_git_commits_but_for_the_trailers(empty_repo: Repo, tmp_path: Path) -> None:
+def test_the_commit_object_is_git_commits_but_for_the_trailers(empty_repo: Repo, tmp_path: Path) -> None:
     repo = empty_repo
     _base(repo, Case({}))
     repo.git("config", "i18n.commitEncoding", "ISO-8859-15")
@@ -181,7 +181,7 @@ def test_k106_the_commit_object_is_git_commits_but_for_the_trailers(empty_repo: 
         assert (repo.root / ".git/logs" / log).read_bytes() == (plain.root / ".git/logs" / log).read_bytes()
 
 
-def test_k63_a_required_filter_that_fails(repo: Repo) -> None:
+def test_a_required_filter_that_fails_makes_no_commit(repo: Repo) -> None:
     repo.git("config", "filter.bad.clean", "false")
     repo.git("config", "filter.bad.required", "true")
     repo.write(".gitattributes", "a filter=bad\n")
@@ -193,7 +193,7 @@ def test_k63_a_required_filter_that_fails(repo: Repo) -> None:
     assert repo.pending("S1") == ["a"]
 
 
-def test_k62_safecrlf_is_judged_as_git_add_judges_it(repo: Repo) -> None:
+def test_safecrlf_is_judged_as_git_add_judges_it(repo: Repo) -> None:
     repo.git("config", "core.autocrlf", "true")
     repo.git("config", "core.safecrlf", "true")
     repo.edit("S1", "n", MIXED)

@@ -18,7 +18,7 @@ TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
 
 
-def test_k84_twenty_at_once(repo: Repo) -> None:
+def test_twenty_sessions_commit_at_once(repo: Repo) -> None:
     for n in range(20):
         repo.edit(f"S{n}", f"f{n}", f"by {n}\n")
     base = repo.count()
@@ -54,7 +54,7 @@ def _user_commits(repo: Repo, path: str) -> str:
     return commit
 
 
-def test_k85_head_moves_while_the_tree_is_built(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebuilt_when_head_moves_while_the_tree_is_built(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.edit("S1", "a", MINE)
     real = landing.land
     moved: list[str] = []
@@ -75,7 +75,7 @@ def test_k85_head_moves_while_the_tree_is_built(repo: Repo, monkeypatch: pytest.
     assert not list(repo.state.glob("intents/*"))
 
 
-def test_k85_after_the_last_retry_it_is_busy(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_the_last_retry_it_is_busy(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.edit("S1", "a", MINE)
     real = landing.land
     moved: list[str] = []
@@ -93,9 +93,7 @@ def test_k85_after_the_last_retry_it_is_busy(repo: Repo, monkeypatch: pytest.Mon
     assert repo.changes() == {"a": "M"}
 
 
-def test_k85_the_branch_is_switched_while_the_tree_is_built(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_branch_is_switched_while_the_tree_is_built(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.git("branch", "other")
     repo.edit("S1", "a", MINE)
     real = landing.land
@@ -114,7 +112,7 @@ def test_k85_the_branch_is_switched_while_the_tree_is_built(
     assert repo.git("rev-parse", "other^") == main
 
 
-def test_k86_user_rewinds_head(repo: Repo) -> None:
+def test_user_rewinds_head_and_nothing_is_pending_silently(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1")
     undone = repo.head()
@@ -125,7 +123,7 @@ def test_k86_user_rewinds_head(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k86_what_comes_after_a_rewind_is_judged_against_the_new_head(repo: Repo) -> None:
+def test_what_comes_after_a_rewind_is_judged_against_the_new_head(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     repo.commit("S1")
     repo.git("reset", "-q", "--hard", "HEAD^")
@@ -147,7 +145,7 @@ def test_what_a_mixed_reset_takes_out_of_head_is_pending_again_and_said(repo: Re
     assert repo.blob("a") == MINE.encode()
 
 
-def test_k90_an_edit_arrives_during_commit(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_during_commit_stays_pending(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """One on another path after the records were read: it stays pending for the next commit."""
     repo.edit("S1", "a", MINE)
     real = landing.land
@@ -171,7 +169,7 @@ def test_k90_an_edit_arrives_during_commit(repo: Repo, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("times", [1, 9])
-def test_k90_an_edit_arrives_between_reading_the_records_and_the_file(
+def test_an_edit_arrives_between_reading_the_records_and_the_file(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     """Both are read again, and a path that will not keep still is refused, never taken half."""
@@ -206,7 +204,7 @@ def _hook(repo: Repo, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_k91_slow_hook(repo: Repo, tmp_path: Path) -> None:
+def test_waiters_behind_a_slow_hook_end_busy(repo: Repo, tmp_path: Path) -> None:
     """While a hook is at work others commit; its own commit lands after theirs, nothing is stolen."""
     flag, go = tmp_path / "running", tmp_path / "go"
     _hook(repo, "pre-commit", f"case $(git diff --cached --name-only HEAD) in a) touch '{flag}';"
@@ -228,7 +226,7 @@ def test_k91_slow_hook(repo: Repo, tmp_path: Path) -> None:
     assert repo.git("log", "--format=%s", "-2") == "slow\nquick"
 
 
-def test_k91_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """However old its lock: waiters end with 75 and name the process."""
     repo.edit("S1", "a", MINE)
     repo.start("none")

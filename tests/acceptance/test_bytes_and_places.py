@@ -18,7 +18,7 @@ def _same_as_git_add(repo: Repo, path: str) -> None:
     assert repo.git("status", "--porcelain", "--", path) == ""
 
 
-def test_k61_binary_sole_owner(repo: Repo) -> None:
+def test_binary_of_a_sole_owner_is_committed_whole(repo: Repo) -> None:
     data = bytes(range(256)) * 40
     repo.edit("S1", "blob", data)
     repo.commit("S1")
@@ -27,7 +27,7 @@ def test_k61_binary_sole_owner(repo: Repo) -> None:
     assert repo.commit("S1").paths == {"blob": "M"}
 
 
-def test_k61_binary_co_owned(repo: Repo) -> None:
+def test_binary_of_two_owners_is_contested(repo: Repo) -> None:
     repo.write("blob", b"\0one")
     repo.commit_all("binary")
     repo.edit("S1", "blob", b"\0two")
@@ -39,7 +39,7 @@ def test_k61_binary_co_owned(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("setting", ["true", "input"])
-def test_k62_autocrlf(repo: Repo, setting: str) -> None:
+def test_line_ends_with_autocrlf_as_git_add(repo: Repo, setting: str) -> None:
     repo.git("config", "core.autocrlf", setting)
     text = changed().replace("\n", "\r\n")
     repo.edit("S1", "new", text)
@@ -50,7 +50,7 @@ def test_k62_autocrlf(repo: Repo, setting: str) -> None:
     _same_as_git_add(repo, "a")
 
 
-def test_k62_crlf_already_in_head(repo: Repo) -> None:
+def test_crlf_already_in_head(repo: Repo) -> None:
     """git leaves CRLF alone where the index has it already; so do we."""
     repo.write("dos", TEN.replace("\n", "\r\n"))
     repo.commit_all("dos")
@@ -62,7 +62,7 @@ def test_k62_crlf_already_in_head(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k62_attributes(repo: Repo) -> None:
+def test_line_ends_and_encodings_by_attribute_as_git_add(repo: Repo) -> None:
     repo.write(".gitattributes", "*.txt text eol=crlf\n*.u16 text working-tree-encoding=UTF-16LE\n")
     repo.write("d/.gitattributes", "*.txt -text\n")
     repo.commit_all("attributes")
@@ -85,7 +85,7 @@ def _filter(repo: Repo, command: str, required: bool = False) -> None:
     repo.commit_all("filter")
 
 
-def test_k63_clean_filter_sole_owner(repo: Repo) -> None:
+def test_clean_filter_of_a_sole_owner_as_git_add(repo: Repo) -> None:
     _filter(repo, "tr a-z A-Z")
     repo.edit("S1", "x.loud", "quiet\n")
     repo.commit("S1")
@@ -93,14 +93,14 @@ def test_k63_clean_filter_sole_owner(repo: Repo) -> None:
     _same_as_git_add(repo, "x.loud")
 
 
-def test_k63_required_filter_fails(repo: Repo) -> None:
+def test_required_filter_that_fails_is_refused(repo: Repo) -> None:
     _filter(repo, "false", required=True)
     repo.edit("S1", "x.loud", "quiet\n")
     answer = repo.commit("S1", code=4)
     assert answer.left == {"x.loud": "filtered"}
 
 
-def test_k63_shared(repo: Repo) -> None:
+def test_clean_filter_of_two_owners_is_refused(repo: Repo) -> None:
     _filter(repo, "tr a-z A-Z")
     repo.edit("S1", "x.loud", "one\n")
     repo.edit("S2", "x.loud", "one\ntwo\n")
@@ -121,7 +121,7 @@ def test_k63_shared(repo: Repo) -> None:
     ],
     ids=["latin-1", "nul", "long-line", "empty", "no-newline", "returns", "bom", "junk"],
 )
-def test_k64_k65_bytes(repo: Repo, data: bytes) -> None:
+def test_bytes_of_every_kind_are_exact(repo: Repo, data: bytes) -> None:
     repo.edit("S1", "x", data)
     repo.edit("S1", "a", data)
     answer = repo.commit("S1")
@@ -129,7 +129,7 @@ def test_k64_k65_bytes(repo: Repo, data: bytes) -> None:
     assert repo.blob("x") == repo.blob("a") == data
 
 
-def test_k65_larger_than_the_limit(repo: Repo) -> None:
+def test_larger_than_the_limit(repo: Repo) -> None:
     data = os.urandom(1 << 20) * 6
     repo.write("big", data)
     event = payloads.edit("S1", str(repo.root), "big", None, None)
@@ -141,7 +141,7 @@ def test_k65_larger_than_the_limit(repo: Repo) -> None:
     assert repo.blob("big") == data
 
 
-def test_k66_ignored_file(repo: Repo) -> None:
+def test_ignored_file_is_left_out(repo: Repo) -> None:
     repo.write("kept.log", "tracked all the same\n")
     repo.commit_all("a log")
     repo.write(".gitignore", "*.log\nbuild/\n")
@@ -156,7 +156,7 @@ def test_k66_ignored_file(repo: Repo) -> None:
     assert set(repo.pending("S1")) == {"x.log", "build/out"}
 
 
-def test_k66_nothing_but_ignored_files(repo: Repo) -> None:
+def test_nothing_but_ignored_files_commits_nothing(repo: Repo) -> None:
     repo.write(".gitignore", "*.log\n")
     repo.commit_all("ignore")
     repo.edit("S1", "x.log", "noise\n")
@@ -173,7 +173,9 @@ def _submodule(repo: Repo, make: Callable[[str], Repo]) -> Repo:
     return Repo(repo.root / "sub", repo.env)
 
 
-def test_k67_edit_inside_a_submodule(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+def test_edit_inside_a_submodule_belongs_to_the_submodule(
+    repo: Repo, make_repo: Callable[[str], Repo]
+) -> None:
     sub = _submodule(repo, make_repo)
     repo.edit("S1", "sub/i", changed())
     repo.edit("S1", "a", changed())
@@ -188,7 +190,7 @@ def test_k67_edit_inside_a_submodule(repo: Repo, make_repo: Callable[[str], Repo
     assert repo.owners("S1") == {"sub": "nobody"}
 
 
-def test_k67_the_gitlink_itself(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+def test_the_gitlink_moves_where_it_was_recorded(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
     sub = _submodule(repo, make_repo)
     sub.write("i", changed())
     commit = sub.commit_all("inside")
@@ -197,7 +199,9 @@ def test_k67_the_gitlink_itself(repo: Repo, make_repo: Callable[[str], Repo]) ->
     assert repo.git("rev-parse", "HEAD:sub") == commit
 
 
-def test_k67_a_line_that_claims_a_file_in_it(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+def test_manifest_line_that_claims_a_file_in_a_submodule(
+    repo: Repo, make_repo: Callable[[str], Repo]
+) -> None:
     _submodule(repo, make_repo)
     repo.start("S1")
     repo.state.joinpath("S1.files").write_bytes(b"sub/i\n")
@@ -206,7 +210,7 @@ def test_k67_a_line_that_claims_a_file_in_it(repo: Repo, make_repo: Callable[[st
     assert (answer.status, answer.left) == ("nothing", {"sub/i": "submodule"})
 
 
-def test_k68_nested_independent_repository(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+def test_files_of_a_nested_repository_never_become_ours(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
     nested = make_repo("repo/nested")
     repo.edit("S1", "nested/x", "inner\n")
     assert repo.pending("S1") == []
@@ -218,7 +222,7 @@ def test_k68_nested_independent_repository(repo: Repo, make_repo: Callable[[str]
     assert answer.left == {"nested/x": "submodule"}
 
 
-def test_k69_outside_the_repository(repo: Repo, tmp_path: Path) -> None:
+def test_outside_the_repository_is_not_recorded(repo: Repo, tmp_path: Path) -> None:
     repo.edit("S1", str(tmp_path / "beside"), "text\n")
     repo.edit("S1", "../beside", "text\n")
     assert not repo.state.exists()
@@ -226,7 +230,9 @@ def test_k69_outside_the_repository(repo: Repo, tmp_path: Path) -> None:
     assert said.startswith("fatal: ")
 
 
-def test_k69_in_another_repository(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+def test_file_of_another_repository_is_not_recorded_here(
+    repo: Repo, make_repo: Callable[[str], Repo]
+) -> None:
     other = make_repo("other")
     repo.edit("S1", str(other.root / "x"), "text\n")
     assert repo.pending("S1") == []
@@ -235,7 +241,7 @@ def test_k69_in_another_repository(repo: Repo, make_repo: Callable[[str], Repo])
     assert "another repository" in said
 
 
-def test_k69_no_repository_at_all(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_hook_is_quiet_without_a_repository(tmp_path: Path, environ: dict[str, str]) -> None:
     bare = Repo(tmp_path / "plain", environ)
     bare.root.mkdir()
     bare.edit("S1", "x", "text\n")
@@ -250,7 +256,7 @@ FORBIDDEN = [
 
 
 @pytest.mark.parametrize("path", FORBIDDEN)
-def test_k70_inside_the_git_dir(repo: Repo, path: str) -> None:
+def test_inside_the_git_dir_is_never_recorded(repo: Repo, path: str) -> None:
     event = payloads.edit("S1", str(repo.root), path, None, "x\n")
     if not path.startswith((".git/", "a/..")):
         repo.write(path, "x\n")
@@ -263,7 +269,7 @@ def test_k70_inside_the_git_dir(repo: Repo, path: str) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
-def test_k70_git_file_of_a_linked_worktree(repo: Repo) -> None:
+def test_git_file_of_a_linked_worktree_is_never_recorded(repo: Repo) -> None:
     tree = repo.worktree("w1")
     tree.hook("generic", payloads.edit("S1", str(tree.root), ".git", "x\n", "y\n"))
     tree.ralph("track", "--session", "S1", ".git", code=128)

@@ -26,7 +26,7 @@ def _contract(repo: Repo, *args: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def test_k34_the_environment_contract(repo: Repo) -> None:
+def test_ralph_session_beats_the_agents_own_id(repo: Repo) -> None:
     env = _contract(repo, "--plan", "my plan.md", "--task", "3", "--bead", "b-1")
     assert env["RALPH_TRACKING"] == "1"
     assert env["RALPH_SESSION"] == "S1"
@@ -43,17 +43,17 @@ def test_k34_the_environment_contract(repo: Repo) -> None:
     assert not (repo.state / f"{OTHER}.json").exists()
 
 
-def test_k34_env_is_json_too(repo: Repo) -> None:
+def test_session_env_is_json_too(repo: Repo) -> None:
     said = repo.ralph("session", "start", "--id", "S1", "--env", "json").json()
     assert said == _contract(repo, "--continue")
 
 
-def test_k34_env_is_safe_for_a_shell(repo: Repo) -> None:
+def test_session_env_is_safe_for_a_shell(repo: Repo) -> None:
     plan = 'it\'s; $(touch owned) `id` "x"\n.md'
     assert _contract(repo, "--plan", plan)["RALPH_PLAN"] == plan
 
 
-def test_k34_with_neither_set_the_agents_own_id(repo: Repo) -> None:
+def test_without_variables_the_agents_own_id_counts(repo: Repo) -> None:
     repo.write("a", changed())
     event = payloads.claude_write(OTHER, str(repo.root), str(repo.file("a")), TEN, changed())
     repo.hook("claude-code", event)
@@ -63,14 +63,14 @@ def test_k34_with_neither_set_the_agents_own_id(repo: Repo) -> None:
     assert f"Ralph-Session: {OTHER}\nRalph-Agent: claude-code" in repo.trailers()
 
 
-def test_k34_tracking_off_records_nothing(repo: Repo) -> None:
+def test_tracking_off_records_nothing(repo: Repo) -> None:
     for session in ("S1", ""):
         repo.edit("S1", "a", changed(), env={"RALPH_TRACKING": "0", "RALPH_SESSION": session})
     assert repo.pending("S1") == []
     assert not list(repo.state.glob("*.files"))
 
 
-def test_k35_a_line_in_the_manifest(repo: Repo) -> None:
+def test_a_line_in_the_manifest_is_a_record(repo: Repo) -> None:
     env = _contract(repo)
     repo.write("src/a.py", "print()\n")
     with open(env["RALPH_MANIFEST"], "a") as manifest:
@@ -84,7 +84,7 @@ def test_k35_a_line_in_the_manifest(repo: Repo) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
-def test_k35_the_same_line_again_counts_again(repo: Repo) -> None:
+def test_the_same_manifest_line_again_counts_again(repo: Repo) -> None:
     manifest = Path(_contract(repo)["RALPH_MANIFEST"])
     for text in ("one\n", "two\n"):
         repo.write("f", text)
@@ -94,7 +94,7 @@ def test_k35_the_same_line_again_counts_again(repo: Repo) -> None:
     assert repo.blob("f") == b"two\n"
 
 
-def test_k35_lines_that_name_no_path_are_passed_over(repo: Repo) -> None:
+def test_manifest_lines_that_name_no_path_are_passed_over(repo: Repo) -> None:
     manifest = Path(_contract(repo)["RALPH_MANIFEST"])
     repo.write("f", "text\n")
     lines = [b"", b"/etc/passwd", b"../x", b".git/config", b"a//b", b"\0\0", b"f"]
@@ -105,7 +105,7 @@ def test_k35_lines_that_name_no_path_are_passed_over(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("where", ["outside", "link", "dotdot"])
-def test_k35_manifest_outside_is_never_written(repo: Repo, tmp_path: Path, where: str) -> None:
+def test_manifest_outside_is_never_written(repo: Repo, tmp_path: Path, where: str) -> None:
     repo.start("S1")
     outside = tmp_path / "elsewhere.files"
     named = {
@@ -122,7 +122,7 @@ def test_k35_manifest_outside_is_never_written(repo: Repo, tmp_path: Path, where
     assert "RALPH_MANIFEST" in (repo.state / "hooks.log").read_text()
 
 
-def test_k36_path_level_sole_owner(repo: Repo) -> None:
+def test_tracked_path_of_a_sole_owner_is_committed_whole(repo: Repo) -> None:
     repo.write("a", changed())
     repo.ralph("track", "--session", "S1", "a")
     answer = repo.commit("S1")
@@ -131,7 +131,7 @@ def test_k36_path_level_sole_owner(repo: Repo) -> None:
     assert repo.blob("a") == changed().encode()
 
 
-def test_k36_bare_line_is_taken_as_it_stands(repo: Repo) -> None:
+def test_bare_manifest_line_is_taken_as_it_stands(repo: Repo) -> None:
     manifest = Path(_contract(repo)["RALPH_MANIFEST"])
     repo.write("a", changed())
     manifest.write_bytes(b"a\n")
@@ -141,7 +141,7 @@ def test_k36_bare_line_is_taken_as_it_stands(repo: Repo) -> None:
     assert repo.blob("a") == changed(9).encode()
 
 
-def test_k36_path_level_kinds(repo: Repo) -> None:
+def test_tracked_paths_of_every_kind(repo: Repo) -> None:
     repo.remove("d/a")
     repo.write("n", "new\n", 0o755)
     os.symlink("a", repo.file("link"))
@@ -151,7 +151,7 @@ def test_k36_path_level_kinds(repo: Repo) -> None:
     assert (repo.mode("n"), repo.mode("link")) == ("100755", "120000")
 
 
-def test_k37_changed_after_it_was_tracked(repo: Repo) -> None:
+def test_tracked_path_changed_afterwards_is_refused(repo: Repo) -> None:
     repo.write("a", changed())
     repo.ralph("track", "--session", "S1", "a")
     repo.write("a", changed(5, "somebody else", changed()))
@@ -162,7 +162,7 @@ def test_k37_changed_after_it_was_tracked(repo: Repo) -> None:
     assert repo.changes() == {"a": "M"}
 
 
-def test_k37_deleted_after_it_was_tracked(repo: Repo) -> None:
+def test_tracked_path_deleted_afterwards(repo: Repo) -> None:
     repo.write("a", changed())
     repo.ralph("track", "--session", "S1", "a")
     repo.remove("a")
@@ -172,7 +172,7 @@ def test_k37_deleted_after_it_was_tracked(repo: Repo) -> None:
     assert repo.pending("S1") == ["a"]
 
 
-def test_k35_a_script_need_not_quote(repo: Repo) -> None:
+def test_a_script_need_not_quote_its_manifest_lines(repo: Repo) -> None:
     manifest = Path(_contract(repo)["RALPH_MANIFEST"])
     names = ['"half', "caf\u00e9", " blank ", "back\\slash"]
     for name in names:
@@ -183,7 +183,7 @@ def test_k35_a_script_need_not_quote(repo: Repo) -> None:
     assert set(repo.changes()) == set(names)
 
 
-def test_k37_a_gap_in_the_journal(repo: Repo) -> None:
+def test_tracked_path_with_a_gap_in_the_journal_is_refused(repo: Repo) -> None:
     repo.edit("S1", "a", changed(1))
     repo.write("a", changed(2, "gap", changed(1)))
     repo.ralph("track", "--session", "S1", "a")
@@ -193,7 +193,7 @@ def test_k37_a_gap_in_the_journal(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["track", "edit", "bare"])
-def test_k37_another_session_has_records_too(repo: Repo, how: str) -> None:
+def test_tracked_path_of_two_sessions_is_contested(repo: Repo, how: str) -> None:
     repo.write("a", changed())
     repo.ralph("track", "--session", "S1", "a")
     if how == "track":
@@ -211,7 +211,7 @@ def test_k37_another_session_has_records_too(repo: Repo, how: str) -> None:
     assert (repo.pending("S1"), repo.pending("S2")) == ([], [])
 
 
-def test_k40_claimed_explicitly(repo: Repo) -> None:
+def test_what_a_shell_made_is_claimed_by_track(repo: Repo) -> None:
     repo.edit("S1", "b", changed())
     repo.write("p", "made by a shell\n")
     assert repo.owners("S1") == {"b": "mine", "p": "nobody"}
@@ -221,7 +221,7 @@ def test_k40_claimed_explicitly(repo: Repo) -> None:
     assert repo.changes() == {"b": "M", "p": "A"}
 
 
-def test_k40_track_reads_paths_from_stdin(repo: Repo) -> None:
+def test_track_reads_paths_from_stdin(repo: Repo) -> None:
     names = ["new\nline", "-dash", "a"]
     for name in names:
         repo.write(name, "text\n")
@@ -231,7 +231,7 @@ def test_k40_track_reads_paths_from_stdin(repo: Repo) -> None:
     assert set(repo.changes()) == set(names)
 
 
-def test_k42_failed_edit_tool(repo: Repo) -> None:
+def test_failed_edit_tool_records_nothing(repo: Repo) -> None:
     event = payloads.claude_edit(OTHER, str(repo.root), str(repo.file("a")), TEN, "line 3", "changed")
     repo.hook("claude-code", payloads.claude_pre(event))
     failed = {**payloads.claude_pre(event), "hook_event_name": "PostToolUseFailure", "error": "no"}
@@ -240,7 +240,7 @@ def test_k42_failed_edit_tool(repo: Repo) -> None:
     assert repo.commit(OTHER).status == "nothing"
 
 
-def test_k43_late_events(repo: Repo) -> None:
+def test_events_after_the_stop_still_count(repo: Repo) -> None:
     for name in ("SessionStart", "Stop", "SessionEnd"):
         repo.hook("claude-code", payloads.claude_life(name, OTHER, str(repo.root)))
     repo.write("a", changed())
@@ -259,7 +259,7 @@ def _broken_by_a_file(repo: Repo) -> None:
     edits.write_text("in the way")
 
 
-def test_k44_state_cannot_be_written(repo: Repo) -> None:
+def test_hook_warns_and_passes_where_state_cannot_be_written(repo: Repo) -> None:
     repo.edit("S1", "a", changed(1))
     repo.commit("S1")
     _broken_by_a_file(repo)
@@ -271,7 +271,7 @@ def test_k44_state_cannot_be_written(repo: Repo) -> None:
     assert repo.owners("S1") == {"a": "nobody"}
 
 
-def test_k44_later_a_gap_shows(repo: Repo) -> None:
+def test_what_could_not_be_recorded_shows_as_a_gap(repo: Repo) -> None:
     repo.edit("S1", "a", changed(1))
     journal = next(repo.state.glob("edits/*.jsonl"))
     kept = journal.read_bytes()
@@ -291,7 +291,7 @@ def test_k44_later_a_gap_shows(repo: Repo) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes another uid")
-def test_k44_state_folder_of_somebody_else(repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_state_folder_of_somebody_else(repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> None:
     """As an unprivileged user, since root ignores modes."""
     repo.start("S1")
     base = tmp_path_factory.getbasetemp()
@@ -315,7 +315,7 @@ def test_k44_state_folder_of_somebody_else(repo: Repo, tmp_path_factory: pytest.
     assert os.waitpid(pid, 0)[1] == 0
 
 
-def test_k45_hooks_dead(repo: Repo) -> None:
+def test_dead_hooks_are_warned_of(repo: Repo) -> None:
     repo.start("S9")
     record = repo.state / "S9.json"
     record.write_text(re.sub(r'"started": "[^"]*"', '"started": "2001-01-01T00:00:00Z"', record.read_text()))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitralph import tracker
-from tests.acceptance.test_loops_g_loop import begin
+from tests.acceptance.test_loop import begin
 from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo
@@ -33,7 +33,7 @@ def gate(loop: Loop, name: str, other: str) -> list[Do]:
 
 
 @pytest.mark.parametrize("where", ["together", "worktrees"])
-def test_l112_two_tasks_at_once(loop: Loop, where: str) -> None:
+def test_two_tasks_at_once_commit_their_own(loop: Loop, where: str) -> None:
     loop.plan("one", "two", "three")
     loop.script(
         {
@@ -67,7 +67,7 @@ def test_l112_two_tasks_at_once(loop: Loop, where: str) -> None:
     assert loop.repo.git("status", "--porcelain") == "?? plan.md"
 
 
-def test_l110_worktree(loop: Loop) -> None:
+def test_loop_in_a_beads_worktree(loop: Loop) -> None:
     loop.plan("one (bead bd-7)")
     loop.script({"one (bead bd-7)": [["write", "one.txt", "1\n"]]})
     said = loop.run("--worktree")
@@ -82,7 +82,7 @@ def test_l110_worktree(loop: Loop) -> None:
     assert loop.repo.git("status", "--porcelain") == "?? plan.md"
 
 
-def test_l112_a_merge_that_conflicts_is_refused_and_kept(loop: Loop) -> None:
+def test_a_merge_that_conflicts_is_refused_and_kept(loop: Loop) -> None:
     loop.plan("one", "two")
     loop.script({name: [*gate(loop, name, other), ["replace", "a", "line 5\n", f"{name}\n"]]
                  for name, other in (("one", "two"), ("two", "one"))})  # fmt: skip
@@ -323,7 +323,7 @@ def fake_bd(loop: Loop, show: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_l111_beads(loop: Loop, shape: str) -> None:
+def test_work_item_is_claimed_named_and_closed(loop: Loop, shape: str) -> None:
     loop.repo.git("config", "ralph.beads.timeout", "1")
     loop.repo.write(".beads/issues.jsonl", "{}\n")
     loop.base = loop.repo.commit_all("tracker")
@@ -347,14 +347,14 @@ def test_l111_beads(loop: Loop, shape: str) -> None:
     assert calls[-1].startswith(f"{commits} close bd-7")
 
 
-def test_l111_absent_tracker(loop: Loop) -> None:
+def test_absent_tracker_only_warns(loop: Loop) -> None:
     loop.plan("one (bead bd-7)")
     said = loop.run()
     assert "warning: the tracker 'bd' is not on PATH" in said.said
     assert loop.boxes() == "x"
 
 
-def test_l111_not_closed_without_a_commit(loop: Loop) -> None:
+def test_work_item_is_not_closed_without_a_commit(loop: Loop) -> None:
     loop.plan("one (bead bd-7)")
     loop.script({"one (bead bd-7)": [["exit", 1]]})
     fake_bd(loop, SHAPES["object"])
@@ -370,5 +370,5 @@ def test_l111_not_closed_without_a_commit(loop: Loop) -> None:
         ("(bead -x)", None), ("bead:", None), ("(bead a..b)", None), ("(bead bd-1; rm)", None),
     ],
 )  # fmt: skip
-def test_l111_how_a_task_names_its_work_item(text: str, expected: str | None) -> None:
+def test_how_a_task_names_its_work_item(text: str, expected: str | None) -> None:
     assert tracker.mentioned(text) == expected

@@ -52,7 +52,7 @@ def overlap(repo: Repo) -> None:
     repo.edit("S2", "c", "c\n")
 
 
-def test_k14_user_first(shared: Repo) -> None:
+def test_lines_the_user_changed_before_stay_out(shared: Repo) -> None:
     edit(shared, None, "a", 3, "the user's\n")
     edit(shared, "S1", "a", 90, "the session's\n")
     answer = shared.commit("S1")
@@ -62,7 +62,7 @@ def test_k14_user_first(shared: Repo) -> None:
     assert "the session's" not in shared.git("diff")
 
 
-def test_k15_user_afterwards(shared: Repo) -> None:
+def test_lines_the_user_changed_afterwards_stay_out(shared: Repo) -> None:
     edit(shared, "S1", "a", 90, "the session's\n")
     edit(shared, None, "a", 3, "the user's\n")
     shared.commit("S1")
@@ -70,7 +70,7 @@ def test_k15_user_afterwards(shared: Repo) -> None:
     assert "the user's" in shared.git("diff")
 
 
-def test_k16_two_sessions_separate_hunks(shared: Repo) -> None:
+def test_two_sessions_commit_separate_hunks(shared: Repo) -> None:
     shared.edit("S1", "INDEX.md", "top of S1\n" + LINES)
     shared.edit("S2", "INDEX.md", "top of S1\n" + LINES + "bottom of S2\n")
     shared.commit("S1")
@@ -80,7 +80,7 @@ def test_k16_two_sessions_separate_hunks(shared: Repo) -> None:
     assert shared.git("show", "--numstat", "--format=").split()[:2] == ["1", "0"]
 
 
-def test_k17_overlap_is_refused_whole(shared: Repo) -> None:
+def test_overlap_is_refused_whole(shared: Repo) -> None:
     overlap(shared)
     answer = shared.commit("S2", code=4)
     assert answer.left == {"INDEX.md": "entangled"}
@@ -93,7 +93,7 @@ def test_k17_overlap_is_refused_whole(shared: Repo) -> None:
     assert shared.pending("S2") == ["INDEX.md", "c"]
 
 
-def test_k18_the_other_side(shared: Repo) -> None:
+def test_the_overwritten_session_commits_none_of_the_others_words(shared: Repo) -> None:
     overlap(shared)
     answer = shared.commit("S1")
     assert answer.status == "committed"
@@ -104,7 +104,7 @@ def test_k18_the_other_side(shared: Repo) -> None:
     assert shared.changes() == {"INDEX.md": "M", "c": "A"}
 
 
-def test_k19_skip_entangled(shared: Repo) -> None:
+def test_skip_entangled_commits_the_rest(shared: Repo) -> None:
     overlap(shared)
     edit(shared, "S2", "INDEX.md", 80, "separable\n")
     answer = shared.commit("S2", "--skip-entangled")
@@ -118,7 +118,7 @@ def test_k19_skip_entangled(shared: Repo) -> None:
     assert shared.pending("S2") == []
 
 
-def test_k20_include_entangled(shared: Repo) -> None:
+def test_include_entangled_names_whom_it_took_from(shared: Repo) -> None:
     overlap(shared)
     edit(shared, "S1", "INDEX.md", 80, "elsewhere by S1\n")
     answer = shared.commit("S2", "--include-entangled")
@@ -132,14 +132,14 @@ def test_k20_include_entangled(shared: Repo) -> None:
     assert shared.pending("S1") == []
 
 
-def test_k20_all_of_the_other_sessions_units_taken(shared: Repo) -> None:
+def test_all_of_the_other_sessions_units_taken(shared: Repo) -> None:
     overlap(shared)
     shared.commit("S2", "--include-entangled")
     assert shared.pending("S1") == []
     assert shared.commit("S1").status == "nothing"
 
 
-def test_k21_whole_file(shared: Repo) -> None:
+def test_whole_file_takes_the_file_as_it_stands(shared: Repo) -> None:
     overlap(shared)
     edit(shared, None, "INDEX.md", 60, "the user's\n")
     shared.ralph("commit", "--session", "S2", "-m", "x", "--whole-file", code=129)
@@ -150,7 +150,7 @@ def test_k21_whole_file(shared: Repo) -> None:
     assert shared.pending("S2") == ["c"]
 
 
-def test_k22_adjacent_lines(shared: Repo) -> None:
+def test_adjacent_lines_of_two_sessions(shared: Repo) -> None:
     edit(shared, "S1", "a", 10, "ten of S1\n")
     edit(shared, "S2", "a", 11, "eleven of S2\n")
     shared.commit("S1")
@@ -160,7 +160,7 @@ def test_k22_adjacent_lines(shared: Repo) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_k23_both_append(shared: Repo, end: str) -> None:
+def test_both_append_and_each_commits_its_own(shared: Repo, end: str) -> None:
     shared.write("a", LINES + "last" + end)
     shared.commit_all("a last line")
     base = LINES + "last" + end
@@ -175,7 +175,7 @@ def test_k23_both_append(shared: Repo, end: str) -> None:
     assert shared.blob("a") == shared.read("a")
 
 
-def test_k24_three_layers(shared: Repo) -> None:
+def test_last_of_three_layers_in_one_line_wins(shared: Repo) -> None:
     edit(shared, "S1", "a", 50, "first words here\n")
     text = LINES.replace(line(50), "other thing entirely\n")
     shared.edit("S2", "a", text)
@@ -186,7 +186,7 @@ def test_k24_three_layers(shared: Repo) -> None:
     assert shared.commit("S2").status == "nothing"
 
 
-def test_k25_undone_by_another(shared: Repo) -> None:
+def test_what_another_session_removed_is_not_committed(shared: Repo) -> None:
     block = "block one\nblock two\nblock three\n"
     shared.edit("S1", "a", LINES.replace(line(50), line(50) + block))
     shared.edit("S2", "a", LINES)
@@ -195,7 +195,7 @@ def test_k25_undone_by_another(shared: Repo) -> None:
     assert shared.pending("S1") == []
 
 
-def test_k25_the_note_names_who_undid_it(shared: Repo) -> None:
+def test_the_note_names_who_undid_it(shared: Repo) -> None:
     block = "block one\nblock two\nblock three\n"
     shared.edit("S1", "a", LINES.replace(line(50), line(50) + block))
     shared.edit("S2", "a", LINES.replace(line(90), "ninety of S2\n"))
@@ -205,7 +205,7 @@ def test_k25_the_note_names_who_undid_it(shared: Repo) -> None:
     assert shared.pending("S1") == []
 
 
-def test_k25_undone_in_part(shared: Repo) -> None:
+def test_a_removal_of_part_stays_with_who_removed(shared: Repo) -> None:
     block = "block one\nblock two\nblock three\n"
     shared.edit("S1", "a", LINES.replace(line(50), line(50) + block))
     shared.edit("S2", "a", LINES.replace(line(50), line(50) + "block one\nblock three\n"))
@@ -214,7 +214,7 @@ def test_k25_undone_in_part(shared: Repo) -> None:
     assert "-block two" in shared.git("diff")
 
 
-def test_k26_whole_rewrite_with_one_line_changed(shared: Repo) -> None:
+def test_whole_rewrite_with_one_line_changed_is_that_line(shared: Repo) -> None:
     edit(shared, "S2", "a", 20, "twenty of S2\n")
     text = (shared.read("a") or b"").decode()
     shared.edit("S1", "a", text.replace(line(70), "seventy of S1\n"))
@@ -222,7 +222,7 @@ def test_k26_whole_rewrite_with_one_line_changed(shared: Repo) -> None:
     assert head(shared) == LINES.replace(line(70), "seventy of S1\n")
 
 
-def test_k27_write_from_a_stale_read(shared: Repo) -> None:
+def test_write_from_a_stale_read_is_refused(shared: Repo) -> None:
     edit(shared, "S1", "a", 10, line(10) + "added by S1\n")
     shared.edit("S2", "a", LINES.replace(line(80), "eighty of S2\n"), before=LINES)
     answer = shared.commit("S2", code=4)
@@ -230,7 +230,7 @@ def test_k27_write_from_a_stale_read(shared: Repo) -> None:
     assert answer.document["left"][0]["sessions"] == ["S1"]
 
 
-def test_k28_inside_anothers_new_block(shared: Repo) -> None:
+def test_insertion_into_anothers_new_block(shared: Repo) -> None:
     block = "def f():\n    one()\n    two()\n    return\n"
     shared.edit("S1", "a", LINES.replace(line(50), line(50) + block))
     text = (shared.read("a") or b"").decode()
@@ -242,7 +242,7 @@ def test_k28_inside_anothers_new_block(shared: Repo) -> None:
     assert shared.blob("a") == shared.read("a")
 
 
-def test_k29_formatter_after_the_hook(shared: Repo) -> None:
+def test_formatter_after_the_hook_is_never_silently_the_sessions(shared: Repo) -> None:
     shared.git("config", "ralph.unrecorded", "leave")
     edit(shared, "S1", "a", 50, "x=1\n")
     text = (shared.read("a") or b"").decode()
@@ -253,14 +253,14 @@ def test_k29_formatter_after_the_hook(shared: Repo) -> None:
     assert "+x = 1" in shared.git("diff")
 
 
-def test_k30_line_ends_converted_by_another(shared: Repo) -> None:
+def test_line_ends_converted_by_another_are_refused(shared: Repo) -> None:
     crlf = LINES.replace("\n", "\r\n")
     shared.edit("S2", "a", crlf)
     shared.edit("S1", "a", crlf.replace("line 5\r\n", "five of S1\r\n"))
     assert "a" in shared.commit("S1", code=4).left
 
 
-def test_k31_restored_then_rewritten_by_the_user(shared: Repo) -> None:
+def test_restored_then_rewritten_by_the_user_takes_no_word_of_his(shared: Repo) -> None:
     edit(shared, "S1", "a", 50, "words of S1\n")
     shared.git("checkout", "--", "a")
     edit(shared, None, "a", 50, "words of the user\n")
@@ -270,7 +270,7 @@ def test_k31_restored_then_rewritten_by_the_user(shared: Repo) -> None:
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(["S1", "S2", "S3"])))
-def test_k32_any_order_one_end(shared: Repo, order: tuple[str, ...]) -> None:
+def test_any_order_of_commits_has_one_end(shared: Repo, order: tuple[str, ...]) -> None:
     for n, session in ((20, "S1"), (50, "S2"), (80, "S3"), (21, "S2"), (51, "S3"), (81, "S1")):
         edit(shared, session, "a", n, f"{n} of {session}\nand more\n")
     for session in order:
@@ -280,7 +280,7 @@ def test_k32_any_order_one_end(shared: Repo, order: tuple[str, ...]) -> None:
     assert shared.blob("a") == shared.read("a")
 
 
-def test_k33_head_changed_the_file_meanwhile(shared: Repo) -> None:
+def test_head_changed_the_file_meanwhile_and_both_lines_stand(shared: Repo) -> None:
     edit(shared, "S1", "a", 90, "ninety of S1\n")
     text = (shared.read("a") or b"").decode()
     shared.write("a", LINES.replace(line(3), "three of the user\n"))
@@ -291,7 +291,7 @@ def test_k33_head_changed_the_file_meanwhile(shared: Repo) -> None:
     assert head(shared) == expected
 
 
-def test_k33_committed_by_add_p(shared: Repo) -> None:
+def test_committed_by_add_p(shared: Repo) -> None:
     edit(shared, "S1", "a", 90, "ninety of S1\n")
     edit(shared, None, "a", 3, "three of the user\n")
     blob = LINES.replace(line(3), "three of the user\n").encode()
@@ -304,13 +304,13 @@ def test_k33_committed_by_add_p(shared: Repo) -> None:
     assert shared.git("status", "--porcelain") == ""
 
 
-def test_k10_why_names_the_agent_id(shared: Repo) -> None:
+def test_why_names_the_agent_id(shared: Repo) -> None:
     after = put(shared, "a", 50, "by a subagent\n")
     shared.edit("S1", "a", after, fields={"agent_id": "agent-7"})
     assert "agent-7" in shared.ralph("why", "a:50").text
 
 
-def test_k41_shell_change_in_a_file_also_edited_by_tool(shared: Repo) -> None:
+def test_shell_change_in_a_file_also_edited_by_tool_stays_out(shared: Repo) -> None:
     edit(shared, "S1", "a", 90, "by the tool\n")
     edit(shared, None, "a", 10, "by the shell\n")
     shared.commit("S1")
@@ -318,14 +318,14 @@ def test_k41_shell_change_in_a_file_also_edited_by_tool(shared: Repo) -> None:
     assert "+by the shell" in shared.git("diff")
 
 
-def test_k41_where_they_overlap_it_is_refused(shared: Repo) -> None:
+def test_shell_and_tool_overlap_is_refused(shared: Repo) -> None:
     edit(shared, None, "a", 10, "one two three by the shell\n")
     text = (shared.read("a") or b"").decode()
     shared.edit("S1", "a", text.replace("one two three by the shell", "one two three by the tool"))
     assert shared.commit("S1", code=4).left == {"a": "entangled"}
 
 
-def test_k61_binary(shared: Repo) -> None:
+def test_a_binary_file_is_committed_whole_or_refused(shared: Repo) -> None:
     shared.edit("S1", "bin", b"\0\1\2" * 50)
     shared.edit("S2", "bin", b"\0\1\2" * 50 + b"more")
     assert shared.commit("S1", code=4).left == {"bin": "contested"}
@@ -335,7 +335,7 @@ def test_k61_binary(shared: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["autocrlf", "eol"])
-def test_k62_some_lines_of_a_shared_crlf_file(shared: Repo, how: str) -> None:
+def test_some_lines_of_a_shared_crlf_file(shared: Repo, how: str) -> None:
     if how == "autocrlf":
         shared.git("config", "core.autocrlf", "true")
     else:
@@ -355,7 +355,7 @@ def test_k62_some_lines_of_a_shared_crlf_file(shared: Repo, how: str) -> None:
     assert "\r" not in head(shared)
 
 
-def test_k63_filtered(shared: Repo) -> None:
+def test_a_filtered_file_is_committed_whole_or_refused(shared: Repo) -> None:
     shared.git("config", "filter.up.clean", "tr a-z A-Z")
     shared.git("config", "filter.up.smudge", "tr A-Z a-z")
     shared.git("config", "filter.up.required", "true")
@@ -370,7 +370,7 @@ def test_k63_filtered(shared: Repo) -> None:
     assert shared.commit("S1", code=4).left == {"x.f": "filtered"}
 
 
-def test_k63_a_required_filter_that_fails(shared: Repo) -> None:
+def test_a_required_filter_that_fails(shared: Repo) -> None:
     shared.write(".gitattributes", "*.f filter=bad\n")
     shared.commit_all("attributes")
     shared.git("config", "filter.bad.clean", "false")
@@ -379,7 +379,7 @@ def test_k63_a_required_filter_that_fails(shared: Repo) -> None:
     assert shared.commit("S1", code=4).left == {"x.f": "filtered"}
 
 
-def test_k64_bytes(shared: Repo) -> None:
+def test_bytes_are_exact(shared: Repo) -> None:
     base = b"".join(b"caf\xe9 %d \xff\xfe\n" % n for n in range(100))
     shared.write("latin", base)
     shared.commit_all("latin")
@@ -393,7 +393,7 @@ def test_k64_bytes(shared: Repo) -> None:
     assert shared.blob("latin") == two
 
 
-def test_k65_too_large_to_tell_apart(shared: Repo) -> None:
+def test_too_large_to_tell_apart(shared: Repo) -> None:
     big = "0123456789abcdef\n" * 400_000
     shared.edit("S1", "big", big)
     answer = shared.commit("S1")
@@ -403,7 +403,7 @@ def test_k65_too_large_to_tell_apart(shared: Repo) -> None:
     assert shared.commit("S1", code=4).left["big"] in ("too-large", "contested")
 
 
-def test_k65_empty_and_no_final_newline(shared: Repo) -> None:
+def test_empty_file_and_no_final_newline(shared: Repo) -> None:
     shared.edit("S1", "empty", "")
     shared.edit("S1", "open", "no newline")
     shared.commit("S1")
@@ -416,7 +416,7 @@ def stage(repo: Repo, path: str, text: str) -> None:
     repo.git("update-index", "--cacheinfo", f"100644,{oid},{path}")
 
 
-def test_k74_same_path_staged(shared: Repo) -> None:
+def test_a_path_the_user_staged_keeps_its_staged_change(shared: Repo) -> None:
     edit(shared, None, "a", 20, "staged by the user\n")
     shared.git("add", "a")
     edit(shared, "S1", "a", 70, "seventy of S1\n")
@@ -428,7 +428,7 @@ def test_k74_same_path_staged(shared: Repo) -> None:
     assert shared.git("diff") == ""
 
 
-def test_k77_staged_part_with_add_p(shared: Repo) -> None:
+def test_hunks_staged_with_add_p_stay_staged(shared: Repo) -> None:
     edit(shared, None, "a", 20, "staged by the user\n")
     edit(shared, None, "a", 40, "not staged\n")
     stage(shared, "a", LINES.replace(line(20), "staged by the user\n"))
@@ -440,7 +440,7 @@ def test_k77_staged_part_with_add_p(shared: Repo) -> None:
     assert "+not staged" in shared.git("diff")
 
 
-def test_k74_conflict_is_refused_before_anything_moves(shared: Repo) -> None:
+def test_conflict_with_the_staged_is_refused_before_anything_moves(shared: Repo) -> None:
     edit(shared, "S1", "a", 70, "seventy of S1\n")
     stage(shared, "a", LINES.replace(line(70), "seventy of the user, staged\n"))
     answer = shared.commit("S1", code=4)
@@ -448,7 +448,7 @@ def test_k74_conflict_is_refused_before_anything_moves(shared: Repo) -> None:
     assert "staged" in answer.said
 
 
-def test_k86_user_rewinds_head(shared: Repo) -> None:
+def test_user_rewinds_head(shared: Repo) -> None:
     edit(shared, "S1", "a", 70, "seventy of S1\n")
     shared.commit("S1")
     shared.git("reset", "-q", "--hard", "HEAD^")
@@ -456,7 +456,7 @@ def test_k86_user_rewinds_head(shared: Repo) -> None:
     assert shared.commit("S1").status == "nothing"
 
 
-def test_k100_stash_and_pop(shared: Repo) -> None:
+def test_stash_and_pop_brings_the_edits_back(shared: Repo) -> None:
     edit(shared, "S1", "a", 70, "seventy of S1\n")
     edit(shared, "S2", "a", 20, "twenty of S2\n")
     shared.git("stash", "-q")
@@ -470,7 +470,7 @@ def test_k100_stash_and_pop(shared: Repo) -> None:
     assert shared.blob("a") == shared.read("a")
 
 
-def test_k101_branch_switched_and_the_content_fits(shared: Repo) -> None:
+def test_branch_switched_and_the_content_fits(shared: Repo) -> None:
     shared.start("S1")
     edit(shared, "S1", "a", 70, "seventy of S1\n")
     shared.git("checkout", "-q", "-b", "other")
@@ -479,7 +479,7 @@ def test_k101_branch_switched_and_the_content_fits(shared: Repo) -> None:
     assert "other" in answer.notes
 
 
-def test_k101_branch_switched_and_it_does_not(shared: Repo) -> None:
+def test_branch_switched_and_the_content_does_not_fit(shared: Repo) -> None:
     shared.git("checkout", "-q", "-b", "other")
     shared.write("a", LINES.replace(line(70), "seventy is otherwise here\n"))
     shared.commit_all("other text")
@@ -492,7 +492,7 @@ def test_k101_branch_switched_and_it_does_not(shared: Repo) -> None:
     assert shared.commit("S1", code=4).left == {"a": "stale"}
 
 
-def test_k120_why(shared: Repo) -> None:
+def test_why_names_who_wrote_a_line(shared: Repo) -> None:
     edit(shared, "S1", "a", 70, "seventy of S1\n")
     said = shared.ralph("why", "a:70").text
     assert "S1" in said

@@ -42,12 +42,12 @@ def _recorded_alone_and_listed(repo: Repo, path: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("path", AWKWARD, ids=ascii)
-def test_k71_awkward_names(repo: Repo, path: str) -> None:
+def test_awkward_names_are_committed_alone(repo: Repo, path: str) -> None:
     _recorded_alone_and_listed(repo, path, "neighbour")
 
 
 @pytest.mark.parametrize("path", AWKWARD, ids=ascii)
-def test_k71_tracked_by_hand_and_limited(repo: Repo, path: str) -> None:
+def test_awkward_names_tracked_by_hand_and_limited(repo: Repo, path: str) -> None:
     """On the command line: ``track``, and ``commit`` limited to just this one by a literal pathspec."""
     repo.write(path, "text\n")
     repo.edit("S1", "neighbour", "text\n")
@@ -58,7 +58,7 @@ def test_k71_tracked_by_hand_and_limited(repo: Repo, path: str) -> None:
     assert repo.pending("S1") == ["neighbour"]
 
 
-def test_k71_all_at_once_in_folders(repo: Repo) -> None:
+def test_awkward_names_all_at_once_in_folders(repo: Repo) -> None:
     paths = {f"{name[:100]}/{name}" for name in AWKWARD}
     for path in paths:
         repo.edit("S1", path, "text\n")
@@ -66,7 +66,7 @@ def test_k71_all_at_once_in_folders(repo: Repo) -> None:
     assert repo.changes() == dict.fromkeys(paths, "A")
 
 
-def test_k71_human_output_has_no_raw_controls(repo: Repo) -> None:
+def test_human_output_has_no_raw_controls(repo: Repo) -> None:
     for path in ["esc\x1b[31m", "\u202eevil", "new\nline", "bell\x07"]:
         repo.edit("S1", path, "text\n")
     said = [repo.ralph(*args).text for args in (["status"], ["ls-files"], ["commit", "-m", "x"])]
@@ -76,11 +76,11 @@ def test_k71_human_output_has_no_raw_controls(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("path", UNICODE, ids=ascii)
-def test_k72_unicode(repo: Repo, path: str) -> None:
+def test_unicode_names_round_trip_by_bytes(repo: Repo, path: str) -> None:
     _recorded_alone_and_listed(repo, path, "neighbour")
 
 
-def test_k72_human_output_of_bytes_that_are_no_text(repo: Repo) -> None:
+def test_human_output_of_bytes_that_are_no_text(repo: Repo) -> None:
     repo.edit("S1", "lat\udce9", "text\n")
     assert "lat" in repo.ralph("status").text
     repo.ralph("session", "list")
@@ -88,7 +88,7 @@ def test_k72_human_output_of_bytes_that_are_no_text(repo: Repo) -> None:
     assert "lat" in repo.ralph("commit", "--session", "S1", "-m", "x").text
 
 
-def test_k72_twins_are_two_paths(repo: Repo) -> None:
+def test_composed_and_decomposed_twins_are_two_paths(repo: Repo) -> None:
     nfc, nfd = UNICODE[:2]
     repo.edit("S1", nfc, "composed\n")
     repo.edit("S2", nfd, "decomposed\n")
@@ -116,7 +116,7 @@ def _outside(repo: Repo) -> set[str]:
 
 
 @pytest.mark.parametrize("session", [i for i in BAD_IDS if "\0" not in i], ids=ascii)
-def test_k73_commands_refuse_bad_ids(repo: Repo, session: str) -> None:
+def test_commands_refuse_bad_ids(repo: Repo, session: str) -> None:
     repo.edit("S1", "a", changed())
     before = _outside(repo)
     for command in (
@@ -133,7 +133,7 @@ def test_k73_commands_refuse_bad_ids(repo: Repo, session: str) -> None:
 
 
 @pytest.mark.parametrize("session", BAD_IDS, ids=ascii)
-def test_k73_hooks_map_bad_ids(repo: Repo, session: str) -> None:
+def test_hooks_map_bad_ids(repo: Repo, session: str) -> None:
     before = _outside(repo)
     repo.edit(session, "a", changed())
     repo.hook("generic", payloads.edit(session + "x", str(repo.root), "b", None, "x\n"))
@@ -147,14 +147,14 @@ def test_k73_hooks_map_bad_ids(repo: Repo, session: str) -> None:
 
 
 @pytest.mark.parametrize("session", [7, ["S1"], {"id": "S1"}, True, None], ids=ascii)
-def test_k73_ids_that_are_no_text_are_no_ids(repo: Repo, session: object) -> None:
+def test_ids_that_are_no_text_are_no_ids(repo: Repo, session: object) -> None:
     repo.write("a", changed())
     event = {**payloads.edit("S1", str(repo.root), "a", None, changed()), "session": session}
     repo.hook("generic", event)
     assert not list(repo.common.glob("ralph-sessions/*.files"))
 
 
-def test_k73_case_twins_do_not_mix(repo: Repo) -> None:
+def test_ids_that_differ_in_case_do_not_mix(repo: Repo) -> None:
     repo.edit("Twin", "a", changed())
     repo.edit("tWIN", "b", changed())
     assert (repo.pending("Twin"), repo.pending("tWIN")) == (["a"], ["b"])

@@ -53,7 +53,7 @@ def _status(repo: Repo, session: str = "S1") -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("what", COMMANDS)
-def test_k38_shell_edits_are_not_guessed(repo: Repo, what: str) -> None:
+def test_shell_edits_are_not_guessed(repo: Repo, what: str) -> None:
     command, expected = COMMANDS[what]
     if what in STAGED:
         pytest.skip("changes the index itself")
@@ -68,7 +68,7 @@ def test_k38_shell_edits_are_not_guessed(repo: Repo, what: str) -> None:
     _hint(answer.said)
 
 
-def test_k38_no_command_text_is_kept(repo: Repo) -> None:
+def test_no_command_text_is_kept(repo: Repo) -> None:
     shells.run(repo, "S1", "echo hunter2pass > n")
     kept = [path.read_bytes() for path in repo.state.rglob("*") if path.is_file()]
     assert not any(b"hunter2pass" in data for data in kept)
@@ -77,7 +77,7 @@ def test_k38_no_command_text_is_kept(repo: Repo) -> None:
     assert "hunter2" not in said
 
 
-def test_k38_what_was_dirty_becomes_clean_again(repo: Repo) -> None:
+def test_dirty_file_made_clean_by_the_shell(repo: Repo) -> None:
     repo.write("a", changed())
     shells.run(repo, "S1", "git checkout -- a")
     assert repo.commit("S1").left == {}
@@ -86,7 +86,7 @@ def test_k38_what_was_dirty_becomes_clean_again(repo: Repo) -> None:
 
 @pytest.mark.parametrize("what", COMMANDS)
 @pytest.mark.parametrize("how", ["option", "config"])
-def test_k38a_with_shell(repo: Repo, what: str, how: str) -> None:
+def test_with_shell_takes_what_the_command_changed(repo: Repo, what: str, how: str) -> None:
     command, expected = COMMANDS[what]
     if how == "config":
         repo.git("config", "ralph.shellEdits", "include")
@@ -98,7 +98,7 @@ def test_k38a_with_shell(repo: Repo, what: str, how: str) -> None:
     assert repo.commit("S1", "--with-shell").status == "nothing"
 
 
-def test_k38a_off_looks_at_nothing(repo: Repo) -> None:
+def test_shell_edits_off_looks_at_nothing(repo: Repo) -> None:
     repo.git("config", "ralph.shellEdits", "off")
     shells.run(repo, "S1", "echo x > n")
     assert not (repo.state / "shells.jsonl").exists()
@@ -106,7 +106,7 @@ def test_k38a_off_looks_at_nothing(repo: Repo) -> None:
     assert "likely" not in _status(repo)["n"]
 
 
-def test_k38a_off_hides_what_was_seen_before(repo: Repo) -> None:
+def test_shell_edits_off_hides_what_was_seen_before(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > n")
     repo.git("config", "ralph.shellEdits", "off")
     assert repo.commit("S1", "--with-shell").status == "nothing"
@@ -114,7 +114,7 @@ def test_k38a_off_hides_what_was_seen_before(repo: Repo) -> None:
     assert "shelledits" in repo.ralph("commit", "--session", "S1", "-m", "x", code=128).said
 
 
-def test_k38a_chained_commands_and_edits(repo: Repo) -> None:
+def test_chained_commands_and_edits(repo: Repo) -> None:
     """Shell, shell, tool, shell on one file: all of it is this session's."""
     shells.run(repo, "S1", "echo one >> a")
     shells.run(repo, "S1", "echo two >> a")
@@ -128,14 +128,14 @@ def test_k38a_chained_commands_and_edits(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k38a_limited_by_pathspec(repo: Repo) -> None:
+def test_with_shell_is_limited_by_pathspec(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > d/n; echo x > e/n")
     repo.commit("S1", "--with-shell", "--", "d")
     assert repo.changes() == {"d/n": "A"}
     assert repo.commit("S1", "--", "b").left == {}
 
 
-def test_k38a_changed_since_by_hand(repo: Repo) -> None:
+def test_with_shell_leaves_what_was_changed_since_by_hand(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > n; echo y > o")
     repo.write("n", "x\nby hand\n")
     answer = repo.commit("S1", "--with-shell")
@@ -143,14 +143,14 @@ def test_k38a_changed_since_by_hand(repo: Repo) -> None:
     assert answer.left == {"n": "shell"}
 
 
-def test_k38a_dry_run_is_the_truth(repo: Repo) -> None:
+def test_with_shell_dry_run_is_the_truth(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > n; rm b")
     dry = repo.ralph("commit", "--session", "S1", "--dry-run", "--with-shell", "--json").json()
     done = repo.commit("S1", "--with-shell").document
     assert (dry["paths"], dry["left"]) == (done["paths"], done["left"])
 
 
-def test_k38a_a_commit_by_somebody_else_meanwhile(repo: Repo) -> None:
+def test_a_commit_by_somebody_else_meanwhile(repo: Repo) -> None:
     """HEAD moved while the command ran: what the other commit changed is not the command's."""
     shell = Shell(repo, "S1").begin().work("echo x > n")
     repo.edit("S2", "b", changed())
@@ -161,7 +161,7 @@ def test_k38a_a_commit_by_somebody_else_meanwhile(repo: Repo) -> None:
     assert answer.left == {}
 
 
-def test_k38a_head_moved_back_by_the_command(repo: Repo) -> None:
+def test_head_moved_back_by_the_command(repo: Repo) -> None:
     """``git reset`` makes files differ from HEAD that nobody changed."""
     repo.write("a", changed())
     repo.commit_all("second")
@@ -170,7 +170,7 @@ def test_k38a_head_moved_back_by_the_command(repo: Repo) -> None:
     assert answer.paths == {"n": "A"}
 
 
-def test_k39_overlapping_windows(repo: Repo) -> None:
+def test_overlapping_windows_are_contested(repo: Repo) -> None:
     repo.write("u", changed())  # the user's, before the window
     first = Shell(repo, "S1").begin().work("echo mine > f")
     second = Shell(repo, "S2").begin()
@@ -190,7 +190,7 @@ def test_k39_overlapping_windows(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_k39_killed(repo: Repo, told: bool) -> None:
+def test_changes_of_a_killed_command(repo: Repo, told: bool) -> None:
     """A killed tool sends no event; a stop may follow, or nothing at all."""
     Shell(repo, "S1").begin().work("echo half > f")
     if told:
@@ -199,7 +199,7 @@ def test_k39_killed(repo: Repo, told: bool) -> None:
     assert repo.commit("S1", "--with-shell").paths == {"f": "A"}
 
 
-def test_k39_an_end_that_nobody_saw_is_not_included_by_default(repo: Repo) -> None:
+def test_an_end_that_nobody_saw_is_not_included_by_default(repo: Repo) -> None:
     """By hand yes, by configuration no: a person may have written meanwhile."""
     repo.git("config", "ralph.shellEdits", "include")
     Shell(repo, "S1").begin().work("echo half > f")
@@ -209,7 +209,7 @@ def test_k39_an_end_that_nobody_saw_is_not_included_by_default(repo: Repo) -> No
     assert repo.commit("S1", "--with-shell").paths == {"f": "A"}
 
 
-def test_k39_a_command_that_never_ended_contests_others(repo: Repo) -> None:
+def test_a_command_that_never_ended_contests_others(repo: Repo) -> None:
     Shell(repo, "S2").begin()
     shells.run(repo, "S1", "echo x > n")
     assert repo.commit("S1", "--with-shell").left == {"n": "contested"}
@@ -217,7 +217,7 @@ def test_k39_a_command_that_never_ended_contests_others(repo: Repo) -> None:
     assert repo.commit("S1", "--with-shell").left == {"n": "contested"}
 
 
-def test_k39_a_change_before_the_other_began_is_not_contested(repo: Repo) -> None:
+def test_a_change_before_the_other_began_is_not_contested(repo: Repo) -> None:
     first = Shell(repo, "S1").begin().work("echo x > n")
     second = Shell(repo, "S2").begin().work("echo y > m")
     first.end()
@@ -226,14 +226,14 @@ def test_k39_a_change_before_the_other_began_is_not_contested(repo: Repo) -> Non
     assert repo.commit("S2", "--with-shell").left == {"m": "contested"}  # S1's ran then, too
 
 
-def test_k39_read_only_commands_own_nothing(repo: Repo) -> None:
+def test_read_only_commands_own_nothing(repo: Repo) -> None:
     repo.write("u", changed())
     shells.run(repo, "S1", "cat a u; git status; git log")
     assert repo.commit("S1", "--with-shell").left == {}
     assert "likely" not in _status(repo)["u"]
 
 
-def test_k39_dirty_before_and_changed_by_the_command(repo: Repo) -> None:
+def test_dirty_before_and_changed_by_the_command(repo: Repo) -> None:
     repo.write("u", changed())
     shells.run(repo, "S1", "echo more >> u")
     answer = repo.commit("S1", "--with-shell")
@@ -241,7 +241,7 @@ def test_k39_dirty_before_and_changed_by_the_command(repo: Repo) -> None:
     assert answer.status == "nothing"
 
 
-def test_k39_another_sessions_edit_during_the_window(repo: Repo) -> None:
+def test_another_sessions_edit_during_the_window_is_contested(repo: Repo) -> None:
     shell = Shell(repo, "S1").begin().work("echo x > n")
     repo.edit("S2", "b", changed())
     shell.end()
@@ -251,7 +251,7 @@ def test_k39_another_sessions_edit_during_the_window(repo: Repo) -> None:
     assert repo.owners("S1") == {"b": "other"}
 
 
-def test_k39_a_command_over_another_sessions_pending_lines(repo: Repo) -> None:
+def test_a_command_over_another_sessions_pending_lines(repo: Repo) -> None:
     repo.edit("S2", "b", changed())
     shells.run(repo, "S1", "echo more >> b")
     assert repo.commit("S1", "--with-shell").left == {"b": "contested"}
@@ -259,7 +259,7 @@ def test_k39_a_command_over_another_sessions_pending_lines(repo: Repo) -> None:
     assert repo.blob("b") == changed().encode()
 
 
-def test_k39_a_blind_window_contests(repo: Repo, tmp_path: Path) -> None:
+def test_a_blind_window_contests(repo: Repo, tmp_path: Path) -> None:
     """git did not answer in time before the other command: it may have changed anything."""
     slow = tmp_path / "bin"
     slow.mkdir()
@@ -283,7 +283,7 @@ def event_env(repo: Repo, folder: Path) -> dict[str, str]:
     return {**repo.env, "PATH": f"{folder}:{repo.env['PATH']}"}
 
 
-def test_k40_claimed_explicitly(repo: Repo) -> None:
+def test_what_a_shell_made_is_claimed_by_track(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > p; rm b")
     repo.ralph("track", "--session", "S1", "--", "p", "b")
     for extra in ((), ("--with-shell",)):
@@ -294,7 +294,7 @@ def test_k40_claimed_explicitly(repo: Repo) -> None:
     assert answer.left == {}
 
 
-def test_k40_claimed_and_changed_afterwards_by_the_shell(repo: Repo) -> None:
+def test_claimed_and_changed_afterwards_by_the_shell(repo: Repo) -> None:
     shells.run(repo, "S1", "echo x > p")
     repo.ralph("track", "--session", "S1", "--", "p")
     shells.run(repo, "S1", "echo y >> p")
@@ -303,7 +303,7 @@ def test_k40_claimed_and_changed_afterwards_by_the_shell(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("first", ["tool", "shell"])
-def test_k41_shell_change_in_a_file_also_edited_by_tool(repo: Repo, first: str) -> None:
+def test_shell_change_in_a_file_also_edited_by_tool(repo: Repo, first: str) -> None:
     if first == "tool":
         repo.edit("S1", "a", changed(2))
     shells.run(repo, "S1", "echo from the shell >> a")
@@ -321,7 +321,7 @@ def test_k41_shell_change_in_a_file_also_edited_by_tool(repo: Repo, first: str) 
 
 
 @pytest.mark.parametrize("first", ["tool", "shell"])
-def test_k41_with_shell_takes_both(repo: Repo, first: str) -> None:
+def test_with_shell_takes_both(repo: Repo, first: str) -> None:
     if first == "tool":
         repo.edit("S1", "a", changed(2))
     shells.run(repo, "S1", "echo from the shell >> a")
@@ -342,7 +342,7 @@ def test_a_sessions_own_shell_command_does_not_stop_its_line_from_following(repo
     assert repo.blob("a") == changed(3, "one 2 three").encode()
 
 
-def test_k41_where_they_overlap_refused(repo: Repo) -> None:
+def test_where_they_overlap_refused(repo: Repo) -> None:
     """With ``ralph.unrecorded=leave`` the shell's text stays out, so its overlap is refused."""
     repo.git("config", "ralph.unrecorded", "leave")
     repo.edit("S1", "a", changed(3, "one two three"))
@@ -353,7 +353,7 @@ def test_k41_where_they_overlap_refused(repo: Repo) -> None:
     assert repo.commit("S1", "--with-shell").how == {"a": "shell"}
 
 
-def test_k41_a_tool_replaces_what_the_shell_made(repo: Repo) -> None:
+def test_a_tool_replaces_what_the_shell_made(repo: Repo) -> None:
     shells.run(repo, "S1", "sed -i 's/line 3/line three/' a")
     repo.edit("S1", "a", changed(3, "line 3 and more"), before=changed(3, "line three"))
     answer = repo.commit("S1")
@@ -361,7 +361,7 @@ def test_k41_a_tool_replaces_what_the_shell_made(repo: Repo) -> None:
     assert "somebody without a session" in answer.notes
 
 
-def test_k50_rename_by_shell(repo: Repo) -> None:
+def test_rename_by_shell_is_not_guessed(repo: Repo) -> None:
     shells.run(repo, "S1", "mv a z")
     assert repo.commit("S1").left == {"a": "shell", "z": "shell"}
     repo.ralph("track", "--session", "S1", "--", "a", "z")
@@ -369,7 +369,7 @@ def test_k50_rename_by_shell(repo: Repo) -> None:
     assert repo.changes() == {"a": "D", "z": "A"}
 
 
-def test_k50_rename_by_shell_with_the_option(repo: Repo) -> None:
+def test_rename_by_shell_with_the_option(repo: Repo) -> None:
     shells.run(repo, "S1", "mkdir deep && mv d/a deep/a")
     repo.commit("S1", "--with-shell")
     assert repo.changes() == {"d/a": "D", "deep/a": "A"}

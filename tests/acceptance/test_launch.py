@@ -49,14 +49,14 @@ def required(repo: Repo, **fields: Any) -> dict[str, Any]:
     return event(repo, worktree_policy="required", **fields)
 
 
-def test_l66_none(repo: Repo) -> None:
+def test_policy_none_makes_nothing(repo: Repo) -> None:
     for payload in (event(repo, worktree_policy="none", bead_id="bd-1"), {"worktree_policy": "none"}):
         assert send(repo, payload).out == b""
     assert made(repo) == []
 
 
 @pytest.mark.parametrize("tool", ["Task", "Agent"])
-def test_l67_required_with_a_bead(repo: Repo, tool: str) -> None:
+def test_required_with_a_bead_makes_the_worktree(repo: Repo, tool: str) -> None:
     given = event(repo, tool, worktree_policy="required", bead_id="bd-1", odd={"n": [1, None, "\ud800"]})
     out = send(repo, given).json()["hookSpecificOutput"]
     assert out["hookEventName"] == "PreToolUse"
@@ -71,7 +71,7 @@ def test_l67_required_with_a_bead(repo: Repo, tool: str) -> None:
     assert mode == 0o644
 
 
-def test_l68_bare_object(repo: Repo) -> None:
+def test_bare_object_is_answered_in_its_own_shape(repo: Repo) -> None:
     given = {"subagent_type": "w", "worktree_policy": "required", "bead_id": "bd-1", "prompt": "p"}
     out = send(repo, given).json()
     assert list(out) == ["updatedInput"]
@@ -80,7 +80,7 @@ def test_l68_bare_object(repo: Repo) -> None:
     }  # fmt: skip
 
 
-def test_l69_required_without_a_bead(repo: Repo) -> None:
+def test_required_without_a_bead_is_blocked(repo: Repo) -> None:
     assert "no bead" in send(repo, required(repo), 2).said
     send(repo, {"worktree_policy": "required", "prompt": "p"}, 2)
     send(repo, required(repo, worktree_path=".worktrees/other"), 2)
@@ -89,7 +89,7 @@ def test_l69_required_without_a_bead(repo: Repo) -> None:
     assert made(repo) == ["ralph-x"]
 
 
-def test_l70_optional(repo: Repo) -> None:
+def test_optional_passes_without_a_bead(repo: Repo) -> None:
     assert send(repo, event(repo, worktree_policy="optional")).out == b""
     assert made(repo) == []
     assert "updatedInput" in send(repo, event(repo, worktree_policy="optional", bead_id="bd-1")).text
@@ -97,14 +97,14 @@ def test_l70_optional(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("policy", ["Required!", "Required", "", 1, None, ["required"]])
-def test_l71_unknown_policy(repo: Repo, policy: object) -> None:
+def test_unknown_policy_is_blocked(repo: Repo, policy: object) -> None:
     said = send(repo, event(repo, worktree_policy=policy, bead_id="bd-1"), 2).said
     assert "required, optional, none" in said
     assert ("null" if policy is None else str(policy)) in said
     assert made(repo) == []
 
 
-def test_l72_no_field(repo: Repo) -> None:
+def test_default_of_the_agent_type_applies_without_a_field(repo: Repo) -> None:
     prose = "Please work on bead_id: bd-1 with worktree_policy: required in .worktrees/ralph-bd-1"
     assert send(repo, event(repo, prompt=prose)).out == b""
     assert made(repo) == []
@@ -117,7 +117,7 @@ def test_l72_no_field(repo: Repo) -> None:
     assert bead(repo)["max_iterations"] == 3
 
 
-def test_l72_header_and_spawn_record(repo: Repo) -> None:
+def test_prompt_header_and_spawn_record(repo: Repo) -> None:
     head = "---\nworktree_policy: required\nbead_id: bd-1\ncompletion_promise: 'ALL *done*'\n---\ndo it"
     prompt = send(repo, event(repo, prompt=head)).json()["hookSpecificOutput"]["updatedInput"]["prompt"]
     assert prompt.endswith(head)
@@ -132,7 +132,7 @@ def test_l72_header_and_spawn_record(repo: Repo) -> None:
 @pytest.mark.parametrize(
     "path", ["elsewhere", "../x", ".worktrees/../ralph-bd-1", ".worktrees/ralph-bd-2", "/tmp/x"]
 )
-def test_l73_a_path(repo: Repo, path: str) -> None:
+def test_path_that_does_not_fit_is_blocked(repo: Repo, path: str) -> None:
     assert path in send(repo, required(repo, bead_id="bd-1", worktree_path=path), 2).said
     assert made(repo) == []
 
@@ -150,22 +150,22 @@ BROKEN: list[tuple[bytes, int]] = [
 
 
 @pytest.mark.parametrize(("data", "code"), BROKEN, ids=range(len(BROKEN)))
-def test_l74_broken_input(repo: Repo, data: bytes, code: int) -> None:
+def test_broken_input_is_blocked_only_where_required(repo: Repo, data: bytes, code: int) -> None:
     assert send(repo, data, code).said
     assert made(repo) == []
 
 
-def test_l74_broken_input_where_there_is_a_log(repo: Repo) -> None:
+def test_broken_input_where_there_is_a_log(repo: Repo) -> None:
     repo.start("S1")
     assert "warning" in send(repo, b"not json").said
     assert "not JSON" in (repo.state / "hooks.log").read_text()
 
 
-def test_l74_a_very_long_prompt(repo: Repo) -> None:
+def test_a_very_long_prompt_is_passed_on(repo: Repo) -> None:
     assert "updatedInput" in send(repo, required(repo, bead_id="bd-1", prompt="x" * (5 << 20))).text
 
 
-def test_l75_in_progress_or_locked(repo: Repo) -> None:
+def test_in_progress_or_locked_is_blocked(repo: Repo) -> None:
     repo.start("S1")
     send(repo, required(repo, bead_id="bd-1"))
     said = send(repo, {**required(repo, bead_id="bd-1"), "session_id": "S2"}, 2).said
@@ -175,7 +175,7 @@ def test_l75_in_progress_or_locked(repo: Repo) -> None:
     assert "mine" in send(repo, required(repo, bead_id="bd-1"), 2).said
 
 
-def test_l76_wrong_branch(repo: Repo) -> None:
+def test_wrong_branch_is_blocked(repo: Repo) -> None:
     send(repo, required(repo, bead_id="bd-1"))
     tree = Repo(repo.root / ".worktrees/ralph-bd-1", repo.env)
     tree.git("switch", "-q", "-c", "other")
@@ -186,7 +186,7 @@ def test_l76_wrong_branch(repo: Repo) -> None:
     assert bead(repo) == before
 
 
-def test_l77_pure_stdout(repo: Repo) -> None:
+def test_stdout_is_the_answer_alone(repo: Repo) -> None:
     hook = repo.root / ".git/hooks/post-checkout"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho noise\necho noise >&2\nexit 1\n")
@@ -197,7 +197,7 @@ def test_l77_pure_stdout(repo: Repo) -> None:
     assert out.text.count("\n") == 1
 
 
-def test_l78_not_a_repository(repo: Repo, tmp_path: Path) -> None:
+def test_required_is_blocked_without_a_repository(repo: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     here: dict[str, Any] = {"cwd": outside}
@@ -206,7 +206,7 @@ def test_l78_not_a_repository(repo: Repo, tmp_path: Path) -> None:
     assert send(repo, {**event(repo, worktree_policy="optional"), "cwd": str(outside)}, **here).out == b""
 
 
-def test_l79_no_permission_granted(repo: Repo) -> None:
+def test_no_permission_granted(repo: Repo) -> None:
     assert '"permission' not in send(repo, required(repo, bead_id="bd-1")).text
     assert send(repo, event(repo)).out == b""
     repo.git("config", "ralph.hook.allow", "true")
@@ -214,7 +214,7 @@ def test_l79_no_permission_granted(repo: Repo) -> None:
     assert send(repo, event(repo)).out == b""
 
 
-def test_l80_state(repo: Repo) -> None:
+def test_launch_writes_the_state_of_the_bead(repo: Repo) -> None:
     send(repo, required(repo, bead_id="bd-1"))
     found = bead(repo)
     assert (found["iteration"], found["max_iterations"], found["completion_promise"]) == (
@@ -239,7 +239,7 @@ def test_l80_state(repo: Repo) -> None:
     assert (found["iteration"], found["max_iterations"], found["completion_promise"]) == (0, 3, "OK")
 
 
-def test_l81_worktree_events(repo: Repo, tmp_path: Path) -> None:
+def test_worktree_events_create_and_remove(repo: Repo, tmp_path: Path) -> None:
     common = {"session_id": "S1", "cwd": str(repo.root)}
     path = repo.root / ".worktrees/ralph-bead-1"
     for key in ("name", "worktree_name"):
@@ -310,7 +310,7 @@ def fake_bd(repo: Repo, tmp_path: Path, body: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_l111_shapes_of_a_bead(repo: Repo, tmp_path: Path, shape: str) -> None:
+def test_shapes_of_a_trackers_answer(repo: Repo, tmp_path: Path, shape: str) -> None:
     (tmp_path / "answer").write_text(json.dumps(SHAPES[shape]))
     fake_bd(repo, tmp_path, f"cat {tmp_path}/answer")
     prompt = send(repo, required(repo, bead_id="bd-1")).json()["hookSpecificOutput"]["updatedInput"]["prompt"]
@@ -321,7 +321,7 @@ def test_l111_shapes_of_a_bead(repo: Repo, tmp_path: Path, shape: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["echo broken >&2; exit 1", "echo no json", "sleep 30"])
-def test_l111_a_tracker_that_fails_only_warns(repo: Repo, tmp_path: Path, body: str) -> None:
+def test_a_tracker_that_fails_only_warns(repo: Repo, tmp_path: Path, body: str) -> None:
     fake_bd(repo, tmp_path, body)
     repo.git("config", "ralph.beads.timeout", "0.5")
     start = time.monotonic()
@@ -335,7 +335,7 @@ def test_l111_a_tracker_that_fails_only_warns(repo: Repo, tmp_path: Path, body: 
     assert "A title" in send(repo, required(repo, bead_id="bd-1")).text
 
 
-def test_l111_claim_and_close(repo: Repo, tmp_path: Path) -> None:
+def test_tracker_is_asked_to_claim_and_close(repo: Repo, tmp_path: Path) -> None:
     fake_bd(repo, tmp_path, f"echo '{json.dumps({'id': 'bd-1', 'title': 'T'})}'")
     send(repo, required(repo, bead_id="bd-1"))
     assert "update" not in (tmp_path / "asked").read_text()

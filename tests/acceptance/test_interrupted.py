@@ -68,7 +68,7 @@ def _finished(repo: Repo, base: str) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
-def test_k87_killed_after_the_objects_before_the_ref(
+def test_killed_after_the_objects_before_the_ref(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _two_edits(repo)
@@ -81,7 +81,7 @@ def test_k87_killed_after_the_objects_before_the_ref(
 
 
 @pytest.mark.parametrize("module", [index, refs], ids=["before the index lock", "before the ref"])
-def test_k87_objects_that_a_gc_takes_away_are_put_back(
+def test_objects_that_a_gc_takes_away_are_put_back(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, module: object
 ) -> None:
     """``gc --prune=now`` meets new objects that no ref holds yet, and old ones nobody holds any more."""
@@ -105,7 +105,7 @@ def test_k87_objects_that_a_gc_takes_away_are_put_back(
 @pytest.mark.parametrize(
     ("module", "name"), [(land, "write_consumption"), (intents, "remove")], ids=["before", "after"]
 )
-def test_k88_killed_after_the_ref_before_the_bookkeeping(
+def test_killed_after_the_ref_before_the_bookkeeping(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:
     _two_edits(repo)
@@ -117,7 +117,7 @@ def test_k88_killed_after_the_ref_before_the_bookkeeping(
 
 
 @pytest.mark.parametrize("command", ["commit", "status", "ls-files", "diff", "track", "session list"])
-def test_k89_killed_before_the_index_entry_is_advanced(
+def test_killed_before_the_index_entry_is_advanced(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """Whatever command of ours comes next repairs it, and the user can work with git again."""
@@ -132,7 +132,7 @@ def test_k89_killed_before_the_index_entry_is_advanced(
 
 
 @pytest.mark.parametrize("lost", ["lock gone", "lock foreign"])
-def test_k89_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
+def test_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     """A human deleted the dead lock and staged something: the entries are advanced one by one."""
@@ -158,7 +158,7 @@ def test_k89_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same
     assert rows == ["-line 2", "+the user's line 2"]
 
 
-def test_k89_after_a_rewind_the_dead_lock_makes_no_phantom(
+def test_after_a_rewind_the_dead_lock_makes_no_phantom(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _two_edits(repo)
@@ -172,7 +172,9 @@ def test_k89_after_a_rewind_the_dead_lock_makes_no_phantom(
     assert repo.pending("S1") == ["a", "n"]  # it was committed, HEAD lost it, the files have it
 
 
-def test_k92_holder_killed(repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_of_a_killed_holder_is_free_at_once(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo.edit("S1", "a", MINE)
     _killed(repo, killed_at, commit, "_commit_locked", monkeypatch)
     begun = time.monotonic()

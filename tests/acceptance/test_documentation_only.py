@@ -28,7 +28,7 @@ def check(repo: Repo, path: object, tool: str = "Write", code: int = 0, **fields
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/a.md", "CLAUDE.md", "CLAUDE.local.md", "README.MD"])
-def test_l95_allowed(repo: Repo, path: str) -> None:
+def test_documentation_may_be_written(repo: Repo, path: str) -> None:
     for tool in ("Write", "Edit"):
         check(repo, path, tool)
         check(repo, str(repo.root / path), tool)
@@ -51,11 +51,11 @@ DENIED = [
 
 
 @pytest.mark.parametrize("path", DENIED)
-def test_l96_denied(repo: Repo, path: str) -> None:
+def test_code_is_denied(repo: Repo, path: str) -> None:
     assert path in check(repo, path, code=2).said
 
 
-def test_l96_a_link_to_code_and_no_path(repo: Repo) -> None:
+def test_a_link_to_code_and_no_path_are_denied(repo: Repo) -> None:
     repo.write("src/app.py", "x\n")
     (repo.root / "docs").mkdir()
     os.symlink("../src/app.py", repo.file("docs/x.md"))
@@ -69,7 +69,7 @@ def test_l96_a_link_to_code_and_no_path(repo: Repo) -> None:
         check(repo, "src/app.py", tool)
 
 
-def test_l96_by_the_script(repo: Repo) -> None:
+def test_code_is_denied_by_the_script(repo: Repo) -> None:
     for path, code in (("README.md", 0), ("src/app.py", 2)):
         payload = {"tool_name": "Write", "tool_input": {"file_path": path}, "cwd": str(repo.root)}
         done = subprocess.run(
@@ -85,7 +85,7 @@ def test_l96_by_the_script(repo: Repo) -> None:
         assert (path.encode() in done.stderr) is bool(code)
 
 
-def test_l97_multi_edit_notebook_and_patch(repo: Repo) -> None:
+def test_multi_edit_notebook_and_patch_are_checked(repo: Repo) -> None:
     check(repo, None, "MultiEdit", 2, tool_input={"file_path": "a.md", "edits": [{"file_path": "b.py"}]})
     check(repo, None, "MultiEdit", 0, tool_input={"file_path": "a.md", "edits": [{"old_string": "x"}]})
     check(repo, None, "NotebookEdit", 2, tool_input={"notebook_path": "x.ipynb"})
@@ -94,7 +94,7 @@ def test_l97_multi_edit_notebook_and_patch(repo: Repo) -> None:
     check(repo, None, "apply_patch", 0, tool_input={"command": patch.replace("run.py", "docs/run.md")})
 
 
-def test_l98_configuration_extends_the_patterns(repo: Repo) -> None:
+def test_configuration_extends_the_patterns(repo: Repo) -> None:
     check(repo, "docs/x.txt", code=2)
     repo.git("config", "--add", "ralph.docs.pattern", "docs/*.txt")
     repo.git("config", "--add", "ralph.docs.pattern", "LICENSE")

@@ -10,7 +10,7 @@ from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
 
 
-def test_k46_new_file(repo: Repo) -> None:
+def test_new_file_has_the_right_mode(repo: Repo) -> None:
     repo.edit("S1", "plain", "text\n")
     repo.edit("S1", "tool", "#!/bin/sh\n", mode=0o755)
     repo.edit("S1", "no/such/parent/x", "x\n")
@@ -26,7 +26,7 @@ def test_k46_new_file(repo: Repo) -> None:
     assert repo.changes() == {"no/such/parent/z": "A"}
 
 
-def test_k46_blob_is_what_git_add_makes(repo: Repo) -> None:
+def test_new_file_has_the_blob_that_git_add_makes(repo: Repo) -> None:
     repo.edit("S1", "x", "text")
     oid = repo.git("hash-object", "x")
     repo.commit("S1")
@@ -34,7 +34,7 @@ def test_k46_blob_is_what_git_add_makes(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("op", ["delete", "edit"])
-def test_k47_delete(repo: Repo, op: str) -> None:
+def test_a_deletion_is_exactly_that(repo: Repo, op: str) -> None:
     """By a delete event, and by an edit whose text after is null."""
     if op == "delete":
         repo.delete("S1", "d/a")
@@ -47,7 +47,7 @@ def test_k47_delete(repo: Repo, op: str) -> None:
     assert "d" not in repo.git("ls-tree", "--name-only", "HEAD").split("\n")
 
 
-def test_k47_delete_in_deep_folders(repo: Repo) -> None:
+def test_deletion_in_deep_folders_leaves_no_tree(repo: Repo) -> None:
     for path in ("x/y/z/one", "x/y/two", "x/y.z"):
         repo.write(path, "text\n")
     repo.commit_all("deep")
@@ -64,7 +64,7 @@ def test_k47_delete_in_deep_folders(repo: Repo) -> None:
     assert repo.git("ls-tree", "-rt", "--name-only", "HEAD", "x").split("\n") == ["x", "x/y.z"]
 
 
-def test_k47_everything_deleted_leaves_an_empty_tree(empty_repo: Repo) -> None:
+def test_everything_deleted_leaves_an_empty_tree(empty_repo: Repo) -> None:
     empty_repo.write("only/file", "text\n")
     empty_repo.commit_all("base")
     empty_repo.delete("S1", "only/file")
@@ -72,7 +72,7 @@ def test_k47_everything_deleted_leaves_an_empty_tree(empty_repo: Repo) -> None:
     assert empty_repo.git("ls-tree", "HEAD") == ""
 
 
-def test_k48_deleted_by_the_user_afterwards(repo: Repo) -> None:
+def test_edited_file_deleted_by_the_user_is_left_out(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.edit("S1", "d/a", changed())
     repo.remove("d/a")
@@ -84,7 +84,7 @@ def test_k48_deleted_by_the_user_afterwards(repo: Repo) -> None:
     assert repo.blob("d/a") == TEN.encode()
 
 
-def test_k48_new_file_deleted_by_the_user(repo: Repo) -> None:
+def test_new_file_deleted_by_the_user_is_left_out(repo: Repo) -> None:
     repo.edit("S1", "n", "new\n")
     repo.remove("n")
     answer = repo.commit("S1")
@@ -93,7 +93,7 @@ def test_k48_new_file_deleted_by_the_user(repo: Repo) -> None:
     assert "n" not in repo.changes()
 
 
-def test_k48_and_written_again(repo: Repo) -> None:
+def test_deleted_by_the_user_and_written_again(repo: Repo) -> None:
     """The session's text is back, so it is the session's again."""
     repo.edit("S1", "a", changed())
     repo.remove("a")
@@ -102,7 +102,7 @@ def test_k48_and_written_again(repo: Repo) -> None:
     assert repo.commit("S1").paths == {"a": "M"}
 
 
-def test_k49_rename_by_tool(repo: Repo) -> None:
+def test_rename_by_tool_is_both_ends(repo: Repo) -> None:
     repo.rename("S1", "a", "moved/there")
     assert repo.pending("S1") == ["a", "moved/there"]
     answer = repo.commit("S1")
@@ -111,7 +111,7 @@ def test_k49_rename_by_tool(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k49_rename_of_a_file_edited_before(repo: Repo) -> None:
+def test_rename_of_a_file_edited_before(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.rename("S1", "a", "z")
     repo.edit("S1", "z", changed(5, "after", changed()))
@@ -120,7 +120,7 @@ def test_k49_rename_of_a_file_edited_before(repo: Repo) -> None:
     assert repo.blob("z") == changed(5, "after", changed()).encode()
 
 
-def test_k49_rename_and_back(repo: Repo) -> None:
+def test_rename_and_back(repo: Repo) -> None:
     repo.rename("S1", "a", "z")
     repo.rename("S1", "z", "a")
     assert repo.commit("S1").status == "nothing"
@@ -128,7 +128,7 @@ def test_k49_rename_and_back(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("end", ["a", "z"])
-def test_k49_rename_where_another_session_has_edits(repo: Repo, end: str) -> None:
+def test_rename_where_another_session_has_edits(repo: Repo, end: str) -> None:
     if end == "a":
         repo.edit("S2", "a", changed())
         repo.rename("S1", "a", "z")
@@ -140,7 +140,7 @@ def test_k49_rename_where_another_session_has_edits(repo: Repo, end: str) -> Non
     assert answer.document["left"][0]["sessions"] == ["S2"]
 
 
-def test_k51_directory_rename_of_50_files(repo: Repo) -> None:
+def test_directory_rename_of_50_files(repo: Repo) -> None:
     for number in range(50):
         repo.write(f"old/sub{number % 3}/{number}", f"{number}\n")
     repo.commit_all("fifty")
@@ -153,7 +153,7 @@ def test_k51_directory_rename_of_50_files(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k52_case_only_rename(repo: Repo) -> None:
+def test_case_only_rename(repo: Repo) -> None:
     repo.rename("S1", "a", "A")
     repo.commit("S1")
     assert repo.changes() == {"A": "A", "a": "D"}
@@ -162,7 +162,7 @@ def test_k52_case_only_rename(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k52_case_only_rename_of_a_folder(repo: Repo) -> None:
+def test_case_only_rename_of_a_folder(repo: Repo) -> None:
     repo.rename("S1", "d", "D")
     repo.commit("S1")
     assert repo.changes() == {"D/a": "A", "d/a": "D"}
@@ -176,7 +176,7 @@ def _chmod(repo: Repo, session: str, path: str, mode: int) -> None:
     repo.hook("generic", {**event, "event": "edit"})
 
 
-def test_k53_mode_only(repo: Repo) -> None:
+def test_mode_only(repo: Repo) -> None:
     oid = repo.git("rev-parse", "HEAD:a")
     _chmod(repo, "S1", "a", 0o755)
     answer = repo.commit("S1")
@@ -188,14 +188,14 @@ def test_k53_mode_only(repo: Repo) -> None:
     assert repo.mode("a") == "100644"
 
 
-def test_k53_mode_by_track(repo: Repo) -> None:
+def test_mode_by_track(repo: Repo) -> None:
     repo.file("a").chmod(0o755)
     repo.ralph("track", "--session", "S1", "a")
     repo.commit("S1")
     assert repo.mode("a") == "100755"
 
 
-def test_k53_mode_without_file_mode(repo: Repo) -> None:
+def test_mode_without_file_mode(repo: Repo) -> None:
     repo.git("config", "core.fileMode", "false")
     _chmod(repo, "S1", "a", 0o755)
     answer = repo.commit("S1")
@@ -206,7 +206,7 @@ def test_k53_mode_without_file_mode(repo: Repo) -> None:
     assert repo.mode("new") == "100644"
 
 
-def test_k53_mode_changed_by_the_user_stays_out(repo: Repo) -> None:
+def test_mode_changed_by_the_user_stays_out(repo: Repo) -> None:
     repo.file("a").chmod(0o755)
     repo.edit("S1", "a", changed())
     answer = repo.commit("S1")
@@ -224,7 +224,7 @@ def _link(repo: Repo, session: str, path: str, target: str) -> None:
     repo.hook("generic", {**event, "event": "edit"})
 
 
-def test_k54_symlink_made_and_retargeted(repo: Repo, tmp_path: Path) -> None:
+def test_symlink_is_its_text_made_and_retargeted(repo: Repo, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("not ours\n")
     for target in (str(secret), "a", "no/such/thing"):
@@ -237,7 +237,7 @@ def test_k54_symlink_made_and_retargeted(repo: Repo, tmp_path: Path) -> None:
     repo.git("cat-file", "-e", oid, code=1)
 
 
-def test_k55_file_becomes_a_link_and_back(repo: Repo) -> None:
+def test_file_becomes_a_link_and_back(repo: Repo) -> None:
     _link(repo, "S1", "a", "b")
     assert repo.commit("S1").paths == {"a": "T"}
     assert repo.mode("a") == "120000"
@@ -247,7 +247,7 @@ def test_k55_file_becomes_a_link_and_back(repo: Repo) -> None:
     assert repo.mode("a") == "100644"
 
 
-def test_k55_folder_becomes_a_file(repo: Repo) -> None:
+def test_folder_becomes_a_file(repo: Repo) -> None:
     repo.write("d/sub/b", "text\n")
     repo.commit_all("more")
     repo.delete("S1", "d/a")
@@ -260,7 +260,7 @@ def test_k55_folder_becomes_a_file(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k55_file_becomes_a_folder(repo: Repo) -> None:
+def test_file_becomes_a_folder(repo: Repo) -> None:
     repo.delete("S1", "a")
     repo.edit("S1", "a/inner/x", "text\n")
     answer = repo.commit("S1")
@@ -268,7 +268,7 @@ def test_k55_file_becomes_a_folder(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k55_folder_becomes_a_link(repo: Repo) -> None:
+def test_folder_becomes_a_link(repo: Repo) -> None:
     repo.delete("S1", "d/a")
     repo.file("d").rmdir()
     _link(repo, "S1", "d", "e")
@@ -278,7 +278,7 @@ def test_k55_folder_becomes_a_link(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k55_only_the_new_file_is_the_sessions(repo: Repo) -> None:
+def test_only_the_new_file_is_the_sessions(repo: Repo) -> None:
     """The user removed the folder, the session put a file there: all of it goes, or it is refused."""
     repo.remove("d/a")
     repo.file("d").rmdir()
@@ -290,7 +290,7 @@ def test_k55_only_the_new_file_is_the_sessions(repo: Repo) -> None:
         assert repo.changes() == {"d": "A", "d/a": "D"}
 
 
-def test_k56_written_through_a_link_that_leads_out(repo: Repo, tmp_path: Path) -> None:
+def test_written_through_a_link_that_leads_out(repo: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     os.symlink(outside, repo.file("link"))
@@ -300,7 +300,7 @@ def test_k56_written_through_a_link_that_leads_out(repo: Repo, tmp_path: Path) -
     assert repo.ralph("track", "--session", "S1", "link/x", code=128).said.startswith("fatal: ")
 
 
-def test_k56_folder_became_a_link_after_recording(repo: Repo, tmp_path: Path) -> None:
+def test_folder_became_a_link_after_recording(repo: Repo, tmp_path: Path) -> None:
     repo.edit("S1", "d/a", changed())
     repo.edit("S1", "b", changed())
     outside = tmp_path / "outside"
@@ -314,7 +314,7 @@ def test_k56_folder_became_a_link_after_recording(repo: Repo, tmp_path: Path) ->
     repo.git("cat-file", "-e", repo.git("hash-object", str(outside / "a")), code=1)
 
 
-def test_k57_repository_reached_through_a_symlink(repo: Repo, tmp_path: Path) -> None:
+def test_repository_reached_through_a_symlink(repo: Repo, tmp_path: Path) -> None:
     alias = tmp_path / "alias"
     os.symlink(repo.root, alias)
     repo.write("a", changed())
@@ -327,13 +327,13 @@ def test_k57_repository_reached_through_a_symlink(repo: Repo, tmp_path: Path) ->
     assert repo.changes() == dict.fromkeys(["a", "b", "d/a"], "M")
 
 
-def test_k57_folder_alias_inside_the_repository(repo: Repo) -> None:
+def test_folder_alias_inside_the_repository(repo: Repo) -> None:
     os.symlink("d", repo.file("link"))
     repo.edit("S1", "link/a", changed())
     assert repo.pending("S1") == ["d/a"]
 
 
-def test_k58_created_and_deleted_before_the_commit(repo: Repo) -> None:
+def test_created_and_deleted_before_the_commit_is_consumed(repo: Repo) -> None:
     repo.edit("S1", "n", "new\n")
     repo.delete("S1", "n")
     answer = repo.commit("S1")
@@ -343,7 +343,7 @@ def test_k58_created_and_deleted_before_the_commit(repo: Repo) -> None:
     assert repo.commit("S1").notes == ""
 
 
-def test_k59_edited_then_restored_to_head(repo: Repo) -> None:
+def test_edited_then_restored_to_head_is_nothing_to_commit(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.git("checkout", "--", "a")
     answer = repo.commit("S1")
@@ -354,7 +354,7 @@ def test_k59_edited_then_restored_to_head(repo: Repo) -> None:
     assert repo.count() == 1
 
 
-def test_k59_restored_by_the_session_itself(repo: Repo) -> None:
+def test_restored_by_the_session_itself(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.edit("S1", "a", TEN)
     repo.edit("S1", "b", changed())
@@ -364,7 +364,7 @@ def test_k59_restored_by_the_session_itself(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k59_the_text_comes_back(repo: Repo) -> None:
+def test_the_restored_text_comes_back(repo: Repo) -> None:
     """Restored and consumed; when the session's text is there again, it is the session's again."""
     repo.edit("S1", "a", changed())
     repo.git("checkout", "--", "a")
@@ -375,7 +375,7 @@ def test_k59_the_text_comes_back(repo: Repo) -> None:
     assert repo.changes() == {"a": "M"}
 
 
-def test_k59_the_text_comes_back_in_a_commit_of_the_users(repo: Repo) -> None:
+def test_the_restored_text_comes_back_in_a_commit_of_the_users(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.git("checkout", "--", "a")
     repo.commit("S1")
@@ -385,7 +385,7 @@ def test_k59_the_text_comes_back_in_a_commit_of_the_users(repo: Repo) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
-def test_k60_identical_rewrite(repo: Repo) -> None:
+def test_identical_rewrite_makes_no_commit(repo: Repo) -> None:
     repo.edit("S1", "a", TEN)
     answer = repo.commit("S1")
     assert answer.status == "nothing"

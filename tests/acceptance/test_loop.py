@@ -31,7 +31,7 @@ def three(loop: Loop) -> dict[str, list[Do]]:
 
 
 @pytest.mark.parametrize("place", [".", "d", "linked"])
-def test_l99_three_tasks(repo: Repo, tmp_path: Path, place: str) -> None:
+def test_three_tasks_make_three_commits(repo: Repo, tmp_path: Path, place: str) -> None:
     loop = Loop.make(repo.worktree("linked") if place == "linked" else repo, tmp_path / "aside")
     three(loop)
     said = loop.run("../plan.md" if place == "d" else "plan.md", cwd=place if place == "d" else ".")
@@ -49,7 +49,7 @@ def test_l99_three_tasks(repo: Repo, tmp_path: Path, place: str) -> None:
     assert [(row["state"], row["pending"]) for row in rows] == [("ended", 0)] * 3
 
 
-def test_l100_no_op(loop: Loop) -> None:
+def test_task_without_changes_is_ticked_without_a_commit(loop: Loop) -> None:
     loop.plan("nothing", "two")
     loop.script({"two": [["write", "two.txt", "two\n"]]})
     loop.run()
@@ -67,7 +67,7 @@ def test_a_task_whose_edits_nobody_recorded_is_not_ticked(loop: Loop) -> None:
     assert (loop.boxes(), loop.commits(), loop.worked()) == ("  ", [], ["one"])
 
 
-def test_l101_foreign_edit(loop: Loop) -> None:
+def test_foreign_edit_during_a_task_stays_out(loop: Loop) -> None:
     three(loop)
     loop.script({"one": [["write", "one.txt", "1\n"], ["raw", "u", "the user's\n"]]})
     said = loop.run("--max-tasks", "1")
@@ -76,7 +76,7 @@ def test_l101_foreign_edit(loop: Loop) -> None:
     assert loop.repo.git("diff", "--name-only") == "u"
 
 
-def test_l102_agent_fails(loop: Loop) -> None:
+def test_agent_that_fails_stops_the_loop(loop: Loop) -> None:
     script = three(loop)
     script["two"] = [
         ["write", "two.txt", "half\n"],
@@ -100,7 +100,7 @@ def test_l102_agent_fails(loop: Loop) -> None:
     loop.repo.ralph("run", "plan.md", "--resume", code=128)
 
 
-def test_l103_verification_fails(loop: Loop) -> None:
+def test_verification_that_fails_commits_nothing(loop: Loop) -> None:
     three(loop)
     log = loop.aside / "checks"
     checks = [
@@ -122,7 +122,7 @@ def test_l103_verification_fails(loop: Loop) -> None:
     assert log.read_text() == "a\n" + "a\nc\n" * 3
 
 
-def test_l103_checks_see_the_contract(loop: Loop) -> None:
+def test_checks_see_the_contract(loop: Loop) -> None:
     loop.plan("one")
     loop.script({"one": [["write", "one.txt.py", "1\n"]]})
     loop.run(
@@ -130,7 +130,7 @@ def test_l103_checks_see_the_contract(loop: Loop) -> None:
     )
 
 
-def test_l103_checks_are_skipped_for_documentation(loop: Loop) -> None:
+def test_checks_are_skipped_for_documentation(loop: Loop) -> None:
     loop.plan("one")
     loop.script({"one": [["write", "README.md", "1\n"], ["write", "docs/x.RST", "1\n"]]})
     said = loop.run("--verify", "false")
@@ -138,7 +138,7 @@ def test_l103_checks_are_skipped_for_documentation(loop: Loop) -> None:
     assert loop.boxes() == "x"
 
 
-def test_l104_commit_fails_by_hook(loop: Loop) -> None:
+def test_commit_that_fails_by_hook_leaves_the_box_open(loop: Loop) -> None:
     three(loop)
     hook = loop.repo.common / "hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
@@ -152,7 +152,7 @@ def test_l104_commit_fails_by_hook(loop: Loop) -> None:
     assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "two", "three"])
 
 
-def test_l104_commit_fails_for_want_of_an_identity(loop: Loop) -> None:
+def test_commit_that_fails_for_want_of_an_identity_leaves_the_box_open(loop: Loop) -> None:
     three(loop)
     none = {"GIT_AUTHOR_NAME": "", "GIT_COMMITTER_NAME": "", "GIT_COMMITTER_EMAIL": "", "EMAIL": ""}
     said = loop.run(code=128, env=none)
@@ -160,7 +160,7 @@ def test_l104_commit_fails_for_want_of_an_identity(loop: Loop) -> None:
     assert "failed" in said.said
 
 
-def test_l104_commit_is_refused(loop: Loop) -> None:
+def test_commit_that_is_refused_leaves_the_box_open(loop: Loop) -> None:
     three(loop)
     loop.script({"one": [["write", "one.txt", "1\n"], ["sh", "git rev-parse HEAD > .git/MERGE_HEAD"]]})
     said = loop.run(code=4)
@@ -171,14 +171,14 @@ def test_l104_commit_is_refused(loop: Loop) -> None:
     assert (loop.boxes(), loop.commits()) == ("x  ", [{"one.txt": "A"}])
 
 
-def test_l105_deletions_and_renames(loop: Loop) -> None:
+def test_deletions_and_renames_are_committed(loop: Loop) -> None:
     loop.plan("one")
     loop.script({"one": [["delete", "a"], ["rename", "b", "moved"]]})
     loop.run()
     assert loop.commits() == [{"a": "D", "b": "D", "moved": "A"}]
 
 
-def test_l106_plan_edited_meanwhile(loop: Loop) -> None:
+def test_plan_edited_meanwhile_skips_and_doubles_nothing(loop: Loop) -> None:
     loop.plan("one", "two", "three")
     text = "- [ ] new\n- [ ] three\n- [ ] one\n- [ ] two, reworded\n"
     names = ["one", "two", "three", "new", "two, reworded"]
@@ -191,7 +191,7 @@ def test_l106_plan_edited_meanwhile(loop: Loop) -> None:
     assert loop.subjects()[1:] == ["Task 1/4: new", "Task 2/4: three", "Task 4/4: two, reworded"]
 
 
-def test_l106_the_task_at_work_is_reworded(loop: Loop) -> None:
+def test_the_task_at_work_is_reworded(loop: Loop) -> None:
     loop.plan("one", "two", "three")
     text = "- [x] one\n- [ ] two, better said\n- [ ] three\n"
     loop.script({"two": [["write", "two.txt", "2\n"], ["raw", "plan.md", text]]})
@@ -201,7 +201,7 @@ def test_l106_the_task_at_work_is_reworded(loop: Loop) -> None:
     assert loop.boxes() == "xxx"
 
 
-def test_l106_the_task_at_work_is_taken_out(loop: Loop) -> None:
+def test_the_task_at_work_is_taken_out(loop: Loop) -> None:
     loop.plan("one", "two", "three")
     text = "- [ ] three\n- [ ] four\n"
     loop.script({"one": [["write", "one.txt", "1\n"], ["raw", "plan.md", text]]})
@@ -210,7 +210,7 @@ def test_l106_the_task_at_work_is_taken_out(loop: Loop) -> None:
     assert (loop.worked(), loop.boxes()) == (["one", "three", "four"], "xx")
 
 
-def test_l106_equal_texts_are_told_apart(loop: Loop) -> None:
+def test_equal_texts_are_told_apart(loop: Loop) -> None:
     loop.plan("again", "other", "again")
     loop.run()
     assert (loop.worked(), loop.boxes()) == (["again", "other", "again"], "xxx")
@@ -222,7 +222,7 @@ PLAN = (
 )
 
 
-def test_l107_plan_syntax(loop: Loop) -> None:
+def test_syntax_of_plans(loop: Loop) -> None:
     loop.repo.write("plan.md", PLAN)
     loop.run()
     assert loop.worked() == ["star", "nested \ufffd", "numbered", "wide", "no newline"]
@@ -233,7 +233,7 @@ def test_l107_plan_syntax(loop: Loop) -> None:
     assert loop.repo.read("plan.md") == expected
 
 
-def test_l107_nothing_to_do_and_unreadable(loop: Loop) -> None:
+def test_plan_with_nothing_to_do_and_unreadable_plan(loop: Loop) -> None:
     loop.repo.write("plan.md", "# no task here\n")
     assert "no open task" in loop.run().text
     loop.repo.write("plan.md", "- [x] one\n")
@@ -245,7 +245,7 @@ def test_l107_nothing_to_do_and_unreadable(loop: Loop) -> None:
     assert loop.worked() == []
 
 
-def test_l108_the_tick_is_not_in_the_commit(loop: Loop) -> None:
+def test_the_tick_is_not_in_the_commit(loop: Loop) -> None:
     loop.plan("one", "two")
     loop.repo.commit_all("plan")
     loop.base = loop.repo.head()
@@ -273,7 +273,7 @@ def wait_for(loop: Loop, calls: int) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_l109_interrupt(loop: Loop, how: signal.Signals) -> None:
+def test_interrupt_stops_the_agent_and_keeps_the_session(loop: Loop, how: signal.Signals) -> None:
     script = three(loop)
     pid = loop.aside / "pid"
     script["two"].append(["once", str(loop.aside / "m"), ["sh", f"echo $PPID > {pid}"], ["sleep", 60]])
@@ -298,7 +298,7 @@ def test_l109_interrupt(loop: Loop, how: signal.Signals) -> None:
     loop.repo.ralph("run", "list")
 
 
-def test_l109_resume_after_an_interrupt(loop: Loop) -> None:
+def test_resume_after_an_interrupt(loop: Loop) -> None:
     script = three(loop)
     script["two"].append(["once", str(loop.aside / "m"), ["sleep", 60]])
     loop.script(script)
@@ -315,7 +315,7 @@ def test_l109_resume_after_an_interrupt(loop: Loop) -> None:
     assert len(loop.commits()) == 3
 
 
-def test_l109_second_loop(loop: Loop) -> None:
+def test_second_loop_on_the_same_plan_is_refused(loop: Loop) -> None:
     loop.plan("wait")
     loop.plan("other", name="other.md")
     loop.script({"wait": [["sleep", 60]], "other": [["write", "o.txt", "o\n"]]})
@@ -334,7 +334,7 @@ def test_l109_second_loop(loop: Loop) -> None:
     child.communicate()
 
 
-def test_l110_max_tasks(loop: Loop) -> None:
+def test_max_tasks_ends_the_loop(loop: Loop) -> None:
     three(loop)
     loop.run("--max-tasks", "1")
     assert (loop.boxes(), loop.worked()) == ("x  ", ["one"])
@@ -342,7 +342,7 @@ def test_l110_max_tasks(loop: Loop) -> None:
     assert (loop.boxes(), loop.worked()) == ("xx ", ["one", "two"])
 
 
-def test_l110_dry_run(loop: Loop) -> None:
+def test_dry_run_changes_nothing(loop: Loop) -> None:
     three(loop)
     loop.repo.write("plan.md", "- [x] one\n- [ ] two (bead bd-7)\n- [ ] three\n")
     before = sorted(loop.repo.root.rglob("*"))
@@ -362,7 +362,7 @@ def test_l110_dry_run(loop: Loop) -> None:
     assert loop.worked() == []
 
 
-def test_l113_promise(loop: Loop) -> None:
+def test_repeated_until_the_promise(loop: Loop) -> None:
     loop.plan("one")
     marks = [str(loop.aside / f"m{n}") for n in range(2)]
     first: Do = [
@@ -381,7 +381,7 @@ def test_l113_promise(loop: Loop) -> None:
     assert (loop.boxes(), loop.commits()) == ("x", [{"one.txt": "A"}])
 
 
-def test_l113_limit(loop: Loop) -> None:
+def test_limit_of_iterations_fails_the_task(loop: Loop) -> None:
     loop.plan("one")
     loop.script({"one": [["write", "one.txt", "1\n"]]})
     said = loop.run("--promise", "done", "--max-iterations", "2", code=1)
@@ -393,7 +393,7 @@ def test_l113_limit(loop: Loop) -> None:
     assert (loop.boxes(), loop.commits()) == ("x", [{"one.txt": "A"}])
 
 
-def test_l113_an_event_ends_the_task(loop: Loop) -> None:
+def test_an_event_ends_the_task(loop: Loop) -> None:
     loop.plan("one")
     loop.script({"one": [["once", str(loop.aside / "m"), ["exit", 0]], ["emit", "task.done"]]})
     loop.run("--promise", "never said")
@@ -527,7 +527,7 @@ def by_shell(loop: Loop, *words: str, command: str, code: int) -> runner.Done:
     return loop.repo.ralph("run", *words, "--", "sh", "-c", command, code=code)
 
 
-def test_l103_checks_run_where_the_agent_committed_code_itself(loop: Loop) -> None:
+def test_checks_run_where_the_agent_committed_code_itself(loop: Loop) -> None:
     """Documentation alone is pending then, but HEAD gained code that nobody checked."""
     loop.plan("one")
     loop.repo.commit_all("the plan")
@@ -538,7 +538,7 @@ def test_l103_checks_run_where_the_agent_committed_code_itself(loop: Loop) -> No
     assert loop.boxes() == " "
 
 
-def test_l109_a_plan_that_another_loop_ticked_is_nobodys_edit(loop: Loop) -> None:
+def test_a_plan_that_another_loop_ticked_is_nobodys_edit(loop: Loop) -> None:
     loop.plan("other", name="other.md")
     loop.plan("one")
     loop.repo.commit_all("the plans")
@@ -546,7 +546,7 @@ def test_l109_a_plan_that_another_loop_ticked_is_nobodys_edit(loop: Loop) -> Non
     assert (loop.boxes(), loop.boxes("other.md")) == ("x", "x")
 
 
-def test_l100_a_file_that_was_dirty_before_and_changed_is_no_no_op(loop: Loop) -> None:
+def test_a_file_that_was_dirty_before_and_changed_is_no_no_op(loop: Loop) -> None:
     loop.plan("one")
     loop.repo.commit_all("the plan")
     loop.repo.write("u", "the user's\n")

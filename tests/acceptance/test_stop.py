@@ -52,7 +52,7 @@ def events(repo: Repo) -> list[str]:
     return [json.loads(line)["topic"] for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def test_l82_not_done(repo: Repo) -> None:
+def test_without_the_promise_the_stop_is_blocked(repo: Repo) -> None:
     launch(repo)
     change(repo, iteration=2)
     out = stop(repo).json()
@@ -62,7 +62,7 @@ def test_l82_not_done(repo: Repo) -> None:
     assert state(repo)["iteration"] == 3
 
 
-def test_l83_done(repo: Repo) -> None:
+def test_the_promise_ends_the_loop(repo: Repo) -> None:
     launch(repo)
     assert stop(repo, f"All of it.\n\n{DONE}\n").out == b""
     assert state(repo)["status"] == "completed"
@@ -85,7 +85,7 @@ def test_l83_done(repo: Repo) -> None:
         ("<promise>", "<promise><promise></promise>", True),
     ],
 )
-def test_l84_custom_promise(repo: Repo, promise: str, said: str, done: bool) -> None:
+def test_custom_promise_is_compared_literally(repo: Repo, promise: str, said: str, done: bool) -> None:
     launch(repo, completion_promise=promise)
     assert (stop(repo, said).out == b"") is done
     assert state(repo)["status"] == ("completed" if done else "in_progress")
@@ -103,7 +103,7 @@ def text(words: str) -> dict[str, object]:
 TOOL: dict[str, object] = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": DONE}}
 
 
-def test_l85_transcript_only(repo: Repo, tmp_path: Path) -> None:
+def test_promise_is_found_in_the_transcript(repo: Repo, tmp_path: Path) -> None:
     launch(repo)
     file = tmp_path / "t.jsonl"
     file.write_text(
@@ -120,7 +120,7 @@ def test_l85_transcript_only(repo: Repo, tmp_path: Path) -> None:
     assert state(repo)["status"] == "completed"
 
 
-def test_l85_a_subagents_own_transcript(repo: Repo, tmp_path: Path) -> None:
+def test_a_subagents_own_transcript(repo: Repo, tmp_path: Path) -> None:
     launch(repo)
     main, own = tmp_path / "main.jsonl", tmp_path / "own.jsonl"
     main.write_text(entry("assistant", text("the parent")))
@@ -132,7 +132,7 @@ def test_l85_a_subagents_own_transcript(repo: Repo, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("session", ["S2", "", None])
-def test_l86_other_sessions(repo: Repo, session: str | None) -> None:
+def test_other_sessions_may_stop(repo: Repo, session: str | None) -> None:
     launch(repo)
     before = state(repo)
     assert stop(repo, session_id=session).out == b""
@@ -143,7 +143,7 @@ def test_l86_other_sessions(repo: Repo, session: str | None) -> None:
     assert stop(repo, session_id=session).out == b""
 
 
-def test_l87_limit(repo: Repo) -> None:
+def test_the_limit_ends_the_loop_as_failed(repo: Repo) -> None:
     launch(repo)
     change(repo, iteration=10)
     done = stop(repo)
@@ -156,7 +156,7 @@ def test_l87_limit(repo: Repo) -> None:
     assert stop(repo).json()["decision"] == "block"
 
 
-def test_l88_the_agents_own_cap(repo: Repo) -> None:
+def test_consecutive_blocks_stay_under_the_agents_own_cap(repo: Repo) -> None:
     launch(repo, max_iterations=0)
     blocked = [bool(stop(repo, stop_hook_active=n > 0).out) for n in range(8)]
     assert blocked == [True] * 7 + [False]
@@ -168,7 +168,7 @@ def test_l88_the_agents_own_cap(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("damage", ["truncated", "types", "folder", "empty"])
-def test_l89_unreadable_state(repo: Repo, damage: str) -> None:
+def test_unreadable_state_lets_stop_and_is_kept(repo: Repo, damage: str) -> None:
     launch(repo)
     file = repo.state / "beads/bd-1.json"
     data = file.read_bytes()
@@ -186,7 +186,7 @@ def test_l89_unreadable_state(repo: Repo, damage: str) -> None:
     assert (file.read_bytes() if file.is_file() else None) == kept
 
 
-def test_l90_worker_in_a_worktree(repo: Repo, tmp_path: Path) -> None:
+def test_worker_is_found_by_its_id_from_elsewhere(repo: Repo, tmp_path: Path) -> None:
     launch(repo)
     linked = repo.worktree("w")
     assert stop(linked).json()["decision"] == "block"
@@ -200,7 +200,7 @@ def test_l90_worker_in_a_worktree(repo: Repo, tmp_path: Path) -> None:
     assert stop(repo, **{**subagent, "agent_id": "a2"}).out == b""
 
 
-def test_l90_two_workers_of_one_session(repo: Repo, tmp_path: Path) -> None:
+def test_two_workers_of_one_session_are_told_apart(repo: Repo, tmp_path: Path) -> None:
     from gitralph.policy.wording import MARK
 
     launch(repo, "bd-1")
@@ -214,7 +214,7 @@ def test_l90_two_workers_of_one_session(repo: Repo, tmp_path: Path) -> None:
     assert (state(repo, "bd-1")["iteration"], state(repo, "bd-2")["iteration"]) == (0, 1)
 
 
-def test_l91_gates(repo: Repo) -> None:
+def test_gates_that_are_not_met_block(repo: Repo) -> None:
     launch(repo)
     repo.git("config", "ralph.loop.requireCommit", "true")
     repo.git("config", "ralph.loop.requireClean", "true")
@@ -235,7 +235,7 @@ def test_l91_gates(repo: Repo) -> None:
     assert state(repo)["status"] == "completed"
 
 
-def test_l92_two_stops_at_once(repo: Repo) -> None:
+def test_two_stops_at_once_count_twice(repo: Repo) -> None:
     launch(repo)
     payload = {
         "session_id": "S1",
@@ -256,7 +256,7 @@ def test_l92_two_stops_at_once(repo: Repo) -> None:
     assert state(repo)["iteration"] == 2
 
 
-def test_l93_no_loop(repo: Repo) -> None:
+def test_without_a_loop_the_stop_is_silent(repo: Repo) -> None:
     took = []
     for _ in range(5):
         start = time.monotonic()
@@ -270,7 +270,7 @@ def test_l93_no_loop(repo: Repo) -> None:
     assert time.monotonic() - start < 0.2
 
 
-def test_l94_background_work(repo: Repo) -> None:
+def test_background_work_is_not_the_end(repo: Repo) -> None:
     launch(repo)
     before = state(repo)
     task = {"id": "a9", "type": "subagent", "status": "running", "description": "sub"}

@@ -13,7 +13,7 @@ MINE = TEN.replace("line 9\n", "line nine\n")
 THEIRS = TEN.replace("line 2\n", "line two\n")
 
 
-def test_k110_same_path_in_two_linked_worktrees(repo: Repo) -> None:
+def test_same_path_in_two_linked_worktrees_is_kept_apart(repo: Repo) -> None:
     one, two = repo.worktree("one"), repo.worktree("two")
     one.edit("S1", "a", MINE)
     two.edit("S2", "a", THEIRS)
@@ -30,7 +30,7 @@ def test_k110_same_path_in_two_linked_worktrees(repo: Repo) -> None:
     assert repo.blob("a") == (TEN + "main\n").encode()
 
 
-def test_k110_one_session_in_two_worktrees(repo: Repo) -> None:
+def test_one_session_in_two_worktrees_is_kept_apart(repo: Repo) -> None:
     one = repo.worktree("one")
     one.edit("S1", "a", MINE)
     repo.edit("S1", "b", MINE)
@@ -43,7 +43,7 @@ def test_k110_one_session_in_two_worktrees(repo: Repo) -> None:
     assert repo.changes() == {"b": "M"}
 
 
-def test_k111_written_from_elsewhere(repo: Repo) -> None:
+def test_record_belongs_to_the_worktree_that_was_written(repo: Repo) -> None:
     one = repo.worktree("one")
     one.write("a", MINE)
     event = {"session": "S1", "cwd": str(repo.root), "event": "edit", "path": str(one.file("a")),
@@ -58,7 +58,7 @@ def test_k111_written_from_elsewhere(repo: Repo) -> None:
     assert repo.head() == main
 
 
-def test_k111_a_worktree_inside_the_main_one(repo: Repo) -> None:
+def test_a_worktree_inside_the_main_one(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", ".worktrees/x", "-b", "x")
     inner = Repo(repo.root / ".worktrees/x", repo.env, False, repo._clock)
     inner.write("a", MINE)
@@ -69,7 +69,7 @@ def test_k111_a_worktree_inside_the_main_one(repo: Repo) -> None:
     assert inner.pending("S1") == ["a"]
 
 
-def test_k112_a_worktree_that_was_moved_keeps_its_records(repo: Repo, tmp_path: Path) -> None:
+def test_a_worktree_that_was_moved_keeps_its_records(repo: Repo, tmp_path: Path) -> None:
     one = repo.worktree("one")
     one.edit("S1", "a", MINE)
     repo.git("worktree", "move", str(one.root), str(tmp_path / "moved"))
@@ -80,7 +80,7 @@ def test_k112_a_worktree_that_was_moved_keeps_its_records(repo: Repo, tmp_path: 
 
 
 @pytest.mark.parametrize("how", ["removed", "by hand", "pruned"])
-def test_k112_records_of_a_lost_worktree_stay_and_go_nowhere_else(repo: Repo, how: str) -> None:
+def test_records_of_a_lost_worktree_stay_and_go_nowhere_else(repo: Repo, how: str) -> None:
     one = repo.worktree("one")
     one.edit("S1", "a", MINE)
     (records,) = (repo.state / "worktrees").iterdir()
@@ -99,7 +99,7 @@ def test_k112_records_of_a_lost_worktree_stay_and_go_nowhere_else(repo: Repo, ho
     assert records.name in repo.ralph("gc", "--dry-run").text
 
 
-def test_k112_a_new_worktree_of_the_same_name_is_another_one(repo: Repo) -> None:
+def test_a_new_worktree_of_the_same_name_is_another_one(repo: Repo) -> None:
     one = repo.worktree("one")
     one.edit("S1", "a", MINE)
     repo.git("worktree", "remove", "--force", str(one.root))
@@ -110,7 +110,7 @@ def test_k112_a_new_worktree_of_the_same_name_is_another_one(repo: Repo) -> None
     assert one.owners("S1") == {"a": "nobody"}
 
 
-def test_k112_the_folder_is_gone_under_our_feet(repo: Repo) -> None:
+def test_the_folder_of_the_worktree_is_gone(repo: Repo) -> None:
     one = repo.worktree("one")
     one.edit("S1", "a", MINE)
     git_dir = one.git("rev-parse", "--absolute-git-dir")
@@ -129,7 +129,7 @@ def _in_hook(repo: Repo, hook: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_k113_inside_a_git_hook(repo: Repo, tmp_path: Path) -> None:
+def test_inside_a_git_hook_the_right_repository(repo: Repo, tmp_path: Path) -> None:
     """The user's commit runs us in post-commit: git's variables name this repository, not another."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -147,7 +147,7 @@ def test_k113_inside_a_git_hook(repo: Repo, tmp_path: Path) -> None:
     assert repo.git("diff", "--cached", "--name-only") == ""
 
 
-def test_k113_relative_variables_as_git_sets_them(repo: Repo) -> None:
+def test_relative_variables_as_git_sets_them(repo: Repo) -> None:
     """In a hook GIT_DIR is ``.git`` and GIT_INDEX_FILE ``.git/index``."""
     from tests.support.runner import COMMAND
 
@@ -163,7 +163,7 @@ def test_k113_relative_variables_as_git_sets_them(repo: Repo) -> None:
     assert repo.changes("HEAD^") == {"b": "M"}
 
 
-def test_k113_in_pre_commit_the_users_index_lock_is_respected(repo: Repo) -> None:
+def test_in_pre_commit_the_users_index_lock_is_respected(repo: Repo) -> None:
     """A commit from within the user's own commit would meet his index.lock: busy, not broken."""
     from tests.support.runner import COMMAND
 
@@ -181,7 +181,7 @@ def test_k113_in_pre_commit_the_users_index_lock_is_respected(repo: Repo) -> Non
     assert repo.pending("S1") == ["a"]
 
 
-def test_k113_no_variable_leaks_to_a_hook_of_the_repository(repo: Repo, tmp_path: Path) -> None:
+def test_no_variable_leaks_to_a_hook_of_the_repository(repo: Repo, tmp_path: Path) -> None:
     _in_hook(repo, "pre-commit", f"env | grep ^GIT_ | cut -d= -f1 | sort > '{tmp_path}/seen'")
     repo.edit("S1", "a", MINE)
     quarantine = str(tmp_path / "objects")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.test_loops_a_events import emit, file_of, lines, start, topics
+from tests.acceptance.test_events import emit, file_of, lines, start, topics
 from tests.support import runner
 from tests.support.repo import Repo
 from tests.support.texts import changed
@@ -24,7 +24,7 @@ def current(repo: Repo, folder: str = "") -> str:
     return (repo.state / folder / "current-events").read_text()
 
 
-def test_l20_same_second(repo: Repo) -> None:
+def test_runs_of_the_same_second_are_apart(repo: Repo) -> None:
     places = [repo, repo.worktree("w1"), repo.worktree("w2")]
     start(repo)
     with ThreadPoolExecutor(5) as pool:
@@ -38,14 +38,14 @@ def test_l20_same_second(repo: Repo) -> None:
     assert all(topics(repo, "--run", run) == [run] for run in found)
 
 
-def test_l20_a_second_is_shared_by_number(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_is_shared_by_number(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.strftime", lambda *_: "20260101-000000")
     found = [start(repo) for _ in range(12)]
     assert found[:3] == ["20260101-000000", "20260101-000000-2", "20260101-000000-3"]
     assert list(runs_of(repo)) == found
 
 
-def test_l21_resume_reuses(repo: Repo) -> None:
+def test_resume_reuses_run_file_and_marker(repo: Repo) -> None:
     run = start(repo)
     emit(repo, "a")
     marker = current(repo)
@@ -55,14 +55,14 @@ def test_l21_resume_reuses(repo: Repo) -> None:
     assert list(runs_of(repo)) == [run]
 
 
-def test_l22_nothing_to_resume(repo: Repo) -> None:
+def test_nothing_to_resume_is_said(repo: Repo) -> None:
     said = repo.ralph("run", "resume", code=128)
     assert "hint: git ralph run start" in said.said
     repo.ralph("run", "--resume", code=128)
     assert not repo.state.exists()
 
 
-def test_l22_deleted_file(repo: Repo) -> None:
+def test_resume_of_a_deleted_file_is_an_error(repo: Repo) -> None:
     run = start(repo)
     file_of(repo, run).unlink()
     said = repo.ralph("run", "resume", code=128)
@@ -71,7 +71,7 @@ def test_l22_deleted_file(repo: Repo) -> None:
     assert not file_of(repo, run).exists()
 
 
-def test_l23_only_what_is_new(repo: Repo) -> None:
+def test_resume_hands_on_only_what_is_new(repo: Repo) -> None:
     start(repo)
     emit(repo, "old")
     emit(repo, "loop.terminate")
@@ -86,7 +86,7 @@ def test_l23_only_what_is_new(repo: Repo) -> None:
     assert "parked" not in said2.said
 
 
-def test_l23_after_a_crash_without_an_end(repo: Repo) -> None:
+def test_resume_after_a_crash_without_an_end(repo: Repo) -> None:
     start(repo)
     emit(repo, "a")
     assert [row["topic"] for row in repo.ralph("run", "resume", "--json").json()["new"]] == ["a"]
@@ -94,7 +94,7 @@ def test_l23_after_a_crash_without_an_end(repo: Repo) -> None:
     assert [row["topic"] for row in repo.ralph("run", "resume", "--json").json()["new"]] == ["b"]
 
 
-def test_l24_identity_kept(repo: Repo) -> None:
+def test_resume_keeps_the_links_of_the_run(repo: Repo) -> None:
     repo.write("plan.md", "- [ ] one\n")
     repo.ralph("run", "plan.md", "--", "/bin/false", code=1)
     (first,) = runs_of(repo)
@@ -114,7 +114,7 @@ def test_l24_identity_kept(repo: Repo) -> None:
     repo.ralph("run", "resume", "--run", "../x", code=129)
 
 
-def test_l25_current_is_per_worktree(repo: Repo) -> None:
+def test_current_run_is_per_worktree(repo: Repo) -> None:
     linked = repo.worktree("w")
     ours, theirs = start(repo), start(linked)
     emit(repo, "ours")
@@ -124,7 +124,7 @@ def test_l25_current_is_per_worktree(repo: Repo) -> None:
     assert [run for run, row in runs_of(linked).items() if row["current"]] == [theirs]
 
 
-def test_l26_no_symlinks(repo: Repo) -> None:
+def test_no_command_makes_symlinks(repo: Repo) -> None:
     linked = repo.worktree("w")
     repo.write("plan.md", "- [ ] one\n")
     for place in (repo, linked):
@@ -141,7 +141,7 @@ def test_l26_no_symlinks(repo: Repo) -> None:
             assert not [n for n in folders + names if os.path.islink(os.path.join(folder, n))]
 
 
-def test_l27_session_start_gives_the_contract(repo: Repo, environ: dict[str, str], tmp_path: Path) -> None:
+def test_session_start_gives_the_contract(repo: Repo, environ: dict[str, str], tmp_path: Path) -> None:
     odd = Repo.init(tmp_path / "a 'b\" $(c)\nd", environ)
     odd.write("x", "x\n")
     odd.commit_all("base")
@@ -172,7 +172,7 @@ def _begin(repo: Repo, *more: str, plan: str = "p", task: str = "3") -> str:
     return repo.ralph("session", "start", "--plan", plan, "--task", task, *more).text.strip()
 
 
-def test_l28_continue(repo: Repo) -> None:
+def test_continue_finds_the_session_of_the_task(repo: Repo) -> None:
     first = _begin(repo)
     repo.edit(first, "a", changed())
     assert _begin(repo, "--continue") == first
@@ -182,7 +182,7 @@ def test_l28_continue(repo: Repo) -> None:
     assert repo.pending(second) == []
 
 
-def test_l29_two_plans_at_once(repo: Repo) -> None:
+def test_two_plans_at_once_commit_their_own(repo: Repo) -> None:
     one = _begin(repo, plan="a.md", task="1")
     repo.edit(one, "a", changed())
     two = _begin(repo, plan="b.md", task="1")
@@ -195,7 +195,7 @@ def test_l29_two_plans_at_once(repo: Repo) -> None:
     assert "Ralph-Plan: a.md" in repo.trailers()
 
 
-def test_l30_two_sessions_same_plan_and_task(repo: Repo) -> None:
+def test_two_sessions_of_one_task_commit_their_own(repo: Repo) -> None:
     one, two = _begin(repo), _begin(repo)
     repo.edit(one, "a", changed())
     repo.edit(two, "b", changed())
@@ -206,7 +206,7 @@ def test_l30_two_sessions_same_plan_and_task(repo: Repo) -> None:
     assert repo.changes() == {"b": "M"}
 
 
-def test_l31_crash(repo: Repo) -> None:
+def test_a_session_whose_process_is_gone_is_stale_and_usable(repo: Repo) -> None:
     repo.start("s1")
     record = repo.state / "s1.json"
     gone = subprocess.Popen(["/bin/true"])
@@ -223,7 +223,7 @@ def test_l31_crash(repo: Repo) -> None:
     assert repo.commit("s1").paths == {"a": "M"}
 
 
-def test_l32_old_runs_go_and_the_rest_stays(repo: Repo) -> None:
+def test_old_runs_go_and_the_rest_stays(repo: Repo) -> None:
     live = start(repo)
     emit(repo, "live")
     repo.edit("s1", "a", changed())
@@ -251,7 +251,7 @@ def test_l32_old_runs_go_and_the_rest_stays(repo: Repo) -> None:
     assert repo.ralph("gc").text == "removed nothing; 0 bytes\n"
 
 
-def test_l32_a_run_that_left_something_pending_stays(repo: Repo) -> None:
+def test_a_run_that_left_something_pending_stays(repo: Repo) -> None:
     repo.write("plan.md", "- [ ] one\n")
     repo.git("config", "ralph.gcRuns", "0")
     edit = f"echo 1 > x.py; {runner.COMMAND[0]} -P -m gitralph track x.py; exit 1"

@@ -12,7 +12,7 @@ from tests.support.repo import Repo
 from tests.support.texts import changed
 
 
-def test_k1_foreign_file_stays_out(repo: Repo) -> None:
+def test_foreign_file_stays_out(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.edit("S2", "b", changed())
     answer = repo.commit("S1")
@@ -26,7 +26,7 @@ def test_k1_foreign_file_stays_out(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k1_over_real_processes(repo: Repo) -> None:
+def test_foreign_file_stays_out_over_real_processes(repo: Repo) -> None:
     repo.process = True
     repo.edit("S1", "a", changed())
     repo.edit("S2", "b", changed())
@@ -36,7 +36,7 @@ def test_k1_over_real_processes(repo: Repo) -> None:
     assert repo.changes() == {"b": "M"}
 
 
-def test_k2_no_op_session(repo: Repo) -> None:
+def test_session_without_edits_commits_nothing(repo: Repo) -> None:
     repo.start("S1")
     repo.edit("S2", "b", changed())
     repo.write("u", "the user's\n")
@@ -49,13 +49,13 @@ def test_k2_no_op_session(repo: Repo) -> None:
     assert repo.git("reflog") == logs
 
 
-def test_k2_session_nobody_has_heard_of(repo: Repo) -> None:
+def test_session_nobody_has_heard_of_is_refused(repo: Repo) -> None:
     repo.write("u", "the user's\n")
     said = repo.ralph("commit", "--session", "S9", "-m", "x", code=128).said
     assert "no session 'S9'" in said
 
 
-def test_k3_both_commit(repo: Repo) -> None:
+def test_both_commit_one_path_each(repo: Repo) -> None:
     base = repo.head()
     repo.edit("S1", "a", changed())
     repo.edit("S2", "b", changed())
@@ -68,7 +68,7 @@ def test_k3_both_commit(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_k4_the_users_own_file(repo: Repo) -> None:
+def test_the_users_own_file_stays_out(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.write("u", "the user's\n")
     assert repo.owners("S1") == {"a": "mine", "u": "nobody"}
@@ -77,7 +77,7 @@ def test_k4_the_users_own_file(repo: Repo) -> None:
     assert repo.owners("S1") == {"u": "nobody"}
 
 
-def test_k5_dirt_older_than_the_session(repo: Repo) -> None:
+def test_dirt_older_than_the_session_stays_out(repo: Repo) -> None:
     repo.write("u", "the user's\n")
     repo.start("S1")
     repo.edit("S1", "a", changed())
@@ -86,7 +86,7 @@ def test_k5_dirt_older_than_the_session(repo: Repo) -> None:
     assert repo.git("diff", "--name-only") == "u"
 
 
-def test_k6_interleaved_starts(repo: Repo) -> None:
+def test_the_trailer_names_who_commits_not_who_started_first(repo: Repo) -> None:
     # S2 sorts after S1 and before S10 in a listing
     for session in ("S1", "S2", "S10"):
         repo.start(session)
@@ -98,7 +98,7 @@ def test_k6_interleaved_starts(repo: Repo) -> None:
     assert "Ralph-Session: S10" in repo.trailers().split("\n")
 
 
-def test_k7_idle_older_session(repo: Repo) -> None:
+def test_an_idle_older_session_owns_nothing(repo: Repo) -> None:
     repo.start("S0")
     repo.edit("S1", "a", changed())
     answer = repo.commit("S1")
@@ -115,7 +115,7 @@ def _dead_session(repo: Repo, number: int) -> None:
     repo.ralph("session", "end", session)
 
 
-def test_k8_dead_sessions_are_never_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_sessions_are_never_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     # seconds are the benchmark's business; here: whose files a commit and an edit open
     for number in range(20):
         _dead_session(repo, number)
@@ -146,7 +146,7 @@ def _record_many(repo: Repo, who: int, count: int) -> None:
         repo.edit("S1", path, f"{who} {number}\n")
 
 
-def test_k9_one_id_two_processes(repo: Repo) -> None:
+def test_two_processes_under_one_id_lose_nothing(repo: Repo) -> None:
     workers = []
     for who in (1, 2):
         pid = os.fork()
@@ -164,7 +164,7 @@ def test_k9_one_id_two_processes(repo: Repo) -> None:
     assert repo.changes() == dict.fromkeys(wanted, "A")
 
 
-def test_k9_one_file_two_processes(repo: Repo) -> None:
+def test_two_processes_record_one_file(repo: Repo) -> None:
     """All records of both are in one journal, each on a line of its own."""
     event = payloads.edit("S1", str(repo.root), "a", "x\n", "y\n")
     env = {**repo.env, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -184,7 +184,7 @@ def test_k9_one_file_two_processes(repo: Repo) -> None:
     assert not repo.state.joinpath("hooks.log").exists()
 
 
-def test_k10_subagents_are_included(repo: Repo) -> None:
+def test_subagents_are_included(repo: Repo) -> None:
     repo.start("S1")
     repo.edit("S1", "a", changed())
     repo.edit("S1", "b", changed(), fields={"agent_id": "helper"})
@@ -201,7 +201,7 @@ def test_k10_subagents_are_included(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(("cwd", "pathspec"), [(".", "d"), ("d", "."), (".", ":(top)d/*"), ("e", "../d/a")])
-def test_k12_limited_by_pathspec(repo: Repo, cwd: str, pathspec: str) -> None:
+def test_commit_is_limited_by_pathspec(repo: Repo, cwd: str, pathspec: str) -> None:
     repo.edit("S1", "d/a", changed())
     repo.edit("S1", "e/b", changed())
     repo.commit("S1", "--", pathspec, cwd=cwd)
@@ -211,7 +211,7 @@ def test_k12_limited_by_pathspec(repo: Repo, cwd: str, pathspec: str) -> None:
     assert repo.changes() == {"e/b": "M"}
 
 
-def test_k12_pathspec_of_another_sessions_paths(repo: Repo) -> None:
+def test_pathspec_of_another_sessions_paths_commits_nothing(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.edit("S2", "b", changed())
     answer = repo.commit("S1", "--", "b")
@@ -268,7 +268,7 @@ def _odd_names(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("state", [_simple, _kinds, _others, _staged, _left_out, _undone, _odd_names])
-def test_k13_preview_is_the_truth(repo: Repo, state: Callable[[Repo], None]) -> None:
+def test_preview_is_the_truth(repo: Repo, state: Callable[[Repo], None]) -> None:
     state(repo)
     preview = repo.ralph("diff", "--session", "S1").out
     stat = repo.ralph("diff", "--session", "S1", "--stat").out
@@ -285,7 +285,7 @@ def test_k13_preview_is_the_truth(repo: Repo, state: Callable[[Repo], None]) -> 
     assert (dry.document["paths"], dry.document["left"]) == (wanted["paths"], wanted["left"])
 
 
-def test_k13_dry_run_writes_nothing(repo: Repo) -> None:
+def test_dry_run_writes_nothing(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.edit("S1", "new", "made\n")
 
@@ -305,7 +305,7 @@ def test_k13_dry_run_writes_nothing(repo: Repo) -> None:
     assert everything() == before
 
 
-def test_k13_dry_run_refuses_as_commit_does(repo: Repo) -> None:
+def test_dry_run_refuses_as_commit_does(repo: Repo) -> None:
     repo.write("blob", b"\0one")
     repo.commit_all("a binary file")
     repo.edit("S1", "blob", b"\0two")

@@ -49,7 +49,7 @@ def emit(repo: Repo, *words: str, **how: Any) -> None:
     assert repo.ralph("emit", *words, **how).out == b""
 
 
-def test_l1_fresh_run(repo: Repo) -> None:
+def test_fresh_run_makes_its_file(repo: Repo) -> None:
     before = datetime.now(UTC)
     run = start(repo)
     found = list(repo.state.glob("events-*.jsonl"))
@@ -62,7 +62,7 @@ def test_l1_fresh_run(repo: Repo) -> None:
     assert found[0].stat().st_mode & 0o777 == 0o600
 
 
-def test_l2_emit_goes_to_the_run(repo: Repo) -> None:
+def test_emit_goes_to_the_run(repo: Repo) -> None:
     run = start(repo)
     had = len(lines(file_of(repo, run)))
     emit(repo, "build.done", "tests: pass")
@@ -74,7 +74,7 @@ def test_l2_emit_goes_to_the_run(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("place", [".", "d", "linked"])
-def test_l3_no_marker(repo: Repo, place: str) -> None:
+def test_emit_without_a_run_goes_to_the_common_file(repo: Repo, place: str) -> None:
     if place == "linked":
         repo.worktree("linked").ralph("emit", "a", "b")
     else:
@@ -82,7 +82,7 @@ def test_l3_no_marker(repo: Repo, place: str) -> None:
     assert [row["topic"] for row in lines(file_of(repo, None))] == ["a"]
 
 
-def test_l4_old_events_stay_out(repo: Repo) -> None:
+def test_events_of_an_older_run_stay_out(repo: Repo) -> None:
     first = start(repo)
     emit(repo, "archaeology.start")
     emit(repo, "map.created")
@@ -91,7 +91,7 @@ def test_l4_old_events_stay_out(repo: Repo) -> None:
     assert topics(repo, "--run", first) == ["archaeology.start", "map.created"]
 
 
-def test_l5_order_of_sources(repo: Repo) -> None:
+def test_event_file_sources_in_order(repo: Repo) -> None:
     linked = repo.worktree("linked")
     emit(linked, "fallback")
     main = start(repo)
@@ -110,14 +110,14 @@ def test_l5_order_of_sources(repo: Repo) -> None:
     assert topics(repo, "--run", other) == ["of-env"]
 
 
-def test_l5_a_named_file_counts_without_a_marker(repo: Repo) -> None:
+def test_a_named_file_counts_without_a_marker(repo: Repo) -> None:
     emit(repo, "a", "--file", "mine.jsonl")
     assert [row["topic"] for row in lines(repo.state / "mine.jsonl")] == ["a"]
     for name in ("../x.jsonl", "a/b.jsonl", "s1.json", "/etc/x.jsonl", ""):
         repo.ralph("emit", "a", "--file", name, code=129)
 
 
-def test_l6_emit_after_cd(repo: Repo, make_repo: Callable[[str], Repo], tmp_path: Path) -> None:
+def test_emit_after_cd_reaches_the_run(repo: Repo, make_repo: Callable[[str], Repo], tmp_path: Path) -> None:
     run = start(repo)
     env = {"RALPH_EVENTS_FILE": str(file_of(repo, run))}
     other = make_repo("other")
@@ -129,7 +129,7 @@ def test_l6_emit_after_cd(repo: Repo, make_repo: Callable[[str], Repo], tmp_path
     assert not other.state.exists()
 
 
-def test_l7_json_payload(repo: Repo) -> None:
+def test_json_payload_is_an_object(repo: Repo) -> None:
     emit(repo, "t", '{"a": 1, "b": [1.50, 1e400, "\u00fc\u2028"]}', "--json")
     emit(repo, "t", '{"a":1}')
     emit(repo, "t", '{\n "a":\n 2}', "--json")
@@ -144,13 +144,13 @@ def test_l7_json_payload(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("topic", ["", "a\nb", "a\x7fb", "a\x1b[31m", "x" * 201, "a\u202eb"])
-def test_l8_bad_topics(repo: Repo, topic: str) -> None:
+def test_bad_topics_are_usage_errors(repo: Repo, topic: str) -> None:
     repo.ralph("emit", topic, "x", code=129)
     repo.ralph("emit", "--", topic, "-", stdin=b"x", code=129)
     assert not repo.state.exists()
 
 
-def test_l8_the_longest_topic(repo: Repo) -> None:
+def test_the_longest_topic_is_taken(repo: Repo) -> None:
     emit(repo, "x" * 200)
     assert topics(repo) == ["x" * 200]
 
@@ -158,13 +158,13 @@ def test_l8_the_longest_topic(repo: Repo) -> None:
 @pytest.mark.parametrize(
     "text", ["\"'`$(x)", "a\nb\r\n", "\U0001f600 \u00e9", "\udcff\udc80", "\\u0000", "-"]
 )
-def test_l9_awkward_payloads(repo: Repo, text: str) -> None:
+def test_awkward_payloads_come_back_the_same(repo: Repo, text: str) -> None:
     emit(repo, "t", "--", text) if text != "-" else emit(repo, "t", "-", stdin=b"-")
     assert file_of(repo, None).read_bytes().count(b"\n") == 1
     assert shown(repo)[0]["payload"] == text
 
 
-def test_l9_the_limit(repo: Repo) -> None:
+def test_payload_above_the_limit_is_refused(repo: Repo) -> None:
     big = "\u00e9" * (100 << 10)
     emit(repo, "t", "-", stdin=big.encode())
     assert shown(repo)[0]["payload"] == big
@@ -197,7 +197,7 @@ def _check_all_there(path: Path, processes: int, count: int) -> None:
     assert seen == {str(n): list(range(count)) for n in range(processes)}
 
 
-def test_l10_concurrent_emit(repo: Repo) -> None:
+def test_concurrent_emits_are_whole_lines(repo: Repo) -> None:
     run = start(repo)
     children = _emitters(repo, file_of(repo, run), 8, 200)
     assert [child.wait() for child in children] == [0] * 8
@@ -205,7 +205,7 @@ def test_l10_concurrent_emit(repo: Repo) -> None:
 
 
 @pytest.mark.slow
-def test_l10_many_processes_while_readers_follow(repo: Repo) -> None:
+def test_many_processes_while_readers_follow(repo: Repo) -> None:
     processes, count = (64, 1000) if FULL else (16, 100)
     run = start(repo)
     words = [*runner.COMMAND, "events", "--follow", "--jsonl", "--run", run]
@@ -248,7 +248,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("marker", HOSTILE)
-def test_l11_hostile_marker(repo: Repo, marker: bytes, tmp_path: Path) -> None:
+def test_hostile_marker_leads_nowhere(repo: Repo, marker: bytes, tmp_path: Path) -> None:
     start(repo)
     (repo.state / "current-events").write_bytes(marker)
     said = repo.ralph("emit", "t", "x")
@@ -257,7 +257,7 @@ def test_l11_hostile_marker(repo: Repo, marker: bytes, tmp_path: Path) -> None:
     assert (repo.state / "current-events").read_bytes() == marker
 
 
-def test_l11_links_are_not_followed(repo: Repo, tmp_path: Path) -> None:
+def test_links_are_not_followed(repo: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside.jsonl"
     outside.write_text("")
     start(repo)
@@ -271,7 +271,7 @@ def test_l11_links_are_not_followed(repo: Repo, tmp_path: Path) -> None:
     assert outside.read_text() == ""
 
 
-def test_l11_environment_outside(repo: Repo, tmp_path: Path) -> None:
+def test_event_file_outside_the_state_is_refused(repo: Repo, tmp_path: Path) -> None:
     folder = tmp_path / "ralph-sessions"
     folder.mkdir()
     (tmp_path / "linked").symlink_to(repo.root / ".git")
@@ -288,7 +288,7 @@ def test_l11_environment_outside(repo: Repo, tmp_path: Path) -> None:
 AWKWARD = b'{"topic":"one"}\n{corrupt\n\xff\xfe\n[]\n{"topic":"crlf"}\r\n\n{"topic":"two"}\n'
 
 
-def test_l12_malformed_lines(repo: Repo) -> None:
+def test_malformed_lines_are_reported_and_passed_over(repo: Repo) -> None:
     run = start(repo)
     path = file_of(repo, run)
     path.write_bytes(AWKWARD + b"{" + b"x\x1b" * 200 + b"\n")
@@ -306,7 +306,7 @@ def test_l12_malformed_lines(repo: Repo) -> None:
     assert path.read_bytes().startswith(AWKWARD)
 
 
-def test_l13_half_a_last_line(repo: Repo) -> None:
+def test_half_a_last_line_is_waited_for(repo: Repo) -> None:
     run = start(repo)
     with file_of(repo, run).open("ab", 0) as file:
         file.write(b'{"topic":"a"}\n{"topic":"b')
@@ -319,7 +319,7 @@ def test_l13_half_a_last_line(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("fragment", [b'{"topic":"b', b"\0\0\0"])
-def test_l14_emit_after_a_torn_tail(repo: Repo, fragment: bytes) -> None:
+def test_emit_after_a_torn_tail(repo: Repo, fragment: bytes) -> None:
     run = start(repo)
     file_of(repo, run).write_bytes(b'{"topic":"a"}\n' + fragment)
     emit(repo, "c")
@@ -327,7 +327,7 @@ def test_l14_emit_after_a_torn_tail(repo: Repo, fragment: bytes) -> None:
     assert repo.ralph("events").said.count("warning: ") == 1
 
 
-def test_l15_cursors(repo: Repo) -> None:
+def test_cursors_give_only_what_is_new(repo: Repo) -> None:
     start(repo)
     for name in "abcde":
         emit(repo, name)
@@ -343,7 +343,7 @@ def test_l15_cursors(repo: Repo) -> None:
     repo.ralph("events", "--cursor", "../x", code=129)
 
 
-def test_l15_damaged_cursor_starts_over(repo: Repo) -> None:
+def test_damaged_cursor_starts_over(repo: Repo) -> None:
     emit(repo, "a")
     (repo.state / "cursors").mkdir()
     for text in ("", "[]", '{"events.jsonl": -1}', '{"events.jsonl": 99999}', "{" * 5000):
@@ -351,7 +351,7 @@ def test_l15_damaged_cursor_starts_over(repo: Repo) -> None:
         assert topics(repo, "--cursor", "c") == ["a"]
 
 
-def test_l16_filters(repo: Repo) -> None:
+def test_topic_then_last_filter(repo: Repo) -> None:
     for name in ("a", "b.x", "a", "b.y", "a"):
         emit(repo, name, name + "!")
     assert topics(repo, "--topic", "b.*", "--last", "1") == ["b.y"]
@@ -365,7 +365,7 @@ def test_l16_filters(repo: Repo) -> None:
     repo.ralph("events", "--last", "-1", code=129)
 
 
-def test_l17_follow(repo: Repo) -> None:
+def test_follow_shows_new_events_of_its_own_run(repo: Repo) -> None:
     first = start(repo)
     emit(repo, "before")
     words = [*runner.COMMAND, "events", "--follow"]
@@ -384,7 +384,7 @@ def test_l17_follow(repo: Repo) -> None:
     follower.stdout.close()
 
 
-def test_l18_unknown_fields(repo: Repo) -> None:
+def test_unknown_fields_are_shown(repo: Repo) -> None:
     run = start(repo)
     line = '{"ts":1,"topic":"t","hat":{"x":[1.10,null]},"payload":{"y":"\\u00fc"},"n":12345678901234567890}'
     file_of(repo, run).write_text(line + "\n")
@@ -393,7 +393,7 @@ def test_l18_unknown_fields(repo: Repo) -> None:
     assert json.loads(said) == [json.loads(line)]
 
 
-def test_l19_broken_pipe(repo: Repo) -> None:
+def test_broken_pipe_ends_quietly(repo: Repo) -> None:
     run = start(repo)
     row = '{"topic":"t","payload":"%s"}\n' % ("x" * 200)
     file_of(repo, run).write_text(row * 5000)

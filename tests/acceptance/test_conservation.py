@@ -205,7 +205,9 @@ class World:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_k122_conservation(empty_repo: Repo, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_line_is_lost_doubled_or_given_to_another(
+    empty_repo: Repo, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repo = empty_repo
     world = World(repo, seed, monkeypatch)
     for _ in range(STEPS):

@@ -28,7 +28,7 @@ def _changed_lines(patch: str) -> list[str]:
     return [row for row in patch.split("\n") if row[:1] in "+-" and row[:3] not in ("+++", "---")]
 
 
-def test_k74_same_path_staged(repo: Repo) -> None:
+def test_a_path_the_user_staged_keeps_its_staged_change(repo: Repo) -> None:
     _stage(repo, "a", USERS)
     repo.edit("S1", "a", MINE)
     before = _changed_lines(repo.staged())
@@ -39,7 +39,7 @@ def test_k74_same_path_staged(repo: Repo) -> None:
     assert _changed_lines(repo.staged()) == before
 
 
-def test_k74_staged_and_still_in_the_file(repo: Repo) -> None:
+def test_staged_and_still_in_the_file(repo: Repo) -> None:
     repo.write("a", USERS)
     repo.git("add", "a")
     before = _changed_lines(repo.staged())
@@ -52,7 +52,7 @@ def test_k74_staged_and_still_in_the_file(repo: Repo) -> None:
     assert _changed_lines(repo.staged()) == before
 
 
-def test_k74_conflict_is_refused_before_anything_moves(repo: Repo) -> None:
+def test_conflict_with_the_staged_is_refused_before_anything_moves(repo: Repo) -> None:
     _stage(repo, "a", TEN.replace("line 9\n", "line 9 as the user has it\n"))
     repo.edit("S1", "a", MINE)
     repo.edit("S1", "b", MINE)
@@ -62,7 +62,7 @@ def test_k74_conflict_is_refused_before_anything_moves(repo: Repo) -> None:
     assert repo.pending("S1") == ["a", "b"]
 
 
-def test_k74_the_agent_staged_its_own_edit_midway(repo: Repo) -> None:
+def test_the_agent_staged_its_own_edit_midway(repo: Repo) -> None:
     repo.edit("S1", "a", USERS)
     repo.git("add", "a")
     repo.edit("S1", "a", USERS.replace("line 9\n", "line nine\n"))
@@ -71,7 +71,7 @@ def test_k74_the_agent_staged_its_own_edit_midway(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("how", ["deleted", "other mode"])
-def test_k74_staged_delete_or_mode(repo: Repo, how: str) -> None:
+def test_staged_delete_or_mode_stays_staged(repo: Repo, how: str) -> None:
     """A staged removal of a path S1 edited cannot be carried over; a staged mode can."""
     if how == "deleted":
         repo.git("rm", "-q", "--cached", "a")
@@ -87,7 +87,7 @@ def test_k74_staged_delete_or_mode(repo: Repo, how: str) -> None:
     assert repo.git("diff", "--cached", "--summary") == " mode change 100644 => 100755 a"
 
 
-def test_k75_other_paths_staged(repo: Repo) -> None:
+def test_other_paths_staged_stay_for_the_next_plain_commit(repo: Repo) -> None:
     repo.write("b", "the user's\n")
     repo.write("staged/new", "the user's\n")
     repo.git("rm", "-q", "e/b")
@@ -100,7 +100,7 @@ def test_k75_other_paths_staged(repo: Repo) -> None:
     assert repo.blob("a") == MINE.encode()
 
 
-def test_k76_new_file_then_a_plain_commit(repo: Repo) -> None:
+def test_new_file_outlives_the_next_plain_commit(repo: Repo) -> None:
     repo.edit("S1", "n", "new\n")
     repo.delete("S1", "u")
     repo.commit("S1")
@@ -117,7 +117,7 @@ def test_k76_new_file_then_a_plain_commit(repo: Repo) -> None:
     repo.git("cat-file", "-e", "HEAD:u", code=128)
 
 
-def test_k77_staged_part_with_add_p(repo: Repo) -> None:
+def test_hunks_staged_with_add_p_stay_staged(repo: Repo) -> None:
     repo.write("b", USERS.replace("line 10\n", "line ten, the user's\n"))
     repo.git("add", "-p", "b", stdin=b"s\ny\nn\n")
     before = repo.staged()
@@ -127,7 +127,7 @@ def test_k77_staged_part_with_add_p(repo: Repo) -> None:
     assert repo.staged() == before
 
 
-def test_k78_entry_flags_survive(repo: Repo) -> None:
+def test_entry_flags_survive(repo: Repo) -> None:
     repo.write("later", "not yet\n")
     repo.git("add", "-N", "later")
     repo.git("update-index", "--assume-unchanged", "b")
@@ -145,7 +145,7 @@ def test_k78_entry_flags_survive(repo: Repo) -> None:
     assert "later" not in repo.staged()
 
 
-def test_k78_a_path_of_the_session_that_is_skipped_keeps_its_flag(repo: Repo) -> None:
+def test_a_path_of_the_session_that_is_skipped_keeps_its_flag(repo: Repo) -> None:
     repo.git("update-index", "--skip-worktree", "u")
     repo.edit("S1", "u", MINE)
     repo.commit("S1")
@@ -153,7 +153,7 @@ def test_k78_a_path_of_the_session_that_is_skipped_keeps_its_flag(repo: Repo) ->
     assert repo.blob("u") == MINE.encode()
 
 
-def test_k78_intent_to_add_by_the_user_of_what_the_session_made(repo: Repo) -> None:
+def test_intent_to_add_by_the_user_of_what_the_session_made(repo: Repo) -> None:
     repo.edit("S1", "n", "new\n")
     repo.git("add", "-N", "n")
     repo.commit("S1")
@@ -166,7 +166,7 @@ def _extensions(repo: Repo) -> set[str]:
     return {name for name in ("UNTR", "FSMN", "TREE", "link", "sdir") if name.encode() in data}
 
 
-def test_k78_untracked_cache_survives_and_stays_right(repo: Repo) -> None:
+def test_untracked_cache_survives_and_stays_right(repo: Repo) -> None:
     repo.git("config", "core.untrackedCache", "true")
     repo.git("update-index", "--force-untracked-cache")
     repo.git("status")
@@ -179,7 +179,7 @@ def test_k78_untracked_cache_survives_and_stays_right(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == "?? d/other"
 
 
-def test_k78_fsmonitor_data_survives_and_its_program_is_never_run(repo: Repo, tmp_path: Path) -> None:
+def test_fsmonitor_data_survives_and_its_program_is_never_run(repo: Repo, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     program = tmp_path / "monitor"
     program.write_text(f"#!/bin/sh\necho \"$@\" >> '{seen}'\nprintf 'token\\0/\\0'\n")
@@ -210,7 +210,7 @@ def _conflict(repo: Repo) -> None:
     repo.git("merge", "side", code=1)
 
 
-def test_k79_conflict_stages(repo: Repo) -> None:
+def test_conflict_stages_are_refused(repo: Repo) -> None:
     _conflict(repo)
     (repo.root / ".git/MERGE_HEAD").unlink()  # as after a stash pop: stages without an operation
     repo.edit("S1", "a", MINE)
@@ -239,7 +239,7 @@ def _timed(repo: Repo, lock: Path) -> tuple[float, str]:
 
 
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
-def test_k80_a_stale_git_lock_is_named_and_left_alone(
+def test_a_stale_git_lock_is_named_and_left_alone(
     repo: Repo, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from gitralph.commit import land
@@ -250,13 +250,13 @@ def test_k80_a_stale_git_lock_is_named_and_left_alone(
     assert took < 2.0
 
 
-def test_k80_the_wait_for_index_lock_is_ten_seconds_and_no_more(repo: Repo) -> None:
+def test_the_wait_for_index_lock_is_ten_seconds_and_no_more(repo: Repo) -> None:
     took, said = _timed(repo, repo.root / ".git/index.lock")
     assert "index.lock" in said
     assert 9.0 < took < 11.0
 
 
-def test_k80_a_lock_that_is_freed_in_time_is_waited_for(repo: Repo) -> None:
+def test_a_lock_that_is_freed_in_time_is_waited_for(repo: Repo) -> None:
     repo.edit("S1", "a", MINE)
     lock = repo.root / ".git/index.lock"
     lock.write_text("")
@@ -267,9 +267,7 @@ def test_k80_a_lock_that_is_freed_in_time_is_waited_for(repo: Repo) -> None:
     assert repo.changes() == {"a": "M"}
 
 
-def test_k80_what_the_user_stages_while_we_work_is_not_lost(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_user_stages_while_we_work_is_not_lost(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index moves between our copy and our lock: it is built again."""
     from gitralph.git import index
 
@@ -291,7 +289,7 @@ def test_k80_what_the_user_stages_while_we_work_is_not_lost(
     assert repo.git("diff", "--cached", "--name-only") == "b"
 
 
-def test_k81_editor_open(repo: Repo, tmp_path: Path) -> None:
+def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path: Path) -> None:
     repo.write("b", "the user's\n")
     repo.git("add", "b")
     repo.edit("S1", "a", MINE)

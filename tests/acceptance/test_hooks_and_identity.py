@@ -38,7 +38,7 @@ def _refused(repo: Repo, code: int, *args: str, pending: tuple[str, ...] = ("a",
 
 
 @pytest.mark.parametrize("alone", [True, False], ids=["in place", "scratch"])
-def test_k104_hooks_see_the_commits_tree(repo: Repo, tmp_path: Path, alone: bool) -> None:
+def test_hooks_see_the_commits_tree(repo: Repo, tmp_path: Path, alone: bool) -> None:
     seen = tmp_path / "seen"
     _hook(repo, "pre-commit", f"git diff --cached --name-status HEAD > '{seen}'; git ls-files >> '{seen}';"
           f" git show :a | tail -2 | head -1 >> '{seen}'")  # fmt: skip
@@ -57,7 +57,7 @@ def test_k104_hooks_see_the_commits_tree(repo: Repo, tmp_path: Path, alone: bool
 
 
 @pytest.mark.parametrize("name", ["pre-commit", "commit-msg", "prepare-commit-msg"])
-def test_k104_a_failing_hook(repo: Repo, name: str) -> None:
+def test_a_failing_hook_stops_the_commit(repo: Repo, name: str) -> None:
     _hook(repo, name, "echo 'not today' >&2; exit 3")
     repo.edit("S1", "a", MINE)
     said = _refused(repo, 1)
@@ -69,14 +69,14 @@ def test_k104_a_failing_hook(repo: Repo, name: str) -> None:
         assert repo.changes() == {"a": "M"}
 
 
-def test_k104_a_failing_hooks_words_reach_the_user(repo: Repo) -> None:
+def test_a_failing_hooks_words_reach_the_user(repo: Repo) -> None:
     _hook(repo, "pre-commit", "echo 'not today'; exit 3")
     repo.edit("S1", "a", MINE)
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=1, process=True)
     assert "not today" in done.said
 
 
-def test_k104_post_commit_runs_after_the_commit_with_the_real_index(repo: Repo, tmp_path: Path) -> None:
+def test_post_commit_runs_after_the_commit_with_the_real_index(repo: Repo, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     script = f"git log -1 --format=%s > '{seen}'; git diff --cached --name-only >> '{seen}'; exit 1"
     _hook(repo, "post-commit", script)
@@ -87,14 +87,14 @@ def test_k104_post_commit_runs_after_the_commit_with_the_real_index(repo: Repo, 
     assert seen.read_text() == "x\nb\n"
 
 
-def test_k104_a_hook_that_may_not_be_executed_is_none(repo: Repo) -> None:
+def test_a_hook_that_may_not_be_executed_is_none(repo: Repo) -> None:
     _hook(repo, "pre-commit", "exit 1")
     (repo.root / ".git/hooks/pre-commit").chmod(0o644)
     repo.edit("S1", "a", MINE)
     repo.commit("S1")
 
 
-def test_k104_commit_hooks_off(repo: Repo) -> None:
+def test_hooks_can_be_turned_off(repo: Repo) -> None:
     _hook(repo, "pre-commit", "exit 1")
     repo.git("config", "ralph.commitHooks", "off")
     repo.edit("S1", "a", MINE)
@@ -104,7 +104,7 @@ def test_k104_commit_hooks_off(repo: Repo) -> None:
 FORMAT = "sed -i 's/nine/NINE/' a && git add a"
 
 
-def test_k105_a_formatter_in_place_is_taken(repo: Repo) -> None:
+def test_a_formatter_in_place_is_taken(repo: Repo) -> None:
     _hook(repo, "pre-commit", FORMAT)
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
@@ -113,14 +113,14 @@ def test_k105_a_formatter_in_place_is_taken(repo: Repo) -> None:
     assert repo.pending("S1") == []
 
 
-def test_k105_what_the_hook_changed_but_did_not_add_is_taken_too(repo: Repo) -> None:
+def test_what_the_hook_changed_but_did_not_add_is_taken_too(repo: Repo) -> None:
     _hook(repo, "pre-commit", "sed -i 's/nine/NINE/' a")
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.blob("a") == repo.read("a") == MINE.replace("nine", "NINE").encode()
 
 
-def test_k105_in_a_scratch_worktree_lines_of_nobody_are_shown_and_nothing_committed(repo: Repo) -> None:
+def test_in_a_scratch_worktree_lines_of_nobody_are_shown_and_nothing_committed(repo: Repo) -> None:
     _hook(repo, "pre-commit", "sed -i 's/line 2/LINE 2/' a && git add a")
     repo.write("u", "somebody else's\n")
     repo.edit("S1", "a", MINE)
@@ -132,7 +132,7 @@ def test_k105_in_a_scratch_worktree_lines_of_nobody_are_shown_and_nothing_commit
     assert repo.pending("S1") == ["a"]
 
 
-def test_k105_a_change_of_another_path_is_not_taken(repo: Repo) -> None:
+def test_a_change_of_another_path_is_not_taken(repo: Repo) -> None:
     _hook(repo, "pre-commit", "echo generated > made; git add made")
     repo.edit("S1", "a", MINE)
     head = repo.head()
@@ -143,7 +143,7 @@ def test_k105_a_change_of_another_path_is_not_taken(repo: Repo) -> None:
     assert repo.git("diff", "--cached") == ""
 
 
-def test_k105_a_stash_style_hook_loses_nobodys_edit(repo: Repo, tmp_path: Path) -> None:
+def test_a_stash_style_hook_loses_nobodys_edit(repo: Repo, tmp_path: Path) -> None:
     """Hooks that stash what is not staged meet a scratch worktree, so others can go on writing."""
     flag = tmp_path / "ran"
     _hook(repo, "pre-commit", "git diff > /dev/null; git stash push -q --keep-index -u 2>/dev/null;"
@@ -161,14 +161,14 @@ def test_k105_a_stash_style_hook_loses_nobodys_edit(repo: Repo, tmp_path: Path) 
     assert repo.pending("S2") == ["d/a"]
 
 
-def test_k105_message_rewritten_by_commit_msg(repo: Repo) -> None:
+def test_message_rewritten_by_commit_msg_is_kept(repo: Repo) -> None:
     _hook(repo, "commit-msg", "printf 'rewritten\\n\\nbody\\n\\nReviewed-by: R\\n' > \"$1\"")
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert _message(repo) == f"rewritten\n\nbody\n\nReviewed-by: R\n{SESSION}"
 
 
-def test_k105_prepare_commit_msg_is_told_where_the_message_comes_from(repo: Repo, tmp_path: Path) -> None:
+def test_prepare_commit_msg_is_told_where_the_message_comes_from(repo: Repo, tmp_path: Path) -> None:
     _hook(repo, "prepare-commit-msg", f"echo \"$2\" > '{tmp_path}/seen'; sed -i '1s/^/[T-1] /' \"$1\"")
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
@@ -176,14 +176,14 @@ def test_k105_prepare_commit_msg_is_told_where_the_message_comes_from(repo: Repo
     assert _message(repo) == f"[T-1] x\n\n{SESSION}"
 
 
-def test_k105_hooks_path(repo: Repo) -> None:
+def test_hooks_path_is_followed(repo: Repo) -> None:
     _hook(repo, "pre-commit", "exit 1", folder="tools/hooks")
     repo.git("config", "core.hooksPath", "tools/hooks")
     repo.edit("S1", "a", MINE)
     _refused(repo, 1)
 
 
-def test_k105_the_paths_change_while_the_hook_runs(repo: Repo, tmp_path: Path) -> None:
+def test_the_paths_change_while_the_hook_runs(repo: Repo, tmp_path: Path) -> None:
     """What S1 edits meanwhile is seen by the hooks too before it is committed."""
     count, event = tmp_path / "count", tmp_path / "event"
     event.write_bytes(payloads.encode(payloads.edit("S1", str(repo.root), "b", TEN, MINE)))
@@ -221,7 +221,7 @@ IDENTITIES: dict[str, dict[str, str | None]] = {
 
 
 @pytest.mark.parametrize("name", IDENTITIES)
-def test_k106_identity_as_git_commit(repo: Repo, name: str) -> None:
+def test_identity_as_git_commit(repo: Repo, name: str) -> None:
     env = IDENTITIES[name]
     repo.tick()
     expected = _as_git(repo, env=env)
@@ -233,7 +233,7 @@ def test_k106_identity_as_git_commit(repo: Repo, name: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["user", "author", "worktree", "includeIf"])
-def test_k106_identity_from_configuration(repo: Repo, tmp_path: Path, where: str) -> None:
+def test_identity_from_configuration(repo: Repo, tmp_path: Path, where: str) -> None:
     if where == "user":
         repo.git("config", "user.name", "Local")
     elif where == "author":
@@ -251,7 +251,7 @@ def test_k106_identity_from_configuration(repo: Repo, tmp_path: Path, where: str
     assert _who(repo) == expected
 
 
-def test_k106_no_identity(repo: Repo) -> None:
+def test_no_identity_is_never_guessed(repo: Repo) -> None:
     repo.git("config", "--global", "--remove-section", "user")
     repo.edit("S1", "a", MINE)
     objects = len(list((repo.root / ".git/objects").rglob("*")))
@@ -261,7 +261,7 @@ def test_k106_no_identity(repo: Repo) -> None:
     assert objects  # blobs and trees without a commit are garbage that gc knows
 
 
-def test_k106_identity_from_the_email_variable(repo: Repo) -> None:
+def test_identity_from_the_email_variable(repo: Repo) -> None:
     repo.git("config", "--global", "--unset", "user.email")
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x", env={"EMAIL": "env@example.com"})
@@ -277,7 +277,7 @@ def _signer(tmp_path: Path, works: bool) -> str:
     return str(path)
 
 
-def test_k107_signed(repo: Repo, tmp_path: Path) -> None:
+def test_commit_is_signed_where_git_would(repo: Repo, tmp_path: Path) -> None:
     repo.git("config", "commit.gpgsign", "true")
     repo.git("config", "gpg.program", _signer(tmp_path, works=True))
     repo.edit("S1", "a", MINE)
@@ -285,7 +285,7 @@ def test_k107_signed(repo: Repo, tmp_path: Path) -> None:
     assert "gpgsig -----BEGIN PGP SIGNATURE-----\n fake\n" in repo.git("cat-file", "commit", "HEAD")
 
 
-def test_k107_signer_fails(repo: Repo, tmp_path: Path) -> None:
+def test_no_commit_when_the_signer_fails(repo: Repo, tmp_path: Path) -> None:
     repo.git("config", "commit.gpgsign", "true")
     repo.git("config", "gpg.program", _signer(tmp_path, works=False))
     repo.edit("S1", "a", MINE)
