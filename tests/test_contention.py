@@ -127,7 +127,7 @@ def _user_at_work(repo: Repo, seed: int, stop: threading.Event) -> list[str]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3] if FULL else [1])
 def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
-    """Fault 7: nothing lost, doubled, foreign or phantom."""
+    """Nothing lost, doubled, foreign or phantom."""
     base, stop = repo.head(), threading.Event()
     workers, rounds = (6, 12) if FULL else (3, 3)
 
@@ -159,7 +159,7 @@ def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
 
 
 def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> None:
-    """K90 with processes: one session edits on and on while it is being committed."""
+    """An edit during commit stays pending: one session edits on and on while it is being committed."""
     total, base, stop = (60 if FULL else 15), repo.head(), threading.Event()
 
     def edit() -> None:

@@ -1,4 +1,4 @@
-"""K121: the demo ends 0, shows three owners of one file, and touches nothing outside its own folder."""
+"""The demo ends 0, shows three owners of one file, and touches nothing outside its own folder."""
 
 import os
 import re

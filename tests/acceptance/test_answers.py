@@ -1,4 +1,4 @@
-"""L. Answers."""
+"""What commit and status answer, as text and as JSON."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Section C: worktrees by bead, L33 to L65."""
+"""Worktrees by bead: made, listed, locked, merged, removed."""
 
 import json
 import os

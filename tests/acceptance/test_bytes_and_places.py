@@ -1,4 +1,4 @@
-"""Section D, second half: bytes and conversions of whole files, and places that are not ours to commit."""
+"""Bytes and conversions of whole files, and places that are not ours to commit."""
 
 import os
 from collections.abc import Callable
@@ -265,7 +265,7 @@ def test_inside_the_git_dir_is_never_recorded(repo: Repo, path: str) -> None:
     repo.start("S1")
     repo.state.joinpath("S1.files").write_bytes(path.encode() + b"\n")
     assert repo.pending("S1") == []
-    # C3 would see what a nested folder called .git makes of git's own files
+    # the check of the working tree would see what a nested folder called .git makes of git's own files
     assert repo.commit("S1").status == "nothing"
 
 

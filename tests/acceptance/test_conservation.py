@@ -1,4 +1,4 @@
-"""K122: random work by three sessions and a user, against a byte model that never asks the tool.
+"""Random work by three sessions and a user, against a byte model that never asks the tool.
 
 One shared file has a zone of lines for each owner, so what belongs in whose commit is known by
 construction; every session and the user also have files of their own.

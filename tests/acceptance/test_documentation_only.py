@@ -1,4 +1,4 @@
-"""Section F: agents that may write documentation only, L95 to L98."""
+"""Agents that may write documentation only."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Loops, section A: events."""
+"""Events: emitted into the file of the run, read by topic, cursor and follower."""
 
 import json
 import os

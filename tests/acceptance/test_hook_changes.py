@@ -1,4 +1,4 @@
-"""I. What a repository hook rewrites of this session's lines is this session's."""
+"""What a repository hook rewrites of this session's lines is this session's."""
 
 import json
 import os

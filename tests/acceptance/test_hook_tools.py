@@ -1,4 +1,4 @@
-"""I. Repository hooks find the tools of the main worktree, wherever they run."""
+"""Repository hooks find the tools of the main worktree, wherever they run."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""I. What git would have done: hooks, identity, signing, message."""
+"""What git would have done: hooks, identity, signing."""
 
 from pathlib import Path
 

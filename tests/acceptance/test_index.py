@@ -1,4 +1,4 @@
-"""F. The index belongs to the user."""
+"""The index belongs to the user."""
 
 import subprocess
 import threading

@@ -1,4 +1,4 @@
-"""F. Indexes in other forms: damaged, split, sparse, of every version."""
+"""Indexes in other forms: damaged, split, sparse, of every version."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""G. Interrupted: killed between any two steps of a landing."""
+"""Killed between any two steps of a landing."""
 
 import json
 import os

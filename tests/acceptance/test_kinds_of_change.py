@@ -1,4 +1,4 @@
-"""Section D: kinds of change, first half (files, deletions, renames, modes, links, types)."""
+"""Kinds of change: new files, deletions, renames, modes, links, types."""
 
 import os
 from pathlib import Path

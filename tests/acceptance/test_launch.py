@@ -1,4 +1,4 @@
-"""Section D: the policy on launching a subagent, L66 to L81, and the bridge to the bead tracker."""
+"""The policy on launching a subagent, and the bridge to the bead tracker."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""J. Worktrees and surroundings."""
+"""Linked worktrees are kept apart, and a git hook leaks nothing."""
 
 import os
 import shutil

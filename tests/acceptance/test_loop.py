@@ -1,4 +1,4 @@
-"""Loops, section G: the loop over a plan."""
+"""The loop over a plan."""
 
 import json
 import os

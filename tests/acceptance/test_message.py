@@ -1,4 +1,4 @@
-"""I. The message, its trailers and the editor."""
+"""The message, its trailers and the editor."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Section E: names of files and of sessions."""
+"""Names of files and of sessions."""
 
 import os
 import unicodedata

@@ -1,4 +1,4 @@
-"""Section B: one file, several hands."""
+"""One file, several hands."""
 
 import itertools
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def head(repo: Repo, path: str = "a") -> str:
 
 
 def overlap(repo: Repo) -> None:
-    """K17: S2 rewrote part of a line that S1 had changed, and edited ``c`` too."""
+    """S2 rewrote part of a line that S1 had changed, and edited ``c`` too."""
     edit(repo, "S1", "INDEX.md", 40, "alpha beta gamma\n")
     text = (repo.read("INDEX.md") or b"").decode()
     repo.edit("S2", "INDEX.md", text.replace("alpha beta gamma", "alpha beta delta"))

@@ -1,4 +1,4 @@
-"""Section C: how a change gets recorded."""
+"""How a change gets recorded."""
 
 import json
 import os

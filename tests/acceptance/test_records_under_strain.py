@@ -1,4 +1,4 @@
-"""G. Records under strain: torn, written by many at once; scratch worktrees and locks of hooks."""
+"""Records under strain: torn, written by many at once; scratch worktrees and locks of hooks."""
 
 import json
 import os

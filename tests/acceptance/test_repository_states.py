@@ -1,4 +1,4 @@
-"""H. States of a repository."""
+"""States of a repository."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Loops, section B: runs and sessions."""
+"""Runs and sessions: started, resumed, continued, tidied away."""
 
 import json
 import os

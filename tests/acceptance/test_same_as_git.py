@@ -1,4 +1,4 @@
-"""I. The same blobs, modes, trees and commits that ``git add`` and ``git commit`` make."""
+"""The same blobs, modes, trees and commits that ``git add`` and ``git commit`` make."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""K. Which session."""
+"""Where the session of a command comes from: option, variables, agent, task, the only one."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Loops, section G: several tasks at once, in one directory and in worktrees; killed and resumed."""
+"""The loop with several tasks at once, in one directory and in worktrees; killed and resumed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Section C, shell edits: what a shell command changed is offered, never guessed."""
+"""What a shell command changed is offered, never guessed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Section E: the promise loop on stop, L82 to L94."""
+"""The promise loop: what an agent is told when it wants to stop."""
 
 import json
 import shutil

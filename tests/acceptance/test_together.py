@@ -1,4 +1,4 @@
-"""G. Together, and interrupted."""
+"""Several sessions and the user commit, edit and move HEAD at once."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""I. What was typed into the editor is never lost; ``commit.cleanup`` tidies a message as git does."""
+"""What was typed into the editor is never lost; ``commit.cleanup`` tidies a message as git does."""
 
 import re
 import shlex

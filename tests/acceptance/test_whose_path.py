@@ -1,4 +1,4 @@
-"""Section A: whose path."""
+"""A path that one session edited is committed by that session alone."""
 
 import os
 import subprocess

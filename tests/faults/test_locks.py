@@ -30,7 +30,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def shorter_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ten seconds themselves are K80's; here a wait has only to end."""
+    """The ten seconds themselves are proven in test_index.py; here a wait has only to end."""
     monkeypatch.setattr(land, "WAIT", LIMIT)
     monkeypatch.setattr(locks.hold.__wrapped__, "__defaults__", (LIMIT, None))  # type: ignore[attr-defined]
 
@@ -50,7 +50,7 @@ def place(template: Path, tmp_path: Path, environ: dict[str, str]) -> Place:
 def test_a_stale_lock_of_another_program_is_named_and_never_removed(
     place: Place, name: str, text: str
 ) -> None:
-    """K80, fault 9: 75 within the limit, nothing moved, all of it lands once the lock is gone."""
+    """Busy (75) within the limit, nothing moved, all of it lands once the lock is gone."""
     if text and name != "index.lock":
         pytest.skip("one form is enough for the ref locks")
     held = place.root / ".git" / name
@@ -117,7 +117,7 @@ def _stopped_child(strace_pid: int) -> int:
 
 @pytest.mark.parametrize("call", ["fsync", "link", "rename"])
 def test_a_stopped_holder_makes_others_busy_and_finishes_when_it_goes_on(place: Place, call: str) -> None:
-    """Fault 10: nobody takes a lock from the living; after SIGCONT everything is done once."""
+    """Nobody takes a lock from the living; after SIGCONT everything is done once."""
     place.edit("e", "by S2\n", session="S2")
     slow = _stop_at(place, call, 2 if call == "link" else 3)
     try:
@@ -165,7 +165,7 @@ def test_a_hook_waits_two_seconds_for_a_stopped_holder_and_says_so(place: Place)
 
 
 def test_a_full_disk(place: Place) -> None:
-    """Fault 3: every file is limited to a few KiB; what was acknowledged lands later."""
+    """A disk that fills: every file is limited to a few KiB; what was acknowledged lands later."""
     words = ["sh", "-c", 'trap "" XFSZ; ulimit -f 4; exec "$@"', "sh", *COMMAND]
     env = {**place.env, "PYTHONDONTWRITEBYTECODE": "1"}  # Python would install a .pyc that is cut off
     acknowledged = []

@@ -1,4 +1,4 @@
-"""The acceptance criteria for one file with several owners, at the level of texts."""
+"""One file with several owners, at the level of texts."""
 
 from __future__ import annotations
 
