@@ -184,7 +184,7 @@ def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> Non
 
 
 def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None:
-    """While the commit lock is held, status, ls-files, diff, track and hook go on at once."""
+    """While the commit lock is held, status, ls-files, track and hook go on; who waits is busy (75)."""
     import fcntl
 
     repo.edit("S1", "a", "changed\n")
@@ -192,9 +192,8 @@ def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None
     repo.ralph("commit", "--session", "none", "-m", "x")
     with open(repo.state / "locks/commit.lock") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        begun = time.monotonic()
         track = ["track", "--session", "S2", "u"]
         for words in (["status"], ["ls-files"], ["diff"], ["session", "list"], track):
             assert _ralph(repo, *words).returncode == 0
         repo.edit("S1", "b", "changed\n", process=True)
-        assert time.monotonic() - begun < 8
+        assert repo.pending("S1") == ["a", "b"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND
+from tests.support.runner import COMMAND, PATIENCE
 
 HOLD = "import os,sys; sys.stdin.read()"
 
@@ -191,13 +191,18 @@ def _at_once(repo: Repo, beads: list[str]) -> list[int]:
         )
         for bead in beads
     ]  # fmt: skip
-    return [child.wait(60) for child in children]
+    return [child.wait(PATIENCE) for child in children]
 
 
 def test_many_adds_at_once_make_one_worktree(repo: Repo) -> None:
     assert set(_at_once(repo, ["bd-1"] * 10)) <= {0, 4, 75}
     assert len(registered(repo)) == 2
-    assert _at_once(repo, [f"x-{n}" for n in range(10)]) == [0] * 10
+    others = [f"x-{n}" for n in range(10)]
+    while others:  # who waited too long for his turn is told to try again, and does
+        codes = dict(zip(others, _at_once(repo, others), strict=True))
+        assert set(codes.values()) <= {0, 75}
+        assert 0 in codes.values()
+        others = [bead for bead, code in codes.items() if code]
     assert len(registered(repo)) == 12
     exclude = (repo.root / ".git/info/exclude").read_text()
     assert exclude.count("/.worktrees/") == 1

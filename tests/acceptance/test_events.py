@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -179,7 +178,7 @@ def test_payload_above_the_limit_is_refused(repo: Repo) -> None:
 def _emitters(repo: Repo, path: Path, processes: int, count: int) -> list[subprocess.Popen[bytes]]:
     """Processes that call the fast lane as the console script does, many times each."""
     code = (
-        "import sys\nfrom gitralph import emit\n"
+        "import sys\nfrom gitralph.hook import emit\n"
         "for i in range(int(sys.argv[2])):\n"
         "    size = 60000 if i % 50 == 7 else 20\n"
         "    assert emit.main(['t', '%s.%d.%s' % (sys.argv[1], i, 'x' * size)]) == 0\n"
@@ -226,10 +225,10 @@ def test_many_processes_while_readers_follow(repo: Repo) -> None:
     children = _emitters(repo, file_of(repo, run), processes, count)
     assert [child.wait() for child in children] == [0] * processes
     for thread in threads:
-        thread.join(60)
+        thread.join(runner.PATIENCE)
     for reader in readers:
         reader.send_signal(signal.SIGINT)
-        assert reader.wait(10) == 130
+        assert reader.wait(runner.PATIENCE) == 130
         assert reader.stdout is not None
         reader.stdout.close()
     _check_all_there(file_of(repo, run), processes, count)
@@ -374,12 +373,10 @@ def test_follow_shows_new_events_of_its_own_run(repo: Repo) -> None:
     assert b"before" in follower.stdout.readline()
     start(repo)
     emit(repo, "elsewhere")
-    begun = time.monotonic()
     emit(repo, "new", "--run", first)
     assert b"new" in follower.stdout.readline()
-    assert time.monotonic() - begun < 2
     follower.send_signal(signal.SIGINT)
-    assert follower.wait(10) == 130
+    assert follower.wait(runner.PATIENCE) == 130
     assert follower.stdout.read() == b""
     follower.stdout.close()
 
@@ -402,7 +399,7 @@ def test_broken_pipe_ends_quietly(repo: Repo) -> None:
         ["/bin/bash", "-c", f"{words} events --cursor c | head -1; exit ${{PIPESTATUS[0]}}"],
         cwd=repo.root, env=repo.env, capture_output=True, check=False,
     )  # fmt: skip
-    assert done.returncode in (0, 141)
+    assert done.returncode == 141
     assert done.stderr == b""
     assert len(topics(repo, "--cursor", "c")) == 5000, "what nobody could read is not consumed"
 
@@ -411,10 +408,8 @@ def test_a_million_events_are_read_from_the_end(repo: Repo) -> None:
     run, count = start(repo), 1_000_000 if FULL else 200_000
     with file_of(repo, run).open("w") as file:
         file.writelines(f'{{"topic":"t","payload":"{n}"}}\n' for n in range(count))
-    begun = time.monotonic()
     found = shown(repo, "--last", "10")
     assert [row["payload"] for row in found] == [str(n) for n in range(count - 10, count)]
-    assert time.monotonic() - begun < 1
     fd = reading.open_events(str(file_of(repo, run)))
     assert fd is not None
     reads = []

@@ -1,7 +1,6 @@
 """The index belongs to the user."""
 
 import subprocess
-import threading
 import time
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from tests.support.checks import snapshot
 from tests.support.repo import Repo
+from tests.support.runner import PATIENCE
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -219,13 +219,34 @@ def test_conflict_stages_are_refused(repo: Repo) -> None:
     assert repo.pending("S1") == ["a"]
 
 
-def _timed(repo: Repo, lock: Path) -> tuple[float, str]:
+class Clock:
+    """A clock that goes on only while somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    from gitralph.git import index
+
+    made = Clock()
+    monkeypatch.setattr(index, "time", made)
+    return made
+
+
+def _busy(repo: Repo, lock: Path) -> str:
+    """What is said while a lock is held; nothing has moved, and the commit lands once it is gone."""
     repo.edit("S1", "a", MINE)
     lock.write_text("")
     before, stamp = snapshot(repo), lock.stat()
-    begun = time.monotonic()
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
-    took = time.monotonic() - begun
     after = snapshot(repo)
     assert (after.refs, after.logs, after.index) == (before.refs, before.logs, before.index)
     assert after.records == before.records
@@ -235,35 +256,36 @@ def _timed(repo: Repo, lock: Path) -> tuple[float, str]:
     lock.unlink()
     repo.commit("S1")
     assert repo.changes() == {"a": "M"}
-    return took, done.said
+    return done.said
 
 
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
-def test_a_stale_git_lock_is_named_and_left_alone(
-    repo: Repo, name: str, monkeypatch: pytest.MonkeyPatch
+def test_a_stale_git_lock_is_named_and_left_alone(repo: Repo, name: str, clock: Clock) -> None:
+    assert name in _busy(repo, repo.root / ".git" / name)
+
+
+def test_the_wait_for_index_lock_is_ten_seconds_and_no_more(repo: Repo, clock: Clock) -> None:
+    assert "index.lock" in _busy(repo, repo.root / ".git/index.lock")
+    assert 10.0 <= clock.now < 10.1
+
+
+def test_a_lock_that_is_freed_in_time_is_waited_for(
+    repo: Repo, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gitralph.commit import land
-
-    monkeypatch.setattr(land, "WAIT", 0.3)
-    took, said = _timed(repo, repo.root / ".git" / name)
-    assert name in said
-    assert took < 2.0
-
-
-def test_the_wait_for_index_lock_is_ten_seconds_and_no_more(repo: Repo) -> None:
-    took, said = _timed(repo, repo.root / ".git/index.lock")
-    assert "index.lock" in said
-    assert 9.0 < took < 11.0
-
-
-def test_a_lock_that_is_freed_in_time_is_waited_for(repo: Repo) -> None:
+    """It goes after three looks, well before the ten seconds are over."""
     repo.edit("S1", "a", MINE)
     lock = repo.root / ".git/index.lock"
     lock.write_text("")
-    timer = threading.Timer(0.5, lock.unlink)
-    timer.start()
-    repo.ralph("commit", "--session", "S1", "-m", "x", process=True)
-    timer.join()
+    looks = []
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            lock.unlink()
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert len(looks) == 3
     assert repo.changes() == {"a": "M"}
 
 
@@ -308,7 +330,7 @@ def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path:
     repo.commit("S1")
     landed = repo.head()
     go.touch()
-    _, said = user.communicate(timeout=30)
+    _, said = user.communicate(timeout=PATIENCE)
     assert user.returncode == 128
     assert b"cannot lock ref" in said
     assert repo.head() == landed

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -320,13 +319,12 @@ def test_shapes_of_a_trackers_answer(repo: Repo, tmp_path: Path, shape: str) -> 
     assert (found["completion_promise"], found["max_iterations"]) == ("ALL DONE", 4)
 
 
-@pytest.mark.parametrize("body", ["echo broken >&2; exit 1", "echo no json", "sleep 30"])
+@pytest.mark.parametrize("body", ["echo broken >&2; exit 1", "echo no json", "sleep 60; touch slept"])
 def test_a_tracker_that_fails_only_warns(repo: Repo, tmp_path: Path, body: str) -> None:
     fake_bd(repo, tmp_path, body)
     repo.git("config", "ralph.beads.timeout", "0.5")
-    start = time.monotonic()
     done = send(repo, required(repo, bead_id="bd-1"))
-    assert time.monotonic() - start < 10
+    assert not repo.file("slept").exists(), "a tracker that hangs was waited for"
     assert "warning" in done.said
     assert made(repo) == ["ralph-bd-1"]
     (repo.root / ".beads/issues.jsonl").write_text(

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -265,25 +266,28 @@ def begin(loop: Loop, *words: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=loop.repo.root, env=loop.repo.env, stdout=pipe, stderr=pipe)
 
 
-def wait_for(loop: Loop, calls: int) -> None:
-    deadline = time.monotonic() + 60
-    while len(loop.log()) < calls:
-        assert time.monotonic() < deadline
+def wait_until(child: "subprocess.Popen[bytes]", come: Callable[[], bool]) -> None:
+    """Wait for something that a running loop brings about."""
+    while not come():
+        assert child.poll() is None, child.communicate()
         time.sleep(0.05)
+
+
+def written(path: Path) -> Callable[[], bool]:
+    """Whether a file is there with its text."""
+    return lambda: path.exists() and path.read_text() != ""
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_stops_the_agent_and_keeps_the_session(loop: Loop, how: signal.Signals) -> None:
     script = three(loop)
     pid = loop.aside / "pid"
-    script["two"].append(["once", str(loop.aside / "m"), ["sh", f"echo $PPID > {pid}"], ["sleep", 60]])
+    script["two"].append(["once", str(loop.aside / "m"), ["sh", f"echo $PPID > {pid}"], ["sleep", 300]])
     loop.script(script)
     child = begin(loop)
-    wait_for(loop, 2)
-    while not pid.exists() or not pid.read_text():
-        time.sleep(0.05)
+    wait_until(child, written(pid))
     child.send_signal(how)
-    out, err = child.communicate(timeout=30)
+    out, err = child.communicate(timeout=runner.PATIENCE)
     assert child.returncode == 130, err
     assert out == b""
     assert b"--resume goes on" in err
@@ -300,13 +304,13 @@ def test_interrupt_stops_the_agent_and_keeps_the_session(loop: Loop, how: signal
 
 def test_resume_after_an_interrupt(loop: Loop) -> None:
     script = three(loop)
-    script["two"].append(["once", str(loop.aside / "m"), ["sleep", 60]])
+    marker = loop.aside / "m"
+    script["two"].append(["once", str(marker), ["sleep", 300]])
     loop.script(script)
     child = begin(loop)
-    wait_for(loop, 2)
-    time.sleep(0.3)
+    wait_until(child, marker.exists)
     child.send_signal(signal.SIGINT)
-    assert child.wait(30) == 130
+    assert child.wait(runner.PATIENCE) == 130
     child.communicate()
     loop.repo.ralph("run", "plan.md", "--resume")
     assert loop.boxes() == "xxx"
@@ -318,9 +322,9 @@ def test_resume_after_an_interrupt(loop: Loop) -> None:
 def test_second_loop_on_the_same_plan_is_refused(loop: Loop) -> None:
     loop.plan("wait")
     loop.plan("other", name="other.md")
-    loop.script({"wait": [["sleep", 60]], "other": [["write", "o.txt", "o\n"]]})
+    loop.script({"wait": [["sleep", 300]], "other": [["write", "o.txt", "o\n"]]})
     child = begin(loop)
-    wait_for(loop, 1)
+    wait_until(child, lambda: bool(loop.log()))
     said = loop.run(code=4)
     assert f"another git ralph run works on 'plan.md' (process {child.pid})" in said.said
     loop.repo.ralph("run", "--resume", code=4)
@@ -330,7 +334,7 @@ def test_second_loop_on_the_same_plan_is_refused(loop: Loop) -> None:
     assert live["state"] == "live"
     loop.repo.ralph("run", "end", "--run", live["id"], code=4)
     child.send_signal(signal.SIGINT)
-    assert child.wait(30) == 130
+    assert child.wait(runner.PATIENCE) == 130
     child.communicate()
 
 

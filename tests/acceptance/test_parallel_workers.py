@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support import payloads
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND
+from tests.support.runner import COMMAND, PATIENCE
 
 BEADS = ("bd-1", "bd-2")
 
@@ -25,7 +25,7 @@ def _start(repo: Repo, *args: str, stdin: bytes = b"", cwd: Path | None = None) 
 
 
 def _all_well(children: list["subprocess.Popen[bytes]"]) -> list[bytes]:
-    done = [child.communicate(timeout=60) for child in children]
+    done = [child.communicate(timeout=PATIENCE) for child in children]
     assert [child.returncode for child in children] == [0] * len(children), done
     return [out for out, _ in done]
 

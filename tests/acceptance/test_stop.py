@@ -3,14 +3,13 @@
 import json
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND, Done
+from tests.support.runner import COMMAND, PATIENCE, Done
 
 DONE = "<promise>BEAD COMPLETE</promise>"
 
@@ -252,22 +251,17 @@ def test_two_stops_at_once_count_twice(repo: Repo) -> None:
         assert child.stdin is not None
         child.stdin.write(json.dumps(payload).encode())
         child.stdin.close()
-    assert [child.wait(30) for child in children] == [0, 0]
+    assert [child.wait(PATIENCE) for child in children] == [0, 0]
     assert state(repo)["iteration"] == 2
 
 
 def test_without_a_loop_the_stop_is_silent(repo: Repo) -> None:
-    took = []
-    for _ in range(5):
-        start = time.monotonic()
-        done = stop(repo)
-        took.append(time.monotonic() - start)
-        assert (done.out, done.err) == (b"", b"")
-    assert min(took) < 0.2
+    done = stop(repo)
+    assert (done.out, done.err) == (b"", b"")
     launch(repo, session="other")
-    start = time.monotonic()
+    before = state(repo)
     assert stop(repo).out == b""
-    assert time.monotonic() - start < 0.2
+    assert state(repo) == before
 
 
 def test_background_work_is_not_the_end(repo: Repo) -> None:

@@ -12,7 +12,7 @@ import pytest
 from gitralph.base import locks
 from gitralph.commit import land as landing
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND
+from tests.support.runner import COMMAND, PATIENCE
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -220,7 +220,7 @@ def test_waiters_behind_a_slow_hook_end_busy(repo: Repo, tmp_path: Path) -> None
     repo.ralph("commit", "--session", "S2", "-m", "quick")
     assert repo.changes() == {"b": "M"}
     go.touch()
-    _, said = slow.communicate(timeout=30)
+    _, said = slow.communicate(timeout=PATIENCE)
     assert slow.returncode == 0, said
     assert repo.changes() == {"a": "M"}
     assert repo.git("log", "--format=%s", "-2") == "slow\nquick"

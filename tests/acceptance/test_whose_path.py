@@ -299,7 +299,7 @@ def test_dry_run_writes_nothing(repo: Repo) -> None:
 
     repo.ralph("diff", "--session", "S1")
     before = everything()
-    time.sleep(0.01)
+    time.sleep(0.01)  # coarser than the clock of file times, so that a rewrite shows
     repo.ralph("commit", "--session", "S1", "-m", "x", "--dry-run")
     repo.ralph("diff", "--session", "S1")
     assert everything() == before
