@@ -204,7 +204,7 @@ def _hook(repo: Repo, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_waiters_behind_a_slow_hook_end_busy(repo: Repo, tmp_path: Path) -> None:
+def test_others_commit_while_a_hook_is_at_work(repo: Repo, tmp_path: Path) -> None:
     """While a hook is at work others commit; its own commit lands after theirs, nothing is stolen."""
     flag, go = tmp_path / "running", tmp_path / "go"
     _hook(repo, "pre-commit", f"case $(git diff --cached --name-only HEAD) in a) touch '{flag}';"
