@@ -88,6 +88,7 @@ def test_what_was_not_recorded_is_logged_where_there_is_a_log(repo: Repo) -> Non
 
 
 def test_duplicate_keys_take_the_last(repo: Repo) -> None:
+    repo.write("a", "x")
     text = '{"session":"S1","session":"S2","cwd":%s,"event":"stop","event":"edit","path":"a","after":"x"}'
     send(repo, "generic", (text % json.dumps(str(repo.root))).encode())
     assert (repo.pending("S1"), repo.pending("S2")) == ([], ["a"])
@@ -189,6 +190,7 @@ def test_deleted_current_folder(repo: Repo, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     event = payloads.encode({**payloads.edit("S1", str(repo.root), "a", TEN, changed())})
+    repo.write("a", changed())
     script = 'rmdir "$0" && exec "$@"'
     for data in (event, b"nonsense"):
         gone.mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ here opens a file, knows git, or imports from the rest of the program.
 `chain` orders steps, `separate` answers what an owner may commit, `owners_by_line` and
 `pending_units` say who wrote what. The parts: `lines` and `linediff` read texts, `weave` holds all
 lines that ever were, `build` (with `moves` and `place`) builds it, `materialize` evaluates it,
-`head` (with `align`) fits it to HEAD, `rules`, `rules`, `supersede` and `reverted` are the rules,
+`head` (with `align`) fits it to HEAD, `rules`, `supersede` and `reverted` say what may be taken,
 `select` applies them and `explain` words the answer.
 """
 

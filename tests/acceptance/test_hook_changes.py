@@ -98,6 +98,17 @@ def _nothing_is_left(repo: Repo) -> None:
 # --- in place ---
 
 
+@pytest.mark.parametrize("kind", ["passing", "rewrites, passes"])
+def test_a_commit_leaves_the_file_of_a_hook_as_it_was(repo: Repo, kind: str) -> None:
+    """Whether a hook is our guard is read from it: its mode and its bytes stay."""
+    _hook(repo, HOOKS[kind])
+    hook = repo.root / ".git/hooks/pre-commit"
+    before = hook.stat().st_mode, hook.read_bytes()
+    repo.edit("S1", "a", _after(TEN, 5, "x=1\n"))
+    assert _try(repo, "S1")[0] == 0
+    assert (hook.stat().st_mode, hook.read_bytes()) == before
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 def test_what_a_hook_rewrites_in_place_is_recorded_and_committed(repo: Repo, kind: str) -> None:
     """black as pre-commit: reformats and fails once; the next commit holds the formatted text and passes."""
