@@ -10,8 +10,11 @@ import os
 import stat
 import time
 
+# A hook holds the agent up meanwhile, and an append takes microseconds: after this its holder hangs.
 WAIT = 2.0
 SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
+# NOFOLLOW: a link in the state folder could lead an append anywhere. NONBLOCK: a fifo of that name would
+# hang the open (POSIX open). NOCTTY: nor may a terminal become ours.
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 

@@ -6,6 +6,7 @@ Mirrors git's setup.c: ``.git`` folders, ``gitdir:`` files, ``commondir``. Must 
 import os
 
 _GITDIR = "gitdir: "
+# 15,000 refs or so; the hook then does without HEAD's oid, which only helps, and stays fast.
 _PACKED_LIMIT = 1 << 20
 
 

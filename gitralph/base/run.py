@@ -37,6 +37,7 @@ _NOT_INHERITED = _NAMING | {
     "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
     "GIT_EXTERNAL_DIFF", "GIT_OPTIONAL_LOCKS",
 }  # fmt: skip
+# `git status` of a tree in which everything is untracked may print without end; a hook gives up here.
 _OUTPUT_LIMIT = 64 << 20
 
 

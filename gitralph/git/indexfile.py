@@ -14,6 +14,7 @@ from hashlib import sha1
 from gitralph.git.trees import Entry
 
 _HEADER, _CHECKSUM, _FIXED = 12, 20, 62
+# The flags hold lengths up to 0xFFF; git itself takes longer names, which we leave to it well before that.
 _NAME_LIMIT = 255
 _FILE_MODES = frozenset([0o100644, 0o100755, 0o120000, 0o160000])
 _EXTENDED, _STAGE, _ASSUME_VALID = 0x4000, 0x3000, 0x8000

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 GITLINK = 0o160000
 SYMLINK = 0o120000
 FOLDER = 0o40000
+# Open temporary files before they are synced together: well below the usual limit of 1,024 descriptors.
 _AT_ONCE = 200
 
 

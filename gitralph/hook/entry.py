@@ -21,8 +21,11 @@ from gitralph.hook.event import Event, session_of
 # the agent whose hook this is, its event, the kind of policy, the environment: the exit code
 Policy = Callable[[str, Event, str, dict[str, str]], int]
 _RECORDED_TOO = ("doc-only", "stop", "start")
+# A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
+# A client that never closes the pipe must not hold the agent.
 READ_SECONDS = 5.0
+# One `hooks.log.old` is kept beside it, so a broken hook in a loop fills 512 KiB and no disk.
 _LOG_LIMIT = 256 << 10
 _TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
 

@@ -17,9 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+# An event is a mark that people and programs read by the thousand; files belong elsewhere.
 PAYLOAD_LIMIT = 256 << 10
 TOPIC_LIMIT = 200
 FALLBACK = "events.jsonl"
+# An agent called `emit` itself and waits for it; an edit hook, which nobody asked for, gets 2 seconds.
 _WAIT = 10.0
 _NO_PAYLOAD = "null"
 

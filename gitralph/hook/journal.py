@@ -18,8 +18,11 @@ GAP = "gap"
 """The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
 RENDERED, OFFERED = "rendered", "offered"
 """Operations of a repository hook on the commit's text, see ``commit/rewrites.py``."""
+# The chaining keys stand last in a line and are bounded, ids of 120 and calls of 200 characters: they fit.
 _TAIL = 1024
+# Two hooks of one call come within a few records of each other; reading stays flat as a journal grows.
 _RECENT = 16 << 10
+# Unpacking is bounded: a text of a few KiB may say it is gigabytes (a zip bomb; zlib packs 1,000 : 1).
 _TEXT_LIMIT = 256 << 20
 
 

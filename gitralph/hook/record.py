@@ -20,6 +20,7 @@ from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import Target
 from gitralph.hook.reconcile import UNKNOWN, Text, Unknown, Verdict, decide, normal, same
 
+# Larger files are recorded by path and hash: reading and comparing them would hold the agent up.
 TEXT_LIMIT = 5 << 20
 
 

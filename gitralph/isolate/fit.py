@@ -34,6 +34,7 @@ def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None)
     first: tuple[Weave, set[int]] | None = None
     for reading in readings:
         weave = fold(reading.steps, worktree, reading.commits)
+        # Cheapest first: `git reset` to one of our commits needs no matching, and byte equality cannot err.
         for number, names in enumerate(reading.commits):
             units = indices(weave, names)
             if exactly(weave, units, head):

@@ -19,6 +19,8 @@ def void_units(weave: Weave, pending: set[int], in_head: Flags) -> set[int]:
     rest = bytearray(in_head)
     while True:
         standing = {unit for unit in void if not _undone(weave, unit, void, cancelled, rest)}
+        # A greatest fixed point: all units are taken for reverted, and what stands refutes some, which may
+        # refute more.
         if not standing:
             return void
         void -= standing
@@ -81,6 +83,8 @@ def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
         ops = weave.ops[line]
         if not ops or ops[-1] & 1:
             return False
+        # A line may have replaced the line that replaced it (an edit and its undo): without this the walk
+        # circles.
         if line in done:
             continue
         done.add(line)

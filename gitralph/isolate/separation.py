@@ -67,6 +67,7 @@ def separate(
     ghosts = {name.removesuffix(ABSORBED) for name in committed if name.endswith(ABSORBED)}
     case = _case(weave, anchored, owners, head, ghosts - set(committed))
     case.reading = fitted.reading
+    # Nothing pending: the answer is HEAD, whatever others did, and no refusal.
     if not case.ground.own:
         return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
@@ -81,6 +82,7 @@ def separate(
     has_moved = bool(known) if moved is None else moved
     left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, has_moved))
     stale = any(entry.reason == "stale" for entry in left)
+    # A lost update is never skipped: to commit the rest would bless the loss.
     if stale or (left and not skip_entangled):
         return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
     return _answer(case, choice, left)
@@ -148,6 +150,7 @@ def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
     before = states(weave, flags_of(weave, ground.committed))
     units = ground.committed | choice.units()
     after = states(weave, flags_of(weave, units))
+    # A unit that changes no line of this commit is not consumed by it: it is pending for a later one.
     idle = _idle(case, choice, before, after)
     waiting = idle & choice.wanted
     taken = choice.units() - idle

@@ -11,6 +11,7 @@ from typing import Any
 
 from gitralph.base import files, jsonline
 
+# Reading backwards from the end in blocks keeps `--last` flat at a million events.
 _FORWARD = 1 << 20
 _BACK = 1 << 16
 LINE_LIMIT = 4 << 20

@@ -18,7 +18,9 @@ from gitralph.hook import journal
 from gitralph.hook.journal import Journal
 from gitralph.journal import consumption, manifests, pending
 
+# A client may wait for a person's permission between pre and post, overnight too.
 CALL_AGE = 24 * 3600.0
+# No write of ours takes an hour; the name of a younger file may be a running process's.
 LEFT_AGE = 3600.0
 _LIMIT = 1 << 30
 _WAIT = 2.0
