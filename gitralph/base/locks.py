@@ -41,6 +41,7 @@ def take(layout: Layout, name: str, wait: float = WAIT, busy: str | None = None)
     fd = files.open_regular(path, os.O_RDWR | os.O_CREAT)
     try:
         files.lock(fd, path, wait=wait)
+        # For messages only: flock itself tells who holds it, and frees it when the holder dies.
         os.pwrite(fd, f"{os.getpid():<12}\n".encode(), 0)
     except files.LockTimeoutError:
         by = _pid_in(os.pread(fd, 32, 0))

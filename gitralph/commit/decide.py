@@ -270,7 +270,9 @@ def _several(scene: Scene, state: PathState) -> Outcome:
     if not state.owners() & scene.own and not _mine(scene, state):
         return Outcome(state.path)
     if scene.contents[state.path].absent and last is not None and last.after is not None:
-        return _refuse(state, decision.GONE, "it was deleted since, by nobody we know", [])
+        return _refuse(
+            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
+        )
     return separate(scene, state)
 
 
@@ -288,7 +290,9 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
     chain = provenance.chain_of(state.journal.records, mine)
     claimed = bool(state.bare & scene.own)
     if content.absent and chain.last.after is not None and not claimed:
-        return _refuse(state, decision.GONE, "it was deleted since, by nobody we know", [])
+        return _refuse(
+            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
+        )
     if chain.path_level:
         # A claim by hand takes the file as it stands; a hook's path-level record only as it was when
         # recorded.
@@ -309,7 +313,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
         found.content = Content(mode, found.content.data)
-        found.notes.append(f"the mode of '{shown(state.path)}' was changed by nobody we know; left")
+        found.notes.append(f"the mode of '{shown(state.path)}' was changed and no session recorded it; left")
     return found
 
 

@@ -144,7 +144,7 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
 
 
 def _is_void(fd: int, session: str) -> bool:
-    """True when all that a session has in an open journal is noted as void already."""
+    """True when all that a session has in an open journal is noted as reverted already."""
     found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
     mark = consumption.mark_of(found, session)
     mine = [record for record in found.records if record.session == session]

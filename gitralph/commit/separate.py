@@ -443,7 +443,7 @@ def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> 
 def _nothing(
     scene: Scene, state: PathState, found: Separation, left: list[Left], notes: list[str]
 ) -> Outcome:
-    """No line of this session's is to be committed: left, waiting for others, or taken back."""
+    """No line of this session's is to be committed: left, waiting for others, or reverted."""
     waiting = _waiting(found)
     if left or waiting:
         return Outcome(state.path, left=left, notes=notes)
@@ -454,7 +454,7 @@ def _nothing(
     ]
     # Nothing new of this session's: saying it at each commit would bury what matters.
     if not state.owners() & scene.own:
-        return Outcome(state.path)  # void before, void still: said once
+        return Outcome(state.path)  # reverted before, reverted still: said once
     if not notes:
         notes = [f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit"]
     seen = provenance.content_id(scene.contents[state.path])
@@ -497,7 +497,7 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
         if session in scene.own:
             left = [unit for unit in kept if _owner_of(state, unit) == session]
         else:
-            # an absorbed unit's name ends with a mark
+            # a superseded unit's name ends with a mark
             left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
         manifest = manifest_upto(scene, state, session)
         out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away))

@@ -54,6 +54,7 @@ def _parse_status(said: bytes) -> Picture:
             path = row.split(b" ", 10)[10]
         elif kind == b"? ":
             path = row[2:]
+        # With a slash it is a nested repository, which is not looked into (git-status(1)).
         if path and not path.endswith(b"/"):
             name = record.path_text(path)
             old = picture.rows.get(name, [None])[0]
@@ -146,6 +147,8 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
         return  # another hook of this very call was faster
+    # Noted before the picture: what another session does while git looks is then inside the window, not in
+    # front of it.
     _note(lay, {"open": kept["id"], **told})
     picture = take_picture(place.root, options, environ)
     if picture is not None:

@@ -16,7 +16,7 @@ from gitralph.isolate.head import Anchored, anchor, exactly
 from gitralph.isolate.weave import Weave
 
 ABSORBED = "~"
-"""Ends the name of a unit taken by absorbing: none of its lines ever was in a commit."""
+"""Ends the name of a unit that was superseded: none of its lines ever was in a commit."""
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ REST = "+"
 
 @dataclass(slots=True)
 class Anchored:
-    """Which units HEAD holds; `drift` are the units nobody may build on."""
+    """Which units HEAD holds; `drift` are gaps between HEAD and the records that nobody may build on."""
 
     units: set[int]
     drift: set[int] = field(default_factory=set)

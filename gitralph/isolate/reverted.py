@@ -1,9 +1,9 @@
 """Finds an owner's edits that were taken back and so have nothing left to commit.
 
-An edit is void when each of its lines is gone again and each removal restored, by whomever,
-without anything written in its place. A replaced line that HEAD lost by another commit counts as
-restored. Must not call an edit void that somebody only rewrote: that version is still the
-owner's to commit.
+An edit is reverted (void, in the names below) when each of its lines is gone again and each removal
+restored, by whomever, without anything written in its place. A replaced line that HEAD lost by another
+commit counts as restored. Must not call an edit reverted that somebody only rewrote: that version is
+still the owner's to commit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a hunk cannot be committed without: the refusal rules, one generator each.
 
 A need names a hunk of somebody else that is not part of the commit. Some needs can be met by
-absorbing that hunk (see `supersede`), the others make the edit entangled. The last rules look at the
+superseding that hunk (see `supersede`), the others make the edit entangled. The last rules look at the
 whole order: blocks around a line, and moves past it. When in doubt a rule must ask for too much: a
 refusal costs a gap, a missing rule costs a misattribution.
 """
@@ -223,7 +223,7 @@ def _sources(weave: Weave, copy: int, flags: Flags) -> Iterator[int]:
 
 
 def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) -> Iterator[Need]:
-    """A line of the owner's that stands or falls by what others did and did not commit.
+    """A line of the owner's whose visibility depends on somebody's uncommitted change.
 
     Either only somebody's restoring keeps it in the working tree, or somebody removed it there
     while another commit already removed what it had replaced.

@@ -1,4 +1,4 @@
-"""Chooses the units of one commit: the owner's, what they absorb, and what stands in the way.
+"""Chooses the units of one commit: the owner's, what they supersede, and what stands in the way.
 
 Must not write texts or messages; it answers with sets of units and unmet needs.
 """
@@ -22,7 +22,7 @@ class Ground:
     committed: set[int]
     barred: set[int]
     ghosts: set[int]
-    """Units HEAD holds only because they were absorbed."""
+    """Units HEAD holds only because they were superseded."""
     own: set[int]
     """The owner's units that HEAD does not hold."""
     order: list[int] = field(init=False)

@@ -53,8 +53,8 @@ def separate(
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
-    `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are void
-    units consumed with a note, which a stale write can no longer lose. `moved` says whether HEAD
+    `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are reverted
+    units already reported, which the check for lost writes ignores. `moved` says whether HEAD
     is another than when the steps began; None leaves that to whether commits of ours are in it.
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
@@ -124,7 +124,7 @@ def _unfit(weave: Weave, known: set[int], owners: Collection[str], head: bytes |
 
 
 def _choose(case: _Case, wanted: set[int], include: bool) -> Choice:
-    """Choose, taking back into account void units that a standing one turns out to need."""
+    """Choose, taking back into account reverted units that a standing one turns out to need."""
     while True:
         choice = choose(case.ground, wanted, include)
         needed = {case.weave.hunks[need.other].unit for need in choice.unmet} & case.void
@@ -237,7 +237,7 @@ def _void_note(case: _Case) -> Note:
     }
     undoers -= case.ground.own | {BASE}
     sessions = sessions_of(weave, undoers)
-    detail = f"taken back by {who(sessions)}" if sessions else "taken back"
+    detail = f"reverted by {who(sessions)}" if sessions else "reverted"
     lines = case.places.of_units(sorted(case.void))
     return Note("void", lines, sessions, detail, keys_of(weave, case.void))
 

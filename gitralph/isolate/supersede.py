@@ -1,4 +1,4 @@
-"""Absorbing: taking another owner's unit of which nothing is left.
+"""Superseding: taking another owner's unit of which nothing is left; called absorbing below.
 
 When A replaced every line B had not committed yet, A's commit is HEAD with B's replaced lines
 gone and A's in their place. B's unit is then part of it without a word of B's. Must refuse as
