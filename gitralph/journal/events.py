@@ -102,6 +102,7 @@ def _backward(fd: int) -> Iterator[_Line]:
     while at > 0:
         size = min(_BACK, at)
         at -= size
+        # Backwards in blocks: the last lines of a million cost what the last lines of ten do.
         pieces = (os.pread(fd, size, at) + carry).split(b"\n")
         for piece in reversed(pieces[1:]):
             start = end - len(piece) - dropped - (0 if torn else 1)
