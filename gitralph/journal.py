@@ -16,6 +16,8 @@ VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
 GAP = "gap"
 """The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
+ASSIGN = "assign"
+"""The ``op`` of a record by which a person gave a session lines that nobody recorded."""
 RENDERED, OFFERED = "rendered", "offered"
 """Operations of a repository hook on the commit's text, see ``porcelain/rewrites.py``."""
 _TAIL = 1024

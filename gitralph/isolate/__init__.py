@@ -6,11 +6,13 @@ here opens a file, knows git, or imports from the rest of the program.
 `chain` orders steps, `separate` answers what an owner may commit, `owners_by_line` and
 `pending_units` say who wrote what. The parts: `lines` and `diff` read texts, `weave` holds all
 lines that ever were, `fold` (with `returning` and `place`) builds it, `view` evaluates it,
-`anchor` (with `match`) fits it to HEAD, `needs`, `surrounds`, `absorb` and `void` are the rules,
+`handover` gives an owner what
+nobody recorded (`assign` says what there is), `anchor` (with `match`) fits it to HEAD, `needs`, `surrounds`, `absorb` and `void` are the rules,
 `choose` applies them and `report` words the answer.
 """
 
 from gitralph.isolate.agreement import agreed, unmoved_since
+from gitralph.isolate.assign import Unrecorded, takes, unrecorded, without
 from gitralph.isolate.chaining import chain
 from gitralph.isolate.fold import TAIL
 from gitralph.isolate.model import (
@@ -36,10 +38,14 @@ __all__ = [
     "Reading",
     "Separation",
     "Step",
+    "Unrecorded",
     "agreed",
     "chain",
     "owners_by_line",
     "pending_units",
     "separate",
+    "takes",
     "unmoved_since",
+    "unrecorded",
+    "without",
 ]

@@ -32,7 +32,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     while waiting:
         path = _path(waiting, text) or [0]
         for step in [waiting[at] for at in path]:
-            if step.before != text and step.before in last_seen and _keeps(step, text):
+            if step.before != text and not step.takes and step.before in last_seen and _keeps(step, text):
                 step = replace(step, before=text)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gitralph import isolate
 from gitralph.errors import Fatal
 from gitralph.isolate import Reading, Separation, Step
-from gitralph.journal import GAP, Record, replay, text_id
+from gitralph.journal import ASSIGN, GAP, Record, replay, split_lines, text_id
 from gitralph.plumbing import blob
 from gitralph.plumbing.snapshot import ABSENT, Content
 from gitralph.plumbing.tree import Entry
@@ -91,7 +91,13 @@ def one_form(text: bytes | None) -> bytes | None:
 def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     if record.op == GAP:
         return Step(record.call or str(record.offset), None, before, after)
-    return Step(str(record.offset), record.session, before, after, head=record.head or "", seen=record.seen)
+    key, head = str(record.offset), record.head or ""
+    if record.op == ASSIGN:
+        places = [(h.start, h.removed, len(h.lines)) for h in record.hunks or []]
+        given = isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
+        if given is not None:
+            return Step(key, record.session, after, after, head=head, seen=True, takes=given)
+    return Step(key, record.session, before, after, head=head, seen=record.seen)
 
 
 def gather(scene: Scene, state: PathState) -> Evidence:
@@ -107,7 +113,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     rows = _with_sightings(state, texts, [_step(*row) for row in texts])
     start, then = head, head
     if rows:
-        start, then = _start(scene, state, texts[0][0], rows[0].before, head)
+        start, then = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start, then = one_form(start), one_form(then)
     steps = isolate.chain(rows, start)
