@@ -311,11 +311,26 @@ def parse(data: bytes) -> Journal:
     return journal
 
 
+def release_line(session: str, released: list[int], ts: str, chain: dict[str, object]) -> bytes:
+    """The line by which a session takes claims back; ``chain`` is what the journal's tail says."""
+    fields = {
+        "v": VERSION, "ts": ts, "commit": None, "note": "released", "upto": 0, "units": [], "left": [],
+        "released": released, "session": session, "before": chain.get("before"),
+        "after": chain.get("after"), "exact": chain.get("exact") or NONE,
+    }  # fmt: skip
+    return jsonline.dumps(fields).encode("ascii") + b"\n"
+
+
 def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
     try:
         fields = jsonline.loads(line.decode("utf-8"))
         if not isinstance(fields, dict):
             raise ValueError("not an object")
+        if isinstance(released := fields.get("released"), list):
+            journal.records = [
+                r for r in journal.records if r.offset not in released or r.session != fields.get("session")
+            ]
+            return
         if "upto" in fields:
             journal.consumed.append(fields)
             return

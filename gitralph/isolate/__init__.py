@@ -4,10 +4,10 @@ Texts and recorded steps go in, the text of one owner's commit or a refusal come
 here opens a file, knows git, or imports from the rest of the program.
 
 `chain` orders steps, `separate` answers what an owner may commit, `owners_by_line` and
-`pending_units` say who wrote what. The parts: `lines` and `diff` read texts, `weave` holds all
-lines that ever were, `fold` (with `returning` and `place`) builds it, `view` evaluates it,
-`handover` gives an owner what
-nobody recorded (`assign` says what there is), `anchor` (with `match`) fits it to HEAD, `needs`, `surrounds`, `absorb` and `void` are the rules,
+`pending_units` say who wrote what, `unrecorded` what nobody did. The parts: `lines` and `diff` read
+texts, `weave` holds all lines that ever were, `fold` (with `returning` and `place`) builds it,
+`handover` gives an owner lines of nobody's (`assign` says which there are), `view` evaluates it,
+`anchor` (with `match`) fits it to HEAD, `needs`, `surrounds`, `absorb` and `void` are the rules,
 `choose` applies them and `report` words the answer.
 """
 

@@ -194,7 +194,10 @@ def without(
     for number, content in enumerate([*lines, None], 1):
         change = by_line.get(number)
         if change is not None:
-            if change.added or change.removed:
+            last = places[-1] if places else (0, 0, 0)
+            if change.added and not change.removed and number > 1 and _adds(by_line.get(number - 1)):
+                places[-1] = last[0], last[1], last[2] + 1
+            elif change.added or change.removed:
                 places.append((len(out), len(change.removed), int(change.added)))
             out += [gone + eol for gone in change.removed]
         if content is not None and not (change is not None and change.added):
@@ -204,6 +207,10 @@ def without(
         return None, []
     complete = ends_with_newline(head if worktree is None or any(c.end for c in chosen) else worktree)
     return (text if complete else text.removesuffix(b"\n").removesuffix(eol[:-1])), places
+
+
+def _adds(change: Unrecorded | None) -> bool:
+    return change is not None and change.added
 
 
 def _lines(text: bytes | None, eol: bytes) -> list[bytes]:

@@ -225,7 +225,7 @@ def _binary(texts: Iterable[bytes | None]) -> bool:
     return any(text is not None and b"\0" in text[:8000] for text in texts)
 
 
-def _whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
+def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
     """The reason why lines of this path cannot be told apart, None when they can."""
     content, entry = scene.contents[state.path], scene.reader.entry(state.path)
     if content.mode not in _FILES or (entry is not None and entry.mode not in _FILES):
@@ -265,7 +265,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     """The outcome for a path that others, recorded or not, changed as well."""
     others = _others(scene, state)
     whom = others or [outcome.UNRECORDED]
-    barred = _whole_only(scene, state)
+    barred = whole_only(scene, state)
     if barred is not None:
         return _refuse(state, *barred, whom)
     if _path_level(scene, state):
