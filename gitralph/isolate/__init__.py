@@ -12,7 +12,7 @@ texts, `weave` holds all lines that ever were, `fold` (with `returning` and `pla
 """
 
 from gitralph.isolate.agreement import agreed, unmoved_since
-from gitralph.isolate.assign import Unrecorded, takes, unrecorded, without
+from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
 from gitralph.isolate.chaining import chain
 from gitralph.isolate.fold import TAIL
 from gitralph.isolate.model import (
@@ -24,6 +24,7 @@ from gitralph.isolate.model import (
     Reading,
     Separation,
     Step,
+    Take,
 )
 from gitralph.isolate.owners import owners_by_line, pending_units
 from gitralph.isolate.separation import separate
@@ -38,9 +39,11 @@ __all__ = [
     "Reading",
     "Separation",
     "Step",
+    "Take",
     "Unrecorded",
     "agreed",
     "chain",
+    "gives",
     "owners_by_line",
     "pending_units",
     "separate",

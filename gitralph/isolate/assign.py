@@ -123,7 +123,8 @@ def _changes(look: _Look) -> Iterable[Unrecorded]:
             hunks = {_maker(look, atom)} if added else set()
             texts = tuple(weave.content(gone) for gone in removed)
             stale = any(_is_drift(look, hunk) for hunk in hunks | {_last(weave, gone) for gone in removed})
-            yield Unrecorded(line, added, texts, sessions=_in_the_way(look, atom, hunks), stale=stale)
+            sessions = tuple(sorted(_in_the_way(look, atom, hunks) | _built_on(look, removed)))
+            yield Unrecorded(line, added, texts, sessions=sessions, stale=stale)
         removed = []
 
 
@@ -141,9 +142,9 @@ def _maker(look: _Look, atom: int) -> int:
     return birth if look.is_pending(birth) else _last(look.weave, atom)
 
 
-def _in_the_way(look: _Look, atom: int, hunks: set[int]) -> tuple[str, ...]:
+def _in_the_way(look: _Look, atom: int, hunks: set[int]) -> set[str]:
     weave = look.weave
-    found: list[str | None] = []
+    found: list[str | None] = [*(_had_hands_in(look, atom) if hunks else ())]
     for hunk in hunks:
         found.append(look.followed.get(weave.hunks[hunk].unit))
         found += [look.other(provider(weave, gone, hunk)) for gone in weave.hunks[hunk].dels if gone > END]
@@ -152,7 +153,31 @@ def _in_the_way(look: _Look, atom: int, hunks: set[int]) -> tuple[str, ...]:
     if not weave.visible(EXISTS):
         last = {gone: _last(weave, gone) for gone in weave.order() if look.is_free(_last(weave, gone))}
         found += [look.other(provider(weave, gone, hunk)) for gone, hunk in last.items()]
-    return tuple(sorted({name for name in found if name is not None}))
+    return {name for name in found if name is not None}
+
+
+def _had_hands_in(look: _Look, atom: int) -> set[str]:
+    """Return who else removed or restored a line and has not committed it."""
+    names = (look.other(op >> 1) for op in look.weave.ops[atom] or ())
+    return {name for name in names if name is not None}
+
+
+def _built_on(look: _Look, removed: list[int]) -> set[str]:
+    """Return who replaced what nobody had put in the place of these lines; their commit takes them away."""
+    weave = look.weave
+    found = {name for atom in removed for name in _had_hands_in(look, atom)}
+    todo = [_last(weave, atom) for atom in removed]
+    for hunk in todo:
+        for atom in weave.hunks[hunk].births:
+            if weave.visible(atom):
+                continue
+            killer = _last(weave, atom)
+            name = look.other(killer)
+            if name is not None:
+                found.add(name)
+            elif look.is_free(killer) and killer not in todo:
+                todo.append(killer)
+    return found
 
 
 def _is_drift(look: _Look, hunk: int) -> bool:
@@ -217,6 +242,39 @@ def _lines(text: bytes | None, eol: bytes) -> list[bytes]:
     lines = (text or b"").split(b"\n")
     last = lines.pop()
     return [line + b"\n" for line in lines] + ([last + eol] if last else [])
+
+
+def gives(
+    head: bytes | None,
+    worktree: bytes | None,
+    readings: Sequence[Reading],
+    owner: str,
+    owners: Collection[str],
+    chosen: Sequence[Unrecorded],
+    given: tuple[Take, ...],
+) -> bool:
+    """Tell whether a record with these takes would give just the chosen changes to the owner.
+
+    Equal lines side by side can be taken for one another; what nobody recorded must be the same after
+    it, less the chosen ones.
+    """
+    fitted = fit([_started(reading, head) for reading in readings], head, worktree)
+    asked = unrecorded(head, worktree, readings, owners)
+    if fitted is None or asked is None:
+        return False
+    steps = fitted.reading.steps
+    then = Step("given", owner, worktree, worktree, takes=given)
+    gap = Step("gap", None, steps[-1].after, worktree)
+    reading = replace(fitted.reading, steps=(*steps, gap, then))
+    left = unrecorded(head, worktree, [reading], owners)
+    return left is not None and [_bare(one) for one in left] == [
+        _bare(one) for one in asked if one not in chosen
+    ]
+
+
+def _bare(one: Unrecorded) -> Unrecorded:
+    """Return a change without what its neighbours decide."""
+    return replace(one, end=False, file=False, sessions=(), stale=False)
 
 
 def takes(

@@ -6,6 +6,8 @@ the gap stays nobody's. Must never take an operation that somebody recorded.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gitralph.isolate.model import Step, Take
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
@@ -51,7 +53,8 @@ def interleave(weave: Weave, hunk: int) -> None:
     if len(gone) != len(made.births) or len(gone) < 2:
         return
     left, right = weave.prev[gone[0]], weave.next[made.births[-1]]
-    if list(weave.between(left, right)) != gone + made.births:
+    run = gone + made.births
+    if any(weave.next[atom] != follower for atom, follower in pairwise(run)):
         return
     for pair in zip(gone, made.births, strict=True):
         for atom in pair:
@@ -71,18 +74,27 @@ def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
     for atom in shown[take.at : take.at + take.count]:
         _take_line(weave, made, index, atom, sources)
     for content in take.removed:
-        for at, atom in enumerate(dead):
-            if weave.content(atom) == content and is_nobodys(weave, _last(weave, atom)):
-                sources.append(_last(weave, atom))
-                weave.hunks[sources[-1]].dels.remove(atom)
-                _operate(weave, made, index, atom, False)
-                del dead[: at + 1]
-                break
+        gone = _removed(weave, dead, content)
+        if gone is not None:
+            sources.append(_last(weave, gone))
+            weave.hunks[sources[-1]].dels.remove(gone)
+            _operate(weave, made, index, gone, False)
+            del dead[: dead.index(gone) + 1]
     if take.end and is_nobodys(weave, _last(weave, NEWLINE)):
         weave.operate(NEWLINE, index, weave.complete)
         (made.undels if weave.complete else made.dels).append(NEWLINE)
     _take_file(weave, made, index, take)
+    for source in sources:
+        weave.hunks[source].assigned = True  # what is left of it was left on purpose: it follows nobody
     return made, min(sources, default=index)
+
+
+def _removed(weave: Weave, dead: list[int], content: bytes) -> int | None:
+    """Return the line that a gap removed, rather one of the first text than one that came since."""
+    fitting = [
+        atom for atom in dead if weave.content(atom) == content and is_nobodys(weave, _last(weave, atom))
+    ]
+    return next((atom for atom in fitting if weave.birth[atom] == BASE), fitting[0] if fitting else None)
 
 
 def _take_line(weave: Weave, made: Hunk, index: int, atom: int, sources: list[int]) -> None:

@@ -34,7 +34,7 @@ class Hunk:
         self.left = START
         self.right = END
         self.assigned = False
-        """A person gave this to the owner; nobody's lines around it are not its ground."""
+        """A person gave this to the owner, or gave away some of it and left the rest to nobody."""
 
     def touched(self) -> list[int]:
         """Return every atom this hunk has an operation on."""

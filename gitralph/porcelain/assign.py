@@ -24,6 +24,7 @@ from gitralph.porcelain.context import Context
 from gitralph.porcelain.evidence import Chain
 from gitralph.porcelain.outcome import Left
 from gitralph.porcelain.scene import Scene, Wishes
+from gitralph.porcelain.separate import Evidence
 from gitralph.quote import line_form, shown
 from gitralph.state import manifest, pending
 from gitralph.state.pending import PathState
@@ -52,6 +53,8 @@ class Found:
     settled: str | None = None
     converted: bool = False
     mode: bool = False
+    known: Evidence | None = None
+    owners: frozenset[str] = frozenset()
 
     @property
     def count(self) -> int:
@@ -179,6 +182,7 @@ def _whole(scene: Scene, state: PathState) -> str | None:
 def _look_at_lines(scene: Scene, state: PathState, found: Found) -> None:
     known = separate.gather(scene, state)
     found.head, found.converted = known.head, known.converted
+    found.known, found.owners = known, scene.own
     changes = isolate.unrecorded(known.head, known.worktree, known.readings, scene.own)
     if known.seen.blocks or changes is None:
         detail = "HEAD has moved, and its text does not fit the records"
@@ -354,15 +358,31 @@ def _lines_record(
     eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
     before, places = isolate.without(after, found.head, chosen, eol) if chosen else (after, [])
     hunks = _hunks(before, after, places)
-    if hunks is None:
-        left = Left(found.path, outcome.CONTESTED, "its last line cannot be told apart; give the whole path")
-        raise Refused(advice.describe(left), left=(left,))
+    if hunks is None or (chosen and not _gives(session, found, chosen, before, hunks)):
+        detail = "equal lines stand side by side there, and cannot be told apart"
+        left = Left(found.path, outcome.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
+        raise Refused(
+            advice.describe(left), f"git ralph assign --to {session} -- {_quoted(found.path)}", left=(left,)
+        )
     mode: tuple[str | None, str | None] = (None, None)
     if found.mode and everything:
         mode = f"{found.head_mode:o}", f"{found.content.mode:o}"
     if before is None:
         mode = None, f"{found.content.mode:o}"
     return _record(session, found, ASSIGN if chosen else "edit", before, hunks, mode), before
+
+
+def _gives(
+    session: str, found: Found, chosen: list[Unrecorded], before: bytes | None, hunks: list[Hunk]
+) -> bool:
+    """True when the record will be read as just these changes."""
+    known = found.known
+    assert known is not None
+    old = separate.one_form(before) if known.converted else before
+    given = separate.takes_of(hunks, old, known.worktree)
+    return given is not None and isolate.gives(
+        known.head, known.worktree, known.readings, session, found.owners, chosen, given
+    )
 
 
 def _hunks(

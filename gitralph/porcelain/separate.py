@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gitralph import isolate
 from gitralph.errors import Fatal
 from gitralph.isolate import Reading, Separation, Step
-from gitralph.journal import ASSIGN, GAP, Record, replay, split_lines, text_id
+from gitralph.journal import ASSIGN, GAP, Hunk, Record, replay, split_lines, text_id
 from gitralph.plumbing import blob
 from gitralph.plumbing.snapshot import ABSENT, Content
 from gitralph.plumbing.tree import Entry
@@ -88,13 +88,18 @@ def one_form(text: bytes | None) -> bytes | None:
     return None if text is None else text.replace(b"\r\n", b"\n")
 
 
+def takes_of(hunks: list[Hunk], before: bytes | None, after: bytes | None) -> tuple[isolate.Take, ...] | None:
+    """What the hunks of an assignment give; None where its texts are read in another way than they were."""
+    places = [(h.start, h.removed, len(h.lines)) for h in hunks]
+    return isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
+
+
 def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     if record.op == GAP:
         return Step(record.call or str(record.offset), None, before, after)
     key, head = str(record.offset), record.head or ""
     if record.op == ASSIGN:
-        places = [(h.start, h.removed, len(h.lines)) for h in record.hunks or []]
-        given = isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
+        given = takes_of(record.hunks or [], before, after)
         if given is not None:
             return Step(key, record.session, after, after, head=head, seen=True, takes=given)
     return Step(key, record.session, before, after, head=head, seen=record.seen)
