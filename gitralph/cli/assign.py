@@ -8,10 +8,9 @@ import click
 
 from gitralph.cli import environ, options, output
 from gitralph.errors import RalphError, Refused, UsageError
-from gitralph.isolate import Unrecorded
 from gitralph.porcelain import assign as porcelain
 from gitralph.porcelain import status, which, why
-from gitralph.porcelain.assign import Found, Lines, Result, Wanted
+from gitralph.porcelain.assign import Found, Lines, Result, Unrecorded, Wanted
 from gitralph.porcelain.context import Context
 from gitralph.quote import shown
 

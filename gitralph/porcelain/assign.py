@@ -29,6 +29,7 @@ from gitralph.quote import line_form, shown
 from gitralph.state import manifest, pending
 from gitralph.state.pending import PathState
 
+__all__ = ["Found", "Lines", "Result", "Unrecorded", "Wanted", "assign", "ranges"]
 Lines = tuple[int, int]
 _TRIES = 3
 
