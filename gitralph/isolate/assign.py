@@ -17,6 +17,7 @@ from gitralph.isolate.handover import interleave, is_nobodys
 from gitralph.isolate.lines import ends_with_newline
 from gitralph.isolate.model import Reading, Step, Take
 from gitralph.isolate.needs import provider
+from gitralph.isolate.separation import separate
 from gitralph.isolate.view import flags_of, states
 from gitralph.isolate.void import void_units
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, Weave
@@ -255,8 +256,8 @@ def gives(
 ) -> bool:
     """Tell whether a record with these takes would give just the chosen changes to the owner.
 
-    Equal lines side by side can be taken for one another; what nobody recorded must be the same after
-    it, less the chosen ones.
+    Equal lines side by side can be taken for one another, and others' lines can have moved past them:
+    what nobody recorded must be the same after it, less the chosen ones, and so must others' commits.
     """
     fitted = fit([_started(reading, head) for reading in readings], head, worktree)
     asked = unrecorded(head, worktree, readings, owners)
@@ -267,9 +268,25 @@ def gives(
     gap = Step("gap", None, steps[-1].after, worktree)
     reading = replace(fitted.reading, steps=(*steps, gap, then))
     left = unrecorded(head, worktree, [reading], owners)
-    return left is not None and [_bare(one) for one in left] == [
-        _bare(one) for one in asked if one not in chosen
-    ]
+    kept = [_bare(one) for one in asked if one not in chosen]
+    if left is None or [_bare(one) for one in left] != kept:
+        return False
+    others = {unit.owner for unit in fitted.weave.units if unit.owner is not None} - set(owners)
+    return all(_same_commit(head, worktree, fitted.reading, reading, other) for other in others)
+
+
+def _same_commit(
+    head: bytes | None, worktree: bytes | None, before: Reading, after: Reading, owner: str
+) -> bool:
+    """Tell whether another owner's commit is what it was, or goes through where it was refused."""
+    for follow in (True, False):
+        old, new = (
+            separate(head, each.steps, worktree, committed=(), owners={owner}, readings=[each], follow=follow)
+            for each in (before, after)
+        )
+        if not old.refused and (new.refused or new.text != old.text):
+            return False
+    return True
 
 
 def _bare(one: Unrecorded) -> Unrecorded:

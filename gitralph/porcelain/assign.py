@@ -360,7 +360,7 @@ def _lines_record(
     before, places = isolate.without(after, found.head, chosen, eol) if chosen else (after, [])
     hunks = _hunks(before, after, places)
     if hunks is None or (chosen and not _gives(session, found, chosen, before, hunks)):
-        detail = "equal lines stand side by side there, and cannot be told apart"
+        detail = "its lines cannot be told apart from their neighbours"
         left = Left(found.path, outcome.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
         raise Refused(
             advice.describe(left), f"git ralph assign --to {session} -- {_quoted(found.path)}", left=(left,)
