@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gitralph import hook
-from gitralph.layout import path_key
+from gitralph.base.layout import path_key
+from gitralph.hook import entry
 
 
 class Repository:
@@ -43,7 +43,7 @@ class Repository:
             "session": session, "cwd": str(self.root), "event": "edit", "path": path,
             "before": before, "after": text,
         }  # fmt: skip
-        hook.take("generic", payload, True, self.environ)
+        entry.take("generic", payload, True, self.environ)
 
     def claude_payload(self, session: str, path: str, text: str) -> bytes:
         """Write a file and tell it as Claude Code would."""

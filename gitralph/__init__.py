@@ -1,12 +1,14 @@
 """Commit only what this session edited.
 
-Layers, each importing downward only (``tests/test_layering.py`` proves it)::
+Rooms, each importing downward only (``tests/test_layering.py`` proves it)::
 
     cli         click: one file a command; reads the environment, prints
-    porcelain   what a command does; returns results, prints nothing
-    state       records below ralph-sessions/   plumbing   git and dulwich
-    isolate     separates several owners of one text; pure
-    lane 0      everything else here and agents/: standard library only, for the hook
+    worktree  loop  policy  setup  report  demo  gc  tracker  promise  manual      a capability each
+    commit  query  shell  session       what a commit takes, and every question to the same records
+    context  checklist                  what a command works with; the tasks of a plan
+    journal  git  isolate               records, git and dulwich, several owners of one text
+    hook        the fast lane, from payload to record; agents/ one adapter each; standard library only
+    base        files, names, ids, processes, locks; standard library only
 """
 
 __version__ = "0.1.0"

@@ -2,12 +2,16 @@
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.hook.event import Event
 
-def decide(agent: str, payload: dict[str, object], kind: str, environ: dict[str, str]) -> int:
+
+def decide(agent: str, event: "Event", kind: str, environ: dict[str, str]) -> int:
     """Answer a policy event: the one kind that leaves the fast lane."""
-    from gitralph.porcelain.policy.dispatch import answer
+    from gitralph.policy.dispatch import answer
 
-    reply = answer(agent, payload, kind, environ)
+    reply = answer(agent, event, kind, environ)
     sys.stdout.flush()
     if reply.out:
         sys.stdout.buffer.write(reply.out)
@@ -22,16 +26,16 @@ def main() -> int:
     # A relative or empty entry (PYTHONPATH, python -m) would let a file of the working tree, say a
     # json.py, be imported in place of ours.
     sys.path[:] = [entry for entry in sys.path if entry[:1] == "/"]
-    from gitralph import streams
+    from gitralph.base import streams
 
     streams.fill()
     args = sys.argv[1:]
     if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
-        from gitralph import hook
+        from gitralph.hook import entry
 
-        return hook.main(args[1], decide)
+        return entry.main(args[1], decide)
     if args[:1] == ["emit"]:
-        from gitralph import emit
+        from gitralph.hook import emit
 
         code = emit.main(args[1:])
         if code is not None:

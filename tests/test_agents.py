@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from gitralph import agents, journal, layout
-from gitralph.event import Event
-from gitralph.gitdir import discover
+from gitralph.base import layout
+from gitralph.base.gitdir import discover
+from gitralph.hook import agents, journal
+from gitralph.hook.event import Event
 from tests.support.repo import Repo
 
 FIXTURES = Path(__file__).parents[2] / "shared" / "fixtures" / "hooks"
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 # kinds of expect.json in our words; what records nothing need not be told apart
 KINDS = {
-    "subagent-start": {"subagent"}, "subagent-stop": {"subagent"}, "worktree": {"worktree", "other"},
+    "worktree": {"worktree-create", "other"},
     "batch": {"other"},
     "outside": {"edit"}, "cwd": {"cwd", "other"}, "failed": {"failed", "other"}, "pre": {"pre", "other"},
 }  # fmt: skip

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import agents
 from gitralph.cli.main import COMMANDS
+from gitralph.hook import agents
 from tests.support import source, tree
 
 BASH = source.ROOT / "contrib/completion/git-ralph.bash"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain.doctor.samples import SAMPLES
-from gitralph.porcelain.install import extension, settings
-from gitralph.porcelain.install.table import AGENTS, EXTENSION, SETTINGS, Agent
+from gitralph.setup.doctor.samples import SAMPLES
+from gitralph.setup.install import extension, settings
+from gitralph.setup.install.table import AGENTS, EXTENSION, SETTINGS, Agent
 from tests.support import payloads
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain import demo, demo_check, demo_script
-from gitralph.porcelain.demo import Stage
-from gitralph.porcelain.demo_script import CLAUDE, EDITS, HUMAN, PI, SHARED, Edit
+from gitralph.demo import check, play, script
+from gitralph.demo.play import Stage
+from gitralph.demo.script import CLAUDE, EDITS, HUMAN, PI, SHARED, Edit
 from tests.support import runner
 from tests.support.runner import Done
 
@@ -60,7 +60,7 @@ def test_keep_keeps_the_repository_and_says_where(tmp_path: Path, environ: dict[
     root = Path(done.text.strip().splitlines()[-1].strip())
     assert root.parent.parent == tmp_path
     said = subprocess.run(["git", "log", "--format=%s"], cwd=root, capture_output=True, text=True, check=True)
-    subjects = {*demo_script.SUBJECTS.values(), demo_script.STAGED_SUBJECT, "Start"}
+    subjects = {*script.SUBJECTS.values(), script.STAGED_SUBJECT, "Start"}
     assert set(said.stdout.splitlines()) == subjects
 
 
@@ -85,7 +85,7 @@ def _faults(monkeypatch: pytest.MonkeyPatch, stage: Stage, commit: list[str]) ->
     monkeypatch.setattr(Stage, "ralph", ralph)
     scenes = []
     try:
-        scenes += list(demo._acts(stage))
+        scenes += list(play._acts(stage))
     except Exception as error:  # a play that cannot go on is a fault, too
         return [str(error)]
     return scenes[-1].faults
@@ -110,11 +110,11 @@ def test_the_self_check_finds_what_a_wrong_commit_does(
 
 
 def test_a_missing_or_foreign_line_is_named(stage: Stage) -> None:
-    demo._set_up(stage)
+    play._set_up(stage)
     stage.write(Edit("notes.txt", "nothing yet\n", "call the printer\nsomething else\n"))
     stage.git.run("commit", "-q", "-a", "-m", "x")
     oid = stage.git.line("rev-parse", "HEAD")
-    assert demo_check.compare(stage.git, HUMAN, oid, EDITS[HUMAN]) == [
+    assert check.compare(stage.git, HUMAN, oid, EDITS[HUMAN]) == [
         f"{oid[:7]} of {HUMAN} lacks '+ - licence: MIT, see LICENSE' in '{SHARED}'",
         f"{oid[:7]} of {HUMAN} lacks '- - licence: MIT' in '{SHARED}'",
         f"{oid[:7]} of {HUMAN} holds '+ something else' in 'notes.txt'",
@@ -124,8 +124,8 @@ def test_a_missing_or_foreign_line_is_named(stage: Stage) -> None:
 def test_an_unseparated_shared_file_is_a_fault_once_that_is_demanded(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    demo._set_up(stage)
-    monkeypatch.setattr(demo_check, "SHARED_MUST_SEPARATE", True)
+    play._set_up(stage)
+    monkeypatch.setattr(check, "SHARED_MUST_SEPARATE", True)
     own = {who: [e for e in edits if e.path != SHARED] for who, edits in EDITS.items()}
-    faults = demo_check.nothing_lost(stage.git, stage.files(), own)
+    faults = check.nothing_lost(stage.git, stage.files(), own)
     assert f"the lines of {CLAUDE} in '{SHARED}' were not committed apart" in faults

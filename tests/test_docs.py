@@ -11,18 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import __version__, agents, journal, layout, sessionfile
+from gitralph import __version__, manual
+from gitralph.base import layout
+from gitralph.base.layout import Layout
 from gitralph.cli.main import COMMANDS
-from gitralph.layout import Layout
-from gitralph.porcelain import manual, outcome
+from gitralph.commit import decision
+from gitralph.hook import agents, journal, sessionfile
 from tests.support import runner, source, tree
 
 MAN = source.ROOT / "man"
 PAGES = sorted(MAN.glob("*.[1-8]"))
-GUIDES = {"gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"}
+GUIDES = {"gitralph-isolation.7", "gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"}
 ORDER = [
     "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "ENVIRONMENT", "CONFIGURATION", "EXIT STATUS",
-    "FILES", "EXAMPLES", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
+    "FILES", "EXAMPLES", "GLOSSARY", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
 ]  # fmt: skip
 TYPED = list(tree.commands())
 
@@ -66,8 +68,8 @@ def test_every_command_is_in_the_list_of_commands() -> None:
 def test_every_reason_is_explained() -> None:
     told = _sections(MAN / "git-ralph-commit.1")["DESCRIPTION"]
     reasons = {
-        value for name, value in vars(outcome).items() if name.isupper() and isinstance(value, str)
-    } - {outcome.UNRECORDED, outcome.EDITS, outcome.WHOLE_FILE}
+        value for name, value in vars(decision).items() if name.isupper() and isinstance(value, str)
+    } - {decision.UNRECORDED, decision.EDITS, decision.WHOLE_FILE}
     assert [reason for reason in sorted(reasons) if f".B {reason}\n" not in told] == []
 
 

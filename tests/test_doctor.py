@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gitralph.porcelain.doctor import probe, samples
-from gitralph.porcelain.install.table import AGENTS
+from gitralph.setup.doctor import probe, samples
+from gitralph.setup.install.table import AGENTS
 from tests.support.home import Home
 from tests.support.repo import Repo
 

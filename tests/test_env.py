@@ -12,7 +12,7 @@ def facts(home: Home, **env: str) -> dict[str, str]:
 
 def test_outside_a_repository(home: Home) -> None:
     found = facts(home)
-    assert list(found)[:7] == ["git-ralph", "python", "git", "dulwich", "click", "filelock", "os"]
+    assert list(found)[:6] == ["git-ralph", "python", "git", "dulwich", "click", "os"]
     assert found["git-ralph"] == __version__
     assert found["repository"].startswith("none (not a git repository")
     assert found["claude-code"] == "not installed"

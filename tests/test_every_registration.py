@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gitralph.agents import ADAPTERS
-from gitralph.porcelain.doctor.samples import SAMPLES
-from gitralph.porcelain.install.table import AGENTS, EXTENSION, MANUAL, SETTINGS, Agent
+from gitralph.hook.agents import ADAPTERS
+from gitralph.setup.doctor.samples import SAMPLES
+from gitralph.setup.install.table import AGENTS, EXTENSION, MANUAL, SETTINGS, Agent
 from tests.support.home import Home
 from tests.support.repo import Repo
 
@@ -270,7 +270,7 @@ def test_commit_warns_when_a_session_is_silent_while_files_change(repo: Repo) ->
 
 
 def test_the_plugin_of_opencode_speaks_the_envelope() -> None:
-    text = Path(__file__).parents[1] / "gitralph/porcelain/install/data/gitralph.js"
+    text = Path(__file__).parents[1] / "gitralph/setup/install/data/gitralph.js"
     for key in ("hook_event_name", "session_id", "parent_session_id", "cwd", "worktree", "event"):
         assert key in text.read_text()
     assert AGENTS["opencode"].form == EXTENSION

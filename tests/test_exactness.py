@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.exactness import UNKNOWN, Text, Unknown, decide, in_style_of, normal, same
-from gitralph.journal import NONE, PAYLOAD, WINDOW, text_id
+from gitralph.hook.journal import NONE, PAYLOAD, WINDOW, text_id
+from gitralph.hook.reconcile import UNKNOWN, Text, Unknown, decide, in_style_of, normal, same
 
 MARK = b"\xef\xbb\xbf"
 

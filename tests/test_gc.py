@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import files, journal
-from gitralph.state import pending, sweep
+from gitralph.base import files
+from gitralph.hook import journal
+from gitralph.journal import pending, sweep
 from tests.support.keep import age, has_journal, names, over, snapshot, state
 from tests.support.repo import Repo
 

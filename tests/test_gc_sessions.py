@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph.porcelain import expire
-from gitralph.state import sweep
+from gitralph import gc
+from gitralph.journal import sweep
 from tests.support.keep import age, names, over, state
 from tests.support.repo import Repo
 
@@ -126,13 +126,23 @@ def test_a_session_that_comes_back_after_a_killed_gc(
         assert tree.commit("S1").paths == {"u": "M"}
 
 
+def test_what_a_hook_offered_goes_with_its_session(repo: Repo) -> None:
+    repo.edit("S1", "a", "new\n")
+    repo.commit("S1")
+    repo.ralph("session", "end", "S1")
+    (repo.state / "S1.patch").write_text("--- a/a\n")
+    age(repo, 100)
+    repo.ralph("gc")
+    assert not list(repo.state.glob("S1.*"))
+
+
 def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo.edit("S1", "a", "new\n")
     over(repo, "S1")
     age(repo, 100)
-    blank = expire._blank
+    blank = gc._blank
 
     def late(path: str) -> tuple[int, bool]:
         found = blank(path)
@@ -140,7 +150,7 @@ def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
             file.write(b"u\n")
         return found
 
-    monkeypatch.setattr(expire, "_blank", late)
+    monkeypatch.setattr(gc, "_blank", late)
     repo.write("u", "again\n")
     repo.ralph("gc")
     assert repo.pending("S1") == ["u"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gitralph.porcelain.install import extension, receipt, settings
-from gitralph.porcelain.install.form import Form
-from gitralph.porcelain.install.table import AGENTS
+from gitralph.setup.install import extension, receipt, settings
+from gitralph.setup.install.form import Form
+from gitralph.setup.install.table import AGENTS
 from tests.support.home import Home, ours
 from tests.support.repo import Repo
 
@@ -399,7 +399,7 @@ def test_a_settings_file_that_changes_while_we_plan_is_read_again(
         return plain(agent, data)
 
     monkeypatch.setattr(
-        "gitralph.porcelain.install.apply.FORMS",
+        "gitralph.setup.install.apply.FORMS",
         {"settings": Form(added, settings.removed, settings.registered, lambda _a, _d: False)},
     )
     home.ralph("install", "--agent", "claude-code")

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitralph import files, journal, jsonline
-from gitralph.journal import Hunk, Record
-from gitralph.layout import Layout
+from gitralph.base import files, jsonline
+from gitralph.base.layout import Layout
+from gitralph.hook import journal
+from gitralph.hook.journal import Hunk, Record
 
 TEXTS = st.binary(max_size=60) | st.lists(
     st.sampled_from(

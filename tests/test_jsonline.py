@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph import jsonline
+from gitralph.base import jsonline
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=20)
 VALUES = st.recursive(
@@ -65,7 +65,7 @@ def test_refuses(text: str) -> None:
 def test_refuses_where_the_json_package_is_not_loaded() -> None:
     """As in a hook: there the C scanner has no exception of its own to raise."""
     script = (
-        "import sys; from gitralph import jsonline\n"
+        "import sys; from gitralph.base import jsonline\n"
         "for text in eval(sys.stdin.read()):\n"
         "    for read in (jsonline.loads, jsonline.loads_prefix):\n"
         "        try: read(text)\n"

@@ -1,4 +1,4 @@
-"""Who imports whom: cli -> porcelain -> {state, plumbing, isolate} -> lane 0; and what no layer may touch."""
+"""Who imports whom: cli, capabilities, commit and its like, records and git, hook, base; downward only."""
 
 import ast
 import json
@@ -8,33 +8,28 @@ from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 from tests.support import source
 from tests.support.source import Module
 
 MODULES = source.modules()
-ENTRY = "gitralph.__main__"  # sends the hook to lane 0 and all else to cli
+ENTRY = "gitralph.__main__"  # sends the hook to its fast lane and all else to cli
 
-MAY_IMPORT = {
-    "cli": {"cli", "porcelain", "lane 0"},
-    "porcelain": {"porcelain", "state", "plumbing", "isolate", "lane 0"},
-    "state": {"state", "lane 0"},
-    "plumbing": {"plumbing", "lane 0"},
-    "isolate": {"isolate"},
-    "lane 0": {"lane 0"},
-}
-THIRD_PARTY = {
-    "cli": {"click"},
-    "porcelain": set[str](),
-    "state": {"filelock"},
-    "plumbing": {"dulwich"},
-    "isolate": set[str](),
-    "lane 0": set[str](),
-}
+LEVELS = (
+    {"base"},
+    {"hook"},
+    {"journal", "isolate", "git"},
+    {"context", "checklist"},
+    {"commit", "query", "shell", "session"},
+    {"worktree", "loop", "policy", "setup", "report", "demo", "gc", "tracker", "promise", "manual"},
+    {"cli"},
+)
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+STRANGERS = {"journal", "isolate", "git"}  # on one level, and nothing to each other
+THIRD_PARTY = {"cli": {"click"}, "git": {"dulwich"}}
 SLOW_TO_LOAD = {"typing", "dataclasses", "pathlib", "logging", "subprocess", "json", "re"}
-FALLBACKS = {"gitralph.jsonline": {"json"}}  # an interpreter without the accelerator
+FALLBACKS = {"gitralph.base.jsonline": {"json"}}  # an interpreter without the accelerator
 SHARED_IN_CLI = {"environ", "live", "main", "options", "output"}
+FAST = ("base", "hook")
 ABSENT_FROM_A_HOOK = {"click", "dulwich", "filelock", "json", "re", "typing", "subprocess", *SLOW_TO_LOAD}
 
 
@@ -48,27 +43,41 @@ def _where(module: Module, line: int) -> str:
     return f"{module.path.relative_to(source.ROOT)}:{line}"
 
 
-def test_layers_import_downward_only() -> None:
+def _is_downward(room: str, wanted: str) -> bool:
+    if room == wanted:
+        return True
+    if room == "isolate" or (room in STRANGERS and wanted in STRANGERS):
+        return False
+    return LEVEL[wanted] <= LEVEL[room]
+
+
+def test_every_module_is_in_a_room() -> None:
+    assert {m.room for m in MODULES} - {"", "__main__"} == set(LEVEL)
+
+
+def test_rooms_import_downward_only() -> None:
+    """Imports inside functions and those for types are counted like all others."""
     wrong = [
-        f"{_where(module, one.line)}: {module.layer} imports {one.module}"
+        f"{_where(module, one.line)}: {module.room} imports {one.module}"
         for module, one in _imports()
-        if module.name != ENTRY
-        and (layer := source.layer_of(one.module)) is not None
-        and layer not in MAY_IMPORT[module.layer]
+        if module.name not in (ENTRY, "gitralph")
+        and one.module not in (ENTRY, "gitralph")
+        and (room := source.room_of(one.module)) is not None
+        and not _is_downward(module.room, room)
     ]
     assert wrong == []
 
 
-def test_third_party_packages_stay_in_their_layer() -> None:
+def test_third_party_packages_stay_in_their_room() -> None:
     wrong = []
     for module, one in _imports():
         top = one.module.split(".")[0]
         if (
             not one.for_types
             and top != "gitralph"
-            and top not in sys.stdlib_module_names | THIRD_PARTY[module.layer]
+            and top not in sys.stdlib_module_names | THIRD_PARTY.get(module.room, set())
         ):
-            wrong.append(f"{_where(module, one.line)}: {module.layer} imports {one.module}")
+            wrong.append(f"{_where(module, one.line)}: {module.room} imports {one.module}")
     assert wrong == []
 
 
@@ -76,11 +85,11 @@ def test_nobody_imports_dulwich_porcelain() -> None:
     assert [m.name for m, one in _imports() if one.module.startswith("dulwich.porcelain")] == []
 
 
-def test_lane_0_loads_nothing_slow() -> None:
+def test_the_fast_lane_loads_nothing_slow() -> None:
     wrong = [
         f"{_where(module, one.line)}: imports {one.module}"
         for module, one in _imports()
-        if module.layer == "lane 0"
+        if module.room in FAST
         and one.at_load
         and not one.for_types
         and one.module.split(".")[0] in SLOW_TO_LOAD - FALLBACKS.get(module.name, set())
@@ -88,13 +97,16 @@ def test_lane_0_loads_nothing_slow() -> None:
     assert wrong == []
 
 
-def test_no_cycle_among_modules_that_load_each_other() -> None:
+def test_no_circle_imports_inside_functions_and_for_types_counted() -> None:
     graph = {
         module.name: {
-            o.module for o in module.imports() if o.at_load and not o.for_types and source.is_module(o.module)
+            o.module for o in module.imports() if o.module != module.name and source.is_module(o.module)
         }
         for module in MODULES
+        if module.name != ENTRY
     }
+    for module, wanted in graph.items():
+        wanted -= {ENTRY, *(name for name in wanted if module.startswith(f"{name}."))}  # a package of its own
     TopologicalSorter(graph).prepare()
 
 
@@ -102,7 +114,7 @@ def test_no_command_imports_a_command() -> None:
     wrong = [
         f"{_where(module, one.line)}: imports {one.module}"
         for module, one in _imports()
-        if module.layer == "cli"
+        if module.room == "cli"
         and one.module.startswith("gitralph.cli.")
         and one.module.rsplit(".", 1)[1] not in SHARED_IN_CLI
     ]
@@ -113,7 +125,7 @@ def test_only_the_edge_reads_the_environment() -> None:
     wrong = [
         f"{_where(module, line)}: {name}"
         for module in MODULES
-        if module.name not in ("gitralph.cli.environ", "gitralph.emit", "gitralph.hook")
+        if module.name not in ("gitralph.cli.environ", "gitralph.hook.emit", "gitralph.hook.entry")
         for line, name in source.calls(module.tree)
         if name in ("os.environ", "os.environb", "os.getenv", "os.getenvb")
     ]
@@ -126,19 +138,18 @@ def _texts_sent_out(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield line, name
 
 
-@pytest.mark.parametrize("layer", ["porcelain", "state", "plumbing", "isolate"])
-def test_only_cli_and_the_hook_print(layer: str) -> None:
+def test_only_cli_and_the_hook_print() -> None:
     wrong = [
         f"{_where(module, line)}: {name}"
         for module in MODULES
-        if module.layer == layer
+        if module.room not in ("cli", *FAST, "__main__")
         for line, name in _texts_sent_out(module.tree)
     ]
     assert wrong == []
 
 
 def test_isolate_opens_no_file() -> None:
-    used = {name.split(".")[0] for m in MODULES if m.layer == "isolate" for _, name in source.calls(m.tree)}
+    used = {name.split(".")[0] for m in MODULES if m.room == "isolate" for _, name in source.calls(m.tree)}
     assert used.isdisjoint({"open", "os", "io", "pathlib", "sys"})
 
 
@@ -168,6 +179,6 @@ def test_a_hook_loads_only_what_it_needs(tmp_path: Path, environ: dict[str, str]
     }  # fmt: skip
     loaded = _modules_of_a_hook(repo, payload)
     assert (repo / ".git/ralph-sessions/s1.files").read_text() == "a\n"
-    assert "gitralph.record" in loaded
+    assert "gitralph.hook.record" in loaded
     assert {name.split(".")[0] for name in loaded} & ABSENT_FROM_A_HOOK == set()
-    assert {name for name in loaded if source.layer_of(name) not in (None, "lane 0")} == set()
+    assert {name for name in loaded if source.room_of(name) not in (None, "", "__main__", *FAST)} == set()

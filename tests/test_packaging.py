@@ -63,7 +63,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
     subprocess.run([*words, "--disable-pip-version-check", str(wheel)], check=True, capture_output=True)
     [site] = folder.glob("lib/python*/site-packages")
-    borrowed = {os.path.dirname(os.path.dirname(_file_of(name))) for name in ("click", "dulwich", "filelock")}
+    borrowed = {os.path.dirname(os.path.dirname(_file_of(name))) for name in ("click", "dulwich")}
     (site / "borrowed.pth").write_text("\n".join(sorted(borrowed)) + "\n")
     return folder
 
@@ -124,7 +124,7 @@ def test_wheel_says_what_it_is(wheel: Path) -> None:
     assert f"\nVersion: {__version__}\n" in told
     assert "\nLicense-Expression: MIT\n" in told
     assert "\nRequires-Python: >=3.11\n" in told
-    for name in ("click", "dulwich", "filelock"):
+    for name in ("click", "dulwich"):
         assert re.search(rf"^Requires-Dist: {name}<\d+,>=", told, re.M), name
 
 
@@ -142,7 +142,7 @@ def test_console_script_runs(installed: Path) -> None:
 def test_help_finds_the_installed_pages(installed: Path) -> None:
     said = _run(installed, "git", "ralph", "help", "commit").stdout
     assert "commit only what this session edited" in said
-    code = "from gitralph.porcelain import manual; print('\\n'.join(manual.pages().values()))"
+    code = "from gitralph import manual; print('\\n'.join(manual.pages().values()))"
     pages = _run(installed, f"{installed}/bin/python", "-P", "-c", code).stdout.splitlines()
     assert {os.path.basename(page) for page in pages} == PAGES
     assert {page.startswith(f"{installed}/share/man/") for page in pages} == {True}

@@ -2,19 +2,18 @@
 
 import pytest
 
-from gitralph import patchtext
-from gitralph.event import Guess
-from gitralph.patchtext import FilePatch
-from gitralph.textedit import apply_unified, parse_unified
+from gitralph.hook import edits
+from gitralph.hook.edits import FilePatch, apply_unified, parse_unified
+from gitralph.hook.event import Guess
 
 
 def _one(body: str) -> FilePatch:
-    [found] = patchtext.parse(f"*** Begin Patch\n{body}*** End Patch\n")
+    [found] = edits.parse_patch(f"*** Begin Patch\n{body}*** End Patch\n")
     return found
 
 
 def _apply(text: str, body: str) -> list[str]:
-    return patchtext.apply(text, _one(f"*** Update File: f\n{body}").hunks)
+    return edits.apply_patch(text, _one(f"*** Update File: f\n{body}").hunks)
 
 
 def test_every_kind_of_header() -> None:
@@ -22,7 +21,7 @@ def test_every_kind_of_header() -> None:
         "noise\n*** Begin Patch\n*** Add File: a b\n+x\n+\n*** Delete File: d\n"
         "*** Update File: u\n*** Move to: v\n@@ def f():\n ctx\n-old\n+new\n*** End of File\n*** End Patch\nx"
     )
-    added, deleted, updated = patchtext.parse(text)
+    added, deleted, updated = edits.parse_patch(text)
     assert (added.op, added.path, added.added) == ("add", "a b", "x\n\n")
     assert (deleted.op, deleted.path) == ("delete", "d")
     assert (updated.op, updated.path, updated.to) == ("update", "u", "v")
@@ -36,9 +35,9 @@ def test_every_kind_of_header() -> None:
 
 
 def test_no_patch_at_all() -> None:
-    assert patchtext.parse("") == patchtext.parse("*** Update File: x\n@@\n-a\n") == []
-    assert patchtext.find_patch({"a": 1, "b": {"c": " *** Begin Patch\n"}}) == " *** Begin Patch\n"
-    assert patchtext.find_patch({"a": "*** Begin Patch", "b": "*** Begin Patch"}) is None
+    assert edits.parse_patch("") == edits.parse_patch("*** Update File: x\n@@\n-a\n") == []
+    assert edits.find_patch({"a": 1, "b": {"c": " *** Begin Patch\n"}}) == " *** Begin Patch\n"
+    assert edits.find_patch({"a": "*** Begin Patch", "b": "*** Begin Patch"}) is None
 
 
 @pytest.mark.parametrize(

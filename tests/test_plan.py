@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.layout import MAIN, Layout
-from gitralph.porcelain import plan
-from gitralph.porcelain.loop import reword
-from gitralph.porcelain.loop.model import Job
+from gitralph import checklist
+from gitralph.base.layout import MAIN, Layout
+from gitralph.loop import reword
+from gitralph.loop.model import Job
 
 LINES = st.one_of(
     st.sampled_from(
@@ -30,7 +30,7 @@ PLANS = st.builds(
 
 @given(PLANS)
 def test_every_box_is_a_space_or_an_x_of_a_line_that_is_there(data: bytes) -> None:
-    tasks = plan.parse(data)
+    tasks = checklist.parse(data)
     assert len({task.key for task in tasks}) == len(tasks)
     assert [task.number for task in tasks] == list(range(1, len(tasks) + 1))
     for task in tasks:
@@ -41,12 +41,12 @@ def test_every_box_is_a_space_or_an_x_of_a_line_that_is_there(data: bytes) -> No
 
 @given(PLANS)
 def test_a_tick_changes_one_byte_and_one_task(data: bytes) -> None:
-    tasks = plan.parse(data)
+    tasks = checklist.parse(data)
     for task in tasks:
         if task.done:
             continue
         ticked = data[: task.box] + b"x" + data[task.box + 1 :]
-        after = plan.parse(ticked)
+        after = checklist.parse(ticked)
         assert [one.key for one in after] == [one.key for one in tasks]
         assert [one.done for one in after] == [one.done or one is task for one in tasks]
 
@@ -61,7 +61,7 @@ def test_ticks_do_not_overwrite_each_other(layout: Layout, tmp_path: Path) -> No
     path = tmp_path / "plan.md"
     path.write_text("".join(f"- [ ] task {n}\n" for n in range(16)))
     threads = [
-        threading.Thread(target=plan.tick, args=(layout, str(path), (f"task {n}", 1))) for n in range(16)
+        threading.Thread(target=checklist.tick, args=(layout, str(path), (f"task {n}", 1))) for n in range(16)
     ]
     for thread in threads:
         thread.start()
@@ -87,7 +87,7 @@ def test_a_tick_survives_an_editor_that_replaces_the_file(
         return real(fd, data, at)
 
     monkeypatch.setattr(os, "pwrite", replaced_first)
-    assert plan.tick(layout, str(path), ("one", 1))
+    assert checklist.tick(layout, str(path), ("one", 1))
     assert path.read_text() == "# added by an editor\n- [x] one\n"
 
 
@@ -97,20 +97,20 @@ def test_a_tick_keeps_mode_and_link(layout: Layout, tmp_path: Path) -> None:
     real.chmod(0o640)
     link.symlink_to(real)
     node = real.stat().st_ino
-    assert plan.tick(layout, str(link), ("one", 1))
+    assert checklist.tick(layout, str(link), ("one", 1))
     assert link.is_symlink()
     assert (real.read_bytes(), real.stat().st_mode & 0o777, real.stat().st_ino) == (
         b"- [x] one\r\n",
         0o640,
         node,
     )
-    assert plan.tick(layout, str(link), ("one", 1)), "ticked already"
-    assert not plan.tick(layout, str(link), ("two", 1))
+    assert checklist.tick(layout, str(link), ("one", 1)), "ticked already"
+    assert not checklist.tick(layout, str(link), ("two", 1))
 
 
 def test_details_go_with_their_task() -> None:
     text = b"- [ ] one\n  more\n\n    deep\n  - [ ] inner\n    of inner\n- [ ] two\nno\n"
-    assert [task.details for task in plan.parse(text)] == ["  more\n\n    deep", "    of inner", ""]
+    assert [task.details for task in checklist.parse(text)] == ["  more\n\n    deep", "    of inner", ""]
 
 
 def _job(before: str | None, after: str | None) -> Job:
@@ -128,6 +128,6 @@ def _job(before: str | None, after: str | None) -> Job:
     ],
 )
 def test_a_reworded_task_is_told_by_its_place_only(text: str, seen: set[str], expected: str | None) -> None:
-    found = reword.successor(plan.parse(text.encode()), _job("a", "b"), seen)
+    found = reword.successor(checklist.parse(text.encode()), _job("a", "b"), seen)
     assert (found[0] if found else None) == expected
-    assert reword.successor(plan.parse(text.encode()), _job(None, None), seen) is None
+    assert reword.successor(checklist.parse(text.encode()), _job(None, None), seen) is None

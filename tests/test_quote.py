@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitralph import quote
+from gitralph.base import quote
 
 PATHS = st.binary(min_size=1, max_size=60).filter(lambda path: b"\0" not in path)
 

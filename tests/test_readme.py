@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain.demo_agent import Claude, Pi
-from gitralph.porcelain.demo_script import Edit
+from gitralph.demo.agent import Claude, Pi
+from gitralph.demo.script import Edit
 from tests.support import source
 
 README = source.ROOT / "README.md"

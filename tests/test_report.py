@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain.report import page, timeline
-from gitralph.porcelain.report.facts import Edit, Facts, Landed, Lane, Refusal, TaskRow
+from gitralph.report import page, timeline
+from gitralph.report.facts import Edit, Facts, Landed, Lane, Refusal, TaskRow
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.texts import changed

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.porcelain.install import settings
-from gitralph.porcelain.install.table import AGENTS
+from gitralph.setup.install import settings
+from gitralph.setup.install.table import AGENTS
 from tests.support.home import ours
 
 CLAUDE = AGENTS["claude-code"]

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitralph import shellwatch
-from gitralph.layout import MAIN, Layout
-from gitralph.shellwatch import Picture
-from gitralph.state import shell
-from gitralph.state.shell import Row, Window
+from gitralph.base.layout import MAIN, Layout
+from gitralph.hook import shellwatch
+from gitralph.hook.shellwatch import Picture
+from gitralph.journal import shell
+from gitralph.journal.shell import Row, Window
 
 A, B = ("a" * 40, "100644"), ("b" * 40, "100644")
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitralph.porcelain import transcript
+from gitralph.base import jsonline
+from gitralph.session import transcript
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import changed
@@ -75,7 +76,7 @@ def _bytes(rows: list[dict[str, Any]]) -> bytes:
 
 @pytest.mark.parametrize(("agent", "rows", "expected"), CASES)
 def test_formats(agent: str, rows: list[dict[str, Any]], expected: list[str]) -> None:
-    assert transcript.paths(agent, transcript.lines_of(_bytes(rows))) == expected
+    assert transcript.paths(agent, jsonline.objects(_bytes(rows))) == expected
 
 
 KEYS = [
@@ -94,7 +95,7 @@ ODD = st.recursive(
 def test_hostile_transcripts(row: object, agent: str, spoil: bytes) -> None:
     known = next(rows for name, rows, _ in CASES if name == agent)
     data = json.dumps(row).encode() + b"\n" + spoil + b"\n" + _bytes(known) + b"{" * 9000
-    for path in transcript.paths(agent, transcript.lines_of(data)):
+    for path in transcript.paths(agent, jsonline.objects(data)):
         assert isinstance(path, str)
 
 

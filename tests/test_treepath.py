@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph import treepath
+from gitralph.base import treepath
 
 EMPTY = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 LEAVES = [

@@ -6,13 +6,15 @@ import sys
 
 import click
 
+from gitralph.base.errors import RalphError, Refused, UsageError
+from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
-from gitralph.errors import RalphError, Refused, UsageError
-from gitralph.porcelain import assign as porcelain
-from gitralph.porcelain import status, which, why
-from gitralph.porcelain.assign import Found, Lines, Result, Unrecorded, Wanted
-from gitralph.porcelain.context import Context
-from gitralph.quote import shown
+from gitralph.commit.uncommitted import dirty_paths
+from gitralph.context import Context
+from gitralph.query import why
+from gitralph.session import assign as assigning
+from gitralph.session import session_choice
+from gitralph.session.assign import Found, Lines, Result, Unrecorded, Wanted
 
 _USAGE = "git ralph assign --to <session> [-p] [--] <path>[:<first>[-<last>]]..."
 _CONTEXT = 3
@@ -39,10 +41,10 @@ def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...
         raise UsageError("options -p and --json exclude each other")
     ctx = options.context()
     try:
-        found = which.for_writing(ctx, session)
+        found = session_choice.for_writing(ctx, session)
         assert found is not None
         pick = _Asker(ctx, found) if ask else None
-        result = porcelain.assign(ctx, found, _wanted(ctx, places), pick)
+        result = assigning.assign(ctx, found, _wanted(ctx, places), pick)
     except RalphError as error:
         if as_json:
             refused = Result("refused", session, notes=[error.message])
@@ -62,7 +64,7 @@ def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
         name, lines = _split(typed)
         folder = os.path.isdir(name) and not os.path.islink(name) and not os.path.lexists(f"{name}/.git")
         if lines is None and (folder or os.path.realpath(name) == ctx.repo.root):
-            paths = status.dirty_paths(ctx, typed=[f":(literal){name}"])
+            paths = dirty_paths(ctx, typed=[f":(literal){name}"])
         else:
             paths = [why.tree_path(ctx, name)]
         for path in paths:

@@ -5,16 +5,16 @@ import sys
 
 import click
 
+from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
-from gitralph.errors import Fatal, RalphError, Refused, UsageError
-from gitralph.porcelain import commit as porcelain
-from gitralph.porcelain import which
-from gitralph.porcelain.advice import describe
-from gitralph.porcelain.chosen import matcher
-from gitralph.porcelain.commit import Request, Result
-from gitralph.porcelain.context import Context
-from gitralph.porcelain.scene import Wishes
-from gitralph.quote import shown
+from gitralph.commit import commit as committing
+from gitralph.commit.advice import describe
+from gitralph.commit.commit import Request, Result
+from gitralph.commit.inputs import Wishes
+from gitralph.commit.pathspecs import matcher
+from gitralph.context import Context
+from gitralph.session import session_choice
 
 
 def _message_file(name: str) -> bytes:
@@ -76,7 +76,7 @@ def commit(
     if message_file is not None:
         texts = [_message_file(message_file)]
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
-    ctx = options.context()
+    ctx = options.context(create=not dry_run)
     try:
         found = _session(ctx, session, plan, task)
         match = matcher(ctx, paths)
@@ -86,9 +86,9 @@ def commit(
         request = Request(
             found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
             not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match,
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match, paths,
         )  # fmt: skip
-        result = porcelain.dry_run(ctx, request) if dry_run else porcelain.commit(ctx, request)
+        result = committing.dry_run(ctx, request) if dry_run else committing.commit(ctx, request)
     except RalphError as error:
         show.failure(error, session)
         raise
@@ -116,8 +116,8 @@ def _check_words(
 
 def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
     if plan is not None and task is not None:
-        return which.by_task(ctx.layout, plan, task)
-    return which.for_writing(ctx, session)
+        return session_choice.by_task(ctx.layout, plan, task)
+    return session_choice.for_writing(ctx, session)
 
 
 class _Show:
@@ -193,6 +193,5 @@ def _chatter(result: Result) -> None:
     for left in result.left:
         if left.reason != "unchanged":
             output.chatter("note", "left out: " + describe(left))
-    if any(left.reason == "shell" for left in result.left):
-        output.hint("--with-shell takes what only this session's shell calls changed")
-        output.hint("git ralph track -- <path> claims a path for the session")
+    for hint in result.hints:
+        output.hint(hint)

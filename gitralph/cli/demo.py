@@ -5,11 +5,11 @@ from contextlib import closing
 
 import click
 
+from gitralph.base.errors import NO, OK
 from gitralph.cli import environ, options, output
-from gitralph.errors import NO, OK
-from gitralph.porcelain import demo as porcelain
-from gitralph.porcelain.demo import Row, Scene
-from gitralph.porcelain.demo_script import CLAUDE, HUMAN, PI
+from gitralph.demo import play
+from gitralph.demo.play import Row, Scene
+from gitralph.demo.script import CLAUDE, HUMAN, PI
 
 _COLORS = {CLAUDE: "cyan", PI: "magenta", HUMAN: "yellow", "+": "green", "-": "red"}
 
@@ -22,7 +22,7 @@ def demo(keep: bool) -> int:
     color = environ.wants_color(env, None)
     output.say("two agents and a human work in one repository, all at once\n")
     faults = []
-    with closing(porcelain.play(env, keep)) as scenes:
+    with closing(play.play(env, keep)) as scenes:
         for scene in scenes:
             _show(scene, color)
             faults += scene.faults

@@ -3,11 +3,11 @@
 import click
 
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import commit as porcelain
-from gitralph.porcelain import which
-from gitralph.porcelain.advice import describe
-from gitralph.porcelain.chosen import matcher
-from gitralph.porcelain.diff import render
+from gitralph.commit import commit
+from gitralph.commit.advice import describe
+from gitralph.commit.pathspecs import matcher
+from gitralph.query.diff import render
+from gitralph.session import session_choice
 
 
 @options.command("diff")
@@ -17,12 +17,12 @@ from gitralph.porcelain.diff import render
 def diff(session: str | None, stat: bool, paths: tuple[str, ...]) -> None:
     """Show exactly what commit would record."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx, session)
-    names = [found] if found else which.all_here(ctx.layout)
+    found = session_choice.for_reading(ctx, session)
+    names = [found] if found else session_choice.all_here(ctx.layout)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
     match = matcher(ctx, paths)
     for name in names:
-        request = porcelain.Request(name, match=match)
+        request = commit.Request(name, match=match)
         result, text = render(ctx, request, stat=stat, color=color)
         output.raw(text)
         for left in result.left:

@@ -4,12 +4,12 @@ import os
 
 import click
 
+from gitralph.base.errors import NO, OK, Fatal
 from gitralph.cli import environ, options, output
-from gitralph.errors import NO, OK, Fatal
-from gitralph.porcelain.doctor import Report, examine
-from gitralph.porcelain.doctor.examine import as_document
-from gitralph.porcelain.doctor.repository import Check
-from gitralph.porcelain.doctor.verdict import Verdict
+from gitralph.setup.doctor import Report, examine
+from gitralph.setup.doctor.examine import as_document
+from gitralph.setup.doctor.repository import Check
+from gitralph.setup.doctor.verdict import Verdict
 
 _COLORS = {"alive": "green", "works": "green", "ok": "green", "-": "yellow"}
 _WIDTH = 20

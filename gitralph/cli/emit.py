@@ -4,14 +4,14 @@ import sys
 
 import click
 
-from gitralph import eventfile
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import events as porcelain
+from gitralph.hook import event_log
+from gitralph.query import events
 
 
 def _standard_input() -> str:
     """All of standard input, one byte more than may be, so that too much is refused and never cut."""
-    data = sys.stdin.buffer.read(eventfile.PAYLOAD_LIMIT + 1)
+    data = sys.stdin.buffer.read(event_log.PAYLOAD_LIMIT + 1)
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -23,6 +23,6 @@ def _standard_input() -> str:
 @click.argument("payload", required=False, metavar="[<payload> | -]")
 def emit(as_json: bool, run: str | None, file: str | None, topic: str, payload: str | None) -> None:
     """Add one event to the current run's file."""
-    eventfile.checked_topic(topic)
+    event_log.checked_topic(topic)
     text = _standard_input() if payload == "-" else payload
-    porcelain.emit(environ.snapshot(), output.warn, topic, text, as_json=as_json, run=run, file=file)
+    events.emit(environ.snapshot(), output.warn, topic, text, as_json=as_json, run=run, file=file)

@@ -2,10 +2,10 @@
 
 import os
 
+from gitralph.base.errors import Fatal
+from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
-from gitralph.errors import Fatal
-from gitralph.porcelain import env as porcelain
-from gitralph.quote import printable
+from gitralph.setup import env as environments
 
 
 @options.command("env")
@@ -15,5 +15,5 @@ def env() -> None:
         cwd = os.getcwd()
     except FileNotFoundError:
         raise Fatal("the current folder does not exist any more") from None
-    for name, value in porcelain.facts(environ.snapshot(), cwd):
+    for name, value in environments.facts(environ.snapshot(), cwd):
         output.say(f"{name}: {printable(value)}")

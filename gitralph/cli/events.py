@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 import click
 
+from gitralph.base.errors import NO, OK, UsageError
+from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
-from gitralph.errors import NO, OK, UsageError
-from gitralph.porcelain import events as porcelain
-from gitralph.porcelain.events import Reader, Wanted
-from gitralph.quote import printable
+from gitralph.query import events as event_query
+from gitralph.query.events import Reader, Wanted
 
 
 @options.command("events")
@@ -36,8 +36,8 @@ def events(
     """Show what happened in a run."""
     if as_json and (as_lines or follow):
         raise UsageError("--json prints one document; use --jsonl for lines, also with --follow")
-    source = porcelain.target(environ.snapshot(), output.warn, create=False, run=run, file=file)
-    with porcelain.reading(source, Wanted(topic, last), cursor) as reader:
+    source = event_query.target(environ.snapshot(), output.warn, create=False, run=run, file=file)
+    with event_query.reading(source, Wanted(topic, last), cursor) as reader:
         show = _Show(reader, as_json, as_lines)
         show.rows(reader.rows(from_end=cursor is None))
         show.close()
@@ -49,8 +49,8 @@ def events(
 def _follow(show: "_Show", cursor: str | None) -> None:
     while True:
         if cursor is not None:
-            porcelain.keep(show.reader, cursor)
-        show.rows(porcelain.arriving(show.reader))
+            event_query.keep(show.reader, cursor)
+        show.rows(event_query.arriving(show.reader))
         sys.stdout.flush()
 
 
@@ -64,14 +64,14 @@ class _Show:
         self.bad = 0
         self._count = 0
 
-    def rows(self, rows: Iterable[porcelain.Row]) -> None:
+    def rows(self, rows: Iterable[event_query.EventLine]) -> None:
         for row in rows:
-            if isinstance(row, porcelain.Bad):
+            if isinstance(row, event_query.Bad):
                 self._complain(row)
             else:
                 self._one(row)
 
-    def _one(self, row: porcelain.Event) -> None:
+    def _one(self, row: event_query.Emitted) -> None:
         line = row.raw.decode("utf-8")
         if self.as_json:
             sys.stdout.write(("[\n " if not self._count else ",\n ") + line)
@@ -86,14 +86,14 @@ class _Show:
             sys.stdout.write("\n]\n" if self._count else "[]\n")
         sys.stdout.flush()
 
-    def _complain(self, row: porcelain.Bad) -> None:
+    def _complain(self, row: event_query.Bad) -> None:
         self.bad += 1
         text = printable(row.raw.decode("utf-8", "backslashreplace"))[:100]
         number = self.reader.line_number(row)
         output.warn(f"'{self.reader.source.name}' line {number}: {row.reason}: '{text}'")
 
 
-def _sentence(row: porcelain.Event) -> str:
+def _sentence(row: event_query.Emitted) -> str:
     """Time, topic and payload for people, on one line."""
     import json
 

@@ -4,10 +4,10 @@ from collections import Counter
 
 import click
 
+from gitralph import gc as collecting
+from gitralph.base.quote import printable
 from gitralph.cli import options, output
-from gitralph.porcelain import gc as porcelain
-from gitralph.porcelain.gc import Report
-from gitralph.quote import printable
+from gitralph.gc import Report
 
 _NAMES = {
     "journal": "journal", "call": "call file", "text": "text", "work": "leftover",
@@ -20,7 +20,7 @@ _NAMES = {
 def gc(dry: bool) -> None:
     """Remove state that nothing needs any more. What is pending is kept, whoever has it."""
     ctx = options.context(create=False)
-    report = porcelain.collect(ctx, dry)
+    report = collecting.collect(ctx, dry)
     if dry:
         for one in report.swept:
             output.say(f"would remove {printable(one.name)}\t{one.size}")

@@ -2,13 +2,13 @@
 
 import os
 
+from gitralph.base.errors import OK, Fatal, Refused
+from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
-from gitralph.errors import OK, Fatal, Refused
-from gitralph.porcelain import guard as porcelain
-from gitralph.porcelain import which
-from gitralph.porcelain.context import Context, open_context
-from gitralph.porcelain.guard import Taken
-from gitralph.quote import shown
+from gitralph.context import Context, open_context
+from gitralph.query import guard as guarding
+from gitralph.query.guard import Taken
+from gitralph.session import session_choice
 
 _BYPASS = "or take them all the same: git commit --no-verify"
 
@@ -31,18 +31,18 @@ def guard() -> int:
 
 
 def _judge(ctx: Context) -> int:
-    mode = porcelain.mode(ctx)
-    if mode == porcelain.OFF or not os.path.isdir(ctx.layout.top):
+    mode = guarding.mode(ctx)
+    if mode == guarding.OFF or not os.path.isdir(ctx.layout.top):
         return OK
     try:
-        own = which.for_reading(ctx, None)
+        own = session_choice.for_reading(ctx, None)
     except Fatal:  # a launcher's session that has recorded nothing yet owns nothing yet
         own = None
-    found = porcelain.judge(ctx, own)
+    found = guarding.judge(ctx, own)
     if not found:
         return OK
     rows = [_row(one) for one in found]
-    if mode == porcelain.REFUSE:
+    if mode == guarding.REFUSE:
         raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit", _BYPASS)
     for row in rows:
         output.warn(row)

@@ -4,8 +4,8 @@ import sys
 
 import click
 
+from gitralph import manual
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import manual
 
 
 @options.command("help")

@@ -2,16 +2,16 @@
 
 import click
 
-from gitralph import agents
 from gitralph.cli import options
+from gitralph.hook import agents
 
 
 @options.command("hook")
 @click.argument("agent", metavar="<agent>")
 def hook(agent: str) -> int:
     """Record one JSON event of an agent from standard input; always exits 0."""
-    from gitralph import hook as lane
     from gitralph.__main__ import decide
+    from gitralph.hook import entry as lane
 
     return lane.main(agent, decide)
 

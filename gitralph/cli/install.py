@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
+from gitralph.base.errors import Refused, UsageError
 from gitralph.cli import environ, options, output
-from gitralph.errors import Refused, UsageError
-from gitralph.porcelain.context import Context, open_context, root_of
-from gitralph.porcelain.install import Done, apply, githook
-from gitralph.porcelain.install.table import AGENTS, PROJECT, USER, Agent
+from gitralph.context import Context, open_context, root_of
+from gitralph.setup.install import Done, apply, githook
+from gitralph.setup.install.table import AGENTS, PROJECT, USER, Agent
 
 _WORDS = {
     apply.INSTALLED: "installed in",

@@ -4,11 +4,11 @@ import sys
 import threading
 import time
 
+from gitralph.base.quote import printable
 from gitralph.cli import output
-from gitralph.porcelain.loop import watch
-from gitralph.porcelain.loop.model import View
-from gitralph.porcelain.loop.watch import Glance
-from gitralph.quote import printable
+from gitralph.loop import watch
+from gitralph.loop.model import View
+from gitralph.loop.watch import Glance
 
 _PERIOD = 0.5
 

@@ -1,7 +1,8 @@
 """``git ralph ls-files``."""
 
 from gitralph.cli import options, output
-from gitralph.porcelain import silence, waiting, which
+from gitralph.commit import pending_paths
+from gitralph.session import dead_hooks, session_choice
 
 
 @options.command("ls-files")
@@ -10,8 +11,8 @@ from gitralph.porcelain import silence, waiting, which
 def ls_files(session: str | None, zero: bool) -> None:
     """List the paths a session has pending, sorted, once each; without a session, of all."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx, session)
-    for text in silence.passed_over(ctx, [found] if found else which.all_here(ctx.layout)):
+    found = session_choice.for_reading(ctx, session)
+    for text in dead_hooks.passed_over(ctx, [found] if found else session_choice.all_here(ctx.layout)):
         output.warn(text)
-    listing = waiting.of(ctx, found) if found else waiting.by_path(waiting.everyone(ctx))
+    listing = pending_paths.of(ctx, found) if found else pending_paths.by_path(pending_paths.everyone(ctx))
     output.paths(sorted(listing), zero, options.quote_high(ctx))

@@ -7,10 +7,11 @@ from importlib import import_module
 
 import click
 
-from gitralph import __version__, streams
+from gitralph import __version__
+from gitralph.base import streams
+from gitralph.base.errors import BUSY, FATAL, INTERRUPTED, USAGE, Fatal, RalphError
+from gitralph.base.files import LockTimeoutError
 from gitralph.cli import environ, output
-from gitralph.errors import BUSY, FATAL, INTERRUPTED, USAGE, Fatal, RalphError
-from gitralph.files import LockTimeoutError
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gitralph.cli import environ, output
-from gitralph.porcelain.context import Context, open_context
+from gitralph.context import Context, open_context
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "ignore_unknown_options": False}
 
@@ -28,11 +28,20 @@ def context(create: bool = True) -> Context:
     ctx.warn, ctx.say = output.warn, output.note
     if (running := click.get_current_context(silent=True)) is not None:
         running.call_on_close(ctx.repo.close)
+    if not create:
+        _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):
-        from gitralph.porcelain import tidy
+        from gitralph.commit import recover
 
-        tidy.heal(ctx)
+        recover.heal(ctx)
     return ctx
+
+
+def _warn_of_read_only(ctx: Context) -> None:
+    """A command that reads goes on, but what it shows may be old: no hook can record here."""
+    there = ctx.layout.top if os.path.lexists(ctx.layout.top) else ctx.repo.common_dir
+    if not os.access(there, os.W_OK):
+        output.warn(f"'{there}' cannot be written: no edit is recorded here, and nothing can be committed")
 
 
 def _left_by_a_crash(ctx: Context) -> bool:

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from gitralph import streams
+from gitralph.base import streams
+from gitralph.base.errors import RalphError
+from gitralph.base.quote import c_quote, printable
 from gitralph.cli import environ
-from gitralph.errors import RalphError
-from gitralph.porcelain.outcome import Left
-from gitralph.quote import c_quote, printable
+from gitralph.commit.decision import Left
 
 
 def text(path: bytes) -> str:

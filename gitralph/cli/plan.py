@@ -2,9 +2,9 @@
 
 import click
 
+from gitralph import checklist
+from gitralph.base.errors import Fatal
 from gitralph.cli import options, output
-from gitralph.errors import Fatal
-from gitralph.porcelain import plan as porcelain
 
 
 @click.group("plan", context_settings=options.CONTEXT)
@@ -17,7 +17,7 @@ def plan() -> None:
 def use(path: str) -> None:
     """Make a plan the one of this worktree; a task at work keeps its own."""
     ctx = options.context()
-    output.note(f"'{porcelain.use(ctx, path)}' is the plan of this worktree now")
+    output.note(f"'{checklist.use(ctx, path)}' is the plan of this worktree now")
 
 
 @plan.command("show", context_settings=options.CONTEXT)
@@ -25,11 +25,11 @@ def use(path: str) -> None:
 def show(as_json: bool) -> None:
     """Show the plan in use and its tasks."""
     ctx = options.context(create=False)
-    path = porcelain.current(ctx)
+    path = checklist.current(ctx)
     if path is None:
         raise Fatal("no plan is in use", "git ralph plan use <plan.md>")
-    tasks = porcelain.tasks_of(path)
-    name = porcelain.relative(ctx, path)
+    tasks = checklist.tasks_of(path)
+    name = checklist.relative(ctx, path)
     if as_json:
         rows = [{"n": task.number, "text": task.text, "done": task.done} for task in tasks]
         output.as_json({"plan": name, "tasks": rows})

@@ -4,9 +4,9 @@ import os
 
 import click
 
+from gitralph.base.errors import Fatal
 from gitralph.cli import options, output
-from gitralph.errors import Fatal
-from gitralph.porcelain.report import gather, page
+from gitralph.report import gather, page
 
 
 @options.command("report")

@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
+from gitralph.base import ids
+from gitralph.base.errors import NO, UsageError
 from gitralph.cli import environ, options, output
 from gitralph.cli.live import Live
-from gitralph.errors import NO, UsageError
-from gitralph.porcelain import runs
-from gitralph.porcelain.loop import launch, preview, start, summary, watch
-from gitralph.porcelain.loop.model import Options, Summary, View
+from gitralph.loop import launch, preview, runs, start, summary, watch
+from gitralph.loop.model import Options, Summary, View
 
 _LOOP = "a plan"
 
@@ -73,6 +73,8 @@ class Loop(click.Command):
 def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool, **given: Any) -> int:
     """Work through a plan: each open task gets a session, an agent, one commit and its tick."""
     _check(given["plan"], given["prompt"], given["bead"])
+    if given["promise"] is not None and not given["promise"].strip():
+        raise UsageError("the promise is empty")
     wanted = Options(command=click_ctx.meta.get("command", ()), **given)
     ctx = options.context(create=not (dry_run or resume))
     cwd = os.getcwd()
@@ -126,7 +128,7 @@ def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:
         raise UsageError("a plan and -p exclude each other")
     if prompt is not None and not prompt.strip():
         raise UsageError("the prompt is empty")
-    if bead is not None and (plan is not None or not runs.is_bead(bead)):
+    if bead is not None and (plan is not None or not ids.is_bead(bead)):
         raise UsageError(
             f"'{bead[:60]}' cannot be the work item", "in a plan a task names its own: (bead bd-1)"
         )

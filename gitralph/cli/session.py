@@ -4,10 +4,11 @@ import shlex
 
 import click
 
-from gitralph import sessionfile
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
-from gitralph.porcelain import sessions, waiting, which
-from gitralph.quote import shown
+from gitralph.commit import pending_paths
+from gitralph.hook import sessionfile
+from gitralph.session import session_choice, sessions
 
 
 @click.group("session", context_settings=options.CONTEXT)
@@ -37,9 +38,9 @@ def start(
     """Start a session; prints its id, or the environment a launcher exports."""
     ctx = options.context()
     if session_id is not None:
-        which.checked(session_id)
+        session_choice.checked(session_id)
     if parent is not None:
-        parent = which.resolve_or_new(ctx.layout, parent)
+        parent = session_choice.resolve_or_new(ctx.layout, parent)
     made = sessions.start(
         ctx, session_id, again=again, agent=agent, plan=plan, task=task, bead=bead, parent=parent
     )
@@ -59,7 +60,7 @@ def start(
 def list_sessions(as_json: bool) -> None:
     """List all sessions of the repository."""
     ctx = options.context(create=False)
-    found = sessions.listing(ctx, waiting.everyone(ctx))
+    found = sessions.listing(ctx, pending_paths.everyone(ctx))
     if as_json:
         output.as_json(found)
         return
@@ -75,12 +76,12 @@ def list_sessions(as_json: bool) -> None:
 def show(session_id: str, as_json: bool) -> None:
     """Show one session and its pending paths."""
     ctx = options.context(create=False)
-    found = which.resolve(ctx.layout, session_id)
+    found = session_choice.resolve(ctx.layout, session_id)
     record = sessionfile.read(ctx.layout, found) or sessionfile.new_record(ctx.layout, found, started=None)
-    works = waiting.of(ctx, found)
+    works = pending_paths.of(ctx, found)
     facts = sessions.describe(ctx.layout, record, works)
     if as_json:
-        names = [output.text(path) for path in waiting.counted(works)]
+        names = [output.text(path) for path in pending_paths.counted(works)]
         output.as_json({**facts, "paths": names, "branch": record.get("branch")})
         return
     for key, value in facts.items():
@@ -94,4 +95,4 @@ def show(session_id: str, as_json: bool) -> None:
 def end(session_id: str) -> None:
     """Mark a session as over; its pending paths stay."""
     ctx = options.context(create=False)
-    sessions.end(ctx, which.resolve(ctx.layout, session_id))
+    sessions.end(ctx, session_choice.resolve(ctx.layout, session_id))

@@ -5,12 +5,14 @@ import sys
 
 import click
 
+from gitralph.base.quote import printable, shown
 from gitralph.cli import environ, options, output
-from gitralph.porcelain import sessions, shelloffer, silence, waiting, which
-from gitralph.porcelain import status as porcelain
-from gitralph.porcelain.context import Context
-from gitralph.porcelain.status import Owned
-from gitralph.quote import printable, shown
+from gitralph.commit import pending_paths
+from gitralph.context import Context
+from gitralph.query import status as statuses
+from gitralph.query.status import Owned
+from gitralph.session import dead_hooks, session_choice, sessions
+from gitralph.shell import attribution
 
 _COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yellow"}
 
@@ -24,10 +26,10 @@ _COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yell
 def status(session: str | None, as_json: bool, stable: bool, zero: bool, specs: tuple[str, ...]) -> None:
     """Show whose every uncommitted path is: mine, other, contested or nobody."""
     ctx = options.context(create=False)
-    found = which.for_reading(ctx, session)
-    everybody = waiting.everyone(ctx)
-    rows = porcelain.owners(ctx, found, specs, everybody)
-    for text in silence.passed_over(ctx, which.all_here(ctx.layout)):
+    found = session_choice.for_reading(ctx, session)
+    everybody = pending_paths.everyone(ctx)
+    rows = statuses.owners(ctx, found, specs, everybody)
+    for text in dead_hooks.passed_over(ctx, session_choice.all_here(ctx.layout)):
         output.warn(text)
     if as_json:
         _json(found, rows, sessions.listing(ctx, everybody))
@@ -86,7 +88,7 @@ def _table(session: str | None, rows: list[Owned], color: bool, here: _Here) -> 
     for row in rows:
         word = click.style(f"{row.owner:<9}", fg=_COLORS[row.owner]) if color else f"{row.owner:<9}"
         who = ", ".join(row.sessions) + (" and somebody unrecorded" if row.gap else "")
-        made = " and ".join(shelloffer.call_name(command) for command in row.likely)
+        made = " and ".join(attribution.call_name(command) for command in row.likely)
         who += f"{' ' if who else ''}likely {made}" if made else ""
         sys.stdout.write(f"  {word} {here.shown(row.path):<{width}}  {printable(who)}".rstrip() + "\n")
     if any(row.owner == "nobody" for row in rows):

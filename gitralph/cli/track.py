@@ -6,11 +6,11 @@ import sys
 
 import click
 
+from gitralph.base.errors import Refused, UsageError
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
-from gitralph.errors import Refused, UsageError
-from gitralph.porcelain import release, which
-from gitralph.porcelain import track as porcelain
-from gitralph.quote import shown
+from gitralph.session import release, session_choice
+from gitralph.session import track as tracking
 
 
 @options.command("track")
@@ -46,14 +46,14 @@ def track(
         + ["--", *paths]
     )
     usage = "git ralph track --session {} " + shlex.join(words).removesuffix(" --")
-    found = which.for_writing(ctx, session, creates=not back, usage=usage)
+    found = session_choice.for_writing(ctx, session, creates=not back, usage=usage)
     if found is None:
         raise Refused("no session is named and none is live here", "use --session <id>")
     if back:
         for note in release.release(ctx, found, [os.fsdecode(path) for path in given]):
             output.note(note)
         return
-    porcelain.track(ctx, found, given)
+    tracking.track(ctx, found, given)
     if told:
-        for path in porcelain.track_transcript(ctx, found):
+        for path in tracking.track_transcript(ctx, found):
             output.note(f"'{shown(path)}' is named by the transcript; claimed by its path")

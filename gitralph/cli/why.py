@@ -6,8 +6,8 @@ from dataclasses import asdict
 import click
 
 from gitralph.cli import options, output
-from gitralph.porcelain import why as porcelain
-from gitralph.porcelain.why import Finding
+from gitralph.query import why as explaining
+from gitralph.query.why import Finding
 
 
 def _split(typed: str) -> tuple[str, int | None]:
@@ -25,11 +25,11 @@ def why(place: str, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
     ctx = options.context(create=False)
     typed, line = _split(place)
-    path = porcelain.tree_path(ctx, typed)
+    path = explaining.tree_path(ctx, typed)
     if line is None:
-        found = porcelain.records(ctx, path)
+        found = explaining.records(ctx, path)
     else:
-        found = [porcelain.line_of(ctx, path, line)]
+        found = [explaining.line_of(ctx, path, line)]
     if as_json:
         output.as_json({"path": output.text(path), "findings": [asdict(one) for one in found]})
         return
@@ -41,7 +41,7 @@ def why(place: str, as_json: bool) -> None:
 
 def _sentence(one: Finding) -> str:
     where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
-    if one.state == porcelain.NOBODY:
+    if one.state == explaining.NOBODY:
         return f"{where}nobody recorded it; uncommitted"
     state = f"commit {one.commit[:12]}" if one.commit else one.state
     if one.session is None:

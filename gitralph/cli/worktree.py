@@ -5,16 +5,16 @@ import sys
 
 import click
 
+from gitralph.base.errors import OK
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
-from gitralph.errors import OK
-from gitralph.porcelain import which
-from gitralph.porcelain.context import Context
-from gitralph.porcelain.worktree import add as adding
-from gitralph.porcelain.worktree import listing, locks, spawn
-from gitralph.porcelain.worktree import merge as merging
-from gitralph.porcelain.worktree import remove as removing
-from gitralph.porcelain.worktree import restore as restoring
-from gitralph.quote import shown
+from gitralph.context import Context
+from gitralph.session import session_choice
+from gitralph.worktree import add as adding
+from gitralph.worktree import listing, locks, spawn
+from gitralph.worktree import merge as merging
+from gitralph.worktree import remove as removing
+from gitralph.worktree import restore as restoring
 
 _force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
 
@@ -37,7 +37,7 @@ def _json_path(path: str) -> str:
 def add(bead: str, base: str | None, session: str | None, take_over: bool, as_json: bool) -> int:
     """Make or find a bead's worktree; prints its absolute path alone."""
     ctx = options.context()
-    owner = which.named(ctx, session, f"git ralph worktree add {bead} --session {{}}", creates=True)
+    owner = session_choice.named(ctx, session, f"git ralph worktree add {bead} --session {{}}", creates=True)
     found = adding.add(ctx, bead, base, owner, take_over)
     for note in found.notes:
         output.note(note)
@@ -193,7 +193,7 @@ def _conflict(bead: str, error: merging.ConflictError) -> dict[str, object]:
 def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
     """Remove a bead's worktree; refuses what would lose work."""
     ctx: Context = options.context()
-    caller = which.named(ctx, session, f"git ralph worktree remove {bead} --session {{}}")
+    caller = session_choice.named(ctx, session, f"git ralph worktree remove {bead} --session {{}}")
     done = removing.remove(ctx, bead, force, caller, os.getcwd())
     for note in done.notes:
         output.note(note)
@@ -247,6 +247,8 @@ def spawn_record(
 ) -> None:
     """Note what the next launch of a subagent shall get."""
     ctx = options.context()
-    owner = which.named(ctx, session, f"git ralph worktree spawn {bead} --session {{}}", creates=True)
+    owner = session_choice.named(
+        ctx, session, f"git ralph worktree spawn {bead} --session {{}}", creates=True
+    )
     mode = "restart" if restart else None
     spawn.spawn(ctx, spawn.Spawn(bead, policy, agent_type, owner, mode, max_iterations, promise))

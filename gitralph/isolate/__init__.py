@@ -4,18 +4,16 @@ Texts and recorded steps go in, the text of one owner's commit or a refusal come
 here opens a file, knows git, or imports from the rest of the program.
 
 `chain` orders steps, `separate` answers what an owner may commit, `owners_by_line` and
-`pending_units` say who wrote what, `unrecorded` what nobody did. The parts: `lines` and `diff` read
-texts, `weave` holds all lines that ever were, `fold` (with `returning` and `place`) builds it,
-`handover` gives an owner lines of nobody's (`assign` says which there are), `view` evaluates it,
-`anchor` (with `match`) fits it to HEAD, `needs`, `surrounds`, `absorb` and `void` are the rules,
-`choose` applies them and `report` words the answer.
+`pending_units` say who wrote what, `unrecorded` what nobody did. The parts: `lines` and `linediff`
+read texts, `weave` holds all lines that ever were, `build` (with `moves` and `place`) builds it,
+`handover` gives an owner lines of nobody's (`assign` says which there are), `materialize` evaluates
+it, `head` (with `align`) fits it to HEAD, `rules`, `supersede` and `reverted` are the rules, `select`
+applies them and `explain` words the answer.
 """
 
 from gitralph.isolate.agreement import agreed, unmoved_since
-from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
-from gitralph.isolate.chaining import chain
-from gitralph.isolate.fold import TAIL
-from gitralph.isolate.model import (
+from gitralph.isolate.annotate import owners_by_line, pending_units
+from gitralph.isolate.api import (
     UNRECORDED,
     Left,
     LineOwner,
@@ -26,7 +24,9 @@ from gitralph.isolate.model import (
     Step,
     Take,
 )
-from gitralph.isolate.owners import owners_by_line, pending_units
+from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
+from gitralph.isolate.build import TAIL
+from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
 
 __all__ = [

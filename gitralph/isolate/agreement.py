@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gitralph.isolate.model import Step
+from gitralph.isolate.api import Step
 
 Saw = Callable[[Step], bool | None]
 """Whether a step, when it was recorded, found HEAD holding what it holds now; None: nobody knows."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from gitralph.isolate.anchor import Anchored
+from gitralph.isolate.api import Reading, Step, Take
 from gitralph.isolate.fit import fit
 from gitralph.isolate.follow import following
 from gitralph.isolate.handover import interleave, is_nobodys
+from gitralph.isolate.head import Anchored
 from gitralph.isolate.lines import ends_with_newline
-from gitralph.isolate.model import Reading, Step, Take
-from gitralph.isolate.needs import provider
+from gitralph.isolate.materialize import flags_of, states
+from gitralph.isolate.reverted import void_units
+from gitralph.isolate.rules import provider
 from gitralph.isolate.separation import separate
-from gitralph.isolate.view import flags_of, states
-from gitralph.isolate.void import void_units
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, Weave
 
 

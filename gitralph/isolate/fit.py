@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from gitralph.isolate.anchor import Anchored, anchor, exactly
-from gitralph.isolate.fold import TAIL, fold
-from gitralph.isolate.model import Reading, Step
+from gitralph.isolate.api import Reading, Step
+from gitralph.isolate.build import TAIL, fold
+from gitralph.isolate.head import Anchored, anchor, exactly
 from gitralph.isolate.weave import Weave
 
 ABSORBED = "~"

@@ -7,8 +7,8 @@ Must never reach a line of HEAD or of another owner: a gap that does stays nobod
 
 from __future__ import annotations
 
-from gitralph.isolate.anchor import Anchored
-from gitralph.isolate.needs import provider
+from gitralph.isolate.head import Anchored
+from gitralph.isolate.rules import provider
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 
 

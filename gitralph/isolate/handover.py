@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from gitralph.isolate.model import Step, Take
+from gitralph.isolate.api import Step, Take
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gitralph.isolate.choose import Ground
-from gitralph.isolate.fold import GAP
-from gitralph.isolate.model import Left, Step
-from gitralph.isolate.report import Places, keys_of, sessions_of, who
+from gitralph.isolate.api import Left, Step
+from gitralph.isolate.build import GAP
+from gitralph.isolate.explain import Places, keys_of, sessions_of, who
+from gitralph.isolate.select import Ground
 from gitralph.isolate.weave import EXISTS, NEWLINE, Weave
 
 

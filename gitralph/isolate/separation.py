@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from gitralph.isolate.anchor import Anchored
-from gitralph.isolate.choose import Choice, Ground, choose, without_unmet
+from gitralph.isolate.api import Left, Note, Reading, Separation, Step
+from gitralph.isolate.build import fold
+from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
 from gitralph.isolate.fit import ABSORBED, fit, indices, plain
-from gitralph.isolate.fold import fold
 from gitralph.isolate.follow import following
+from gitralph.isolate.head import Anchored
 from gitralph.isolate.lost import lost_writes
-from gitralph.isolate.model import Left, Note, Reading, Separation, Step
-from gitralph.isolate.report import Places, keys_of, left_of, note, sessions_of, who
-from gitralph.isolate.view import flags_of, states, text_of
-from gitralph.isolate.void import void_units
+from gitralph.isolate.materialize import flags_of, states, text_of
+from gitralph.isolate.reverted import void_units
+from gitralph.isolate.select import Choice, Ground, choose, without_unmet
 from gitralph.isolate.weave import BASE, Weave
 
 

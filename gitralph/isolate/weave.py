@@ -54,7 +54,7 @@ class Unit:
 
 
 class Weave:
-    """All atoms of one path with their operations; grows by one step at a time (see `fold`)."""
+    """All atoms of one path with their operations; grows by one step at a time (see `build`)."""
 
     def __init__(self, start: bytes | None) -> None:
         self.text = start

@@ -217,7 +217,8 @@ def test_k12_pathspec_of_another_sessions_paths(repo: Repo) -> None:
     answer = repo.commit("S1", "--", "b")
     assert answer.status == "nothing"
     assert repo.pending("S1") == ["a"]
-    assert repo.commit("S1", "--", "no-such-path").status == "nothing"
+    done = repo.ralph("commit", "--session", "S1", "-m", "x", "--", "no-such-path", code=128)
+    assert "pathspec 'no-such-path' did not match" in done.said
 
 
 def _simple(repo: Repo) -> None:

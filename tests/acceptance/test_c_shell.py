@@ -453,7 +453,7 @@ def test_no_configured_program_runs(repo: Repo, tmp_path: Path, name: str) -> No
 
 def test_a_budget_for_git(repo: Repo, tmp_path: Path) -> None:
     """A git that hangs is killed, and the command goes on."""
-    from gitralph import shellgit
+    from gitralph.hook import hook_git
 
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -461,7 +461,7 @@ def test_a_budget_for_git(repo: Repo, tmp_path: Path) -> None:
     (folder / "git").chmod(0o755)
     start = time.monotonic()
     env = event_env(repo, folder)
-    assert shellgit.run(str(repo.root), ["status"], env, time.monotonic() + 0.2) is None
+    assert hook_git.run(str(repo.root), ["status"], env, time.monotonic() + 0.2) is None
     assert time.monotonic() - start < 5
 
 
@@ -547,6 +547,6 @@ def test_an_edit_starts_no_process(repo: Repo, agent: str) -> None:
         data = payloads.encode(payload)
         done = subprocess.run(words, cwd=root, env=repo.env, input=data, capture_output=True, check=True)
         loaded = {row.rsplit("|", 1)[-1].strip() for row in done.stderr.decode().splitlines()}
-        assert "gitralph.record" in loaded
-        assert not {"gitralph.shellwatch", "gitralph.shellgit", "subprocess"} & loaded
+        assert "gitralph.hook.record" in loaded
+        assert not {"gitralph.hook.shellwatch", "gitralph.hook.hook_git", "subprocess"} & loaded
     assert repo.pending("S1") == ["n"]

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from gitralph.quote import c_quote
+from gitralph.base.quote import c_quote
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import changed

@@ -242,9 +242,9 @@ def _timed(repo: Repo, lock: Path) -> tuple[float, str]:
 def test_k80_a_stale_git_lock_is_named_and_left_alone(
     repo: Repo, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gitralph.porcelain import landing
+    from gitralph.commit import land
 
-    monkeypatch.setattr(landing, "WAIT", 0.3)
+    monkeypatch.setattr(land, "WAIT", 0.3)
     took, said = _timed(repo, repo.root / ".git" / name)
     assert name in said
     assert took < 2.0
@@ -271,7 +271,7 @@ def test_k80_what_the_user_stages_while_we_work_is_not_lost(
     repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The index moves between our copy and our lock: it is built again."""
-    from gitralph.plumbing import index
+    from gitralph.git import index
 
     repo.edit("S1", "a", MINE)
     real = index.take_lock

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import files
+from gitralph.base import files
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND

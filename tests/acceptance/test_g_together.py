@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain import landing
-from gitralph.state import lock
+from gitralph.base import locks
+from gitralph.commit import land as landing
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
 
@@ -175,10 +175,10 @@ def test_k90_an_edit_arrives_between_reading_the_records_and_the_file(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     """Both are read again, and a path that will not keep still is refused, never taken half."""
-    from gitralph.porcelain import resolve
+    from gitralph.commit import decide
 
     repo.edit("S1", "a", MINE)
-    real = resolve.look
+    real = decide.look
     count: list[bool] = []
 
     def look(*args: object) -> object:
@@ -187,7 +187,7 @@ def test_k90_an_edit_arrives_between_reading_the_records_and_the_file(
             repo.edit("S1", "a", MINE + "more\n" * len(count), process=True)
         return real(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(resolve, "look", look)
+    monkeypatch.setattr(decide, "look", look)
     done = repo.run("commit", "--session", "S1", "-m", "x")
     monkeypatch.undo()
     if times > 3:
@@ -242,8 +242,8 @@ def test_k91_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.Monke
     assert holder.stdout is not None
     holder.stdout.readline()
     os.utime(path, (0, 0))
-    monkeypatch.setattr(lock, "WAIT", 0.3)
-    monkeypatch.setattr(lock.hold.__wrapped__, "__defaults__", (0.3,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(locks, "WAIT", 0.3)
+    monkeypatch.setattr(locks.hold.__wrapped__, "__defaults__", (0.3, None))  # type: ignore[attr-defined]
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
     assert str(holder.pid) in done.said
     holder.kill()

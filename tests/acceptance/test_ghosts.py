@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.errors import Fatal
-from gitralph.porcelain import draft
+from gitralph.base.errors import Fatal
+from gitralph.commit import plan, request
 from tests.support.keep import age, names
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
@@ -231,13 +231,13 @@ def test_finished_sessions_are_not_drafted(repo: Repo, monkeypatch: pytest.Monke
         repo.commit(f"old-{n}")
     repo.edit("S1", "b", changed())
     asked: list[str] = []
-    plain = draft.build
+    plain = plan.build
 
-    def spy(*args: object, **how: object) -> draft.Draft:
+    def spy(*args: object, **how: object) -> request.Draft:
         asked.append(str(args[2]))
         return plain(*args, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(draft, "build", spy)
+    monkeypatch.setattr(plan, "build", spy)
     repo.ralph("session", "list", process=False)
     assert asked == ["S1"]
 
@@ -246,14 +246,14 @@ def test_one_sessions_damage_costs_nobody_else(repo: Repo, monkeypatch: pytest.M
     """What cannot be told counts as pending, and is said."""
     repo.edit("S1", "a", changed())
     repo.edit("S2", "b", changed())
-    plain = draft.build
+    plain = plan.build
 
-    def damaged(*args: object, **how: object) -> draft.Draft:
+    def damaged(*args: object, **how: object) -> request.Draft:
         if args[2] == "S1":
             raise Fatal("object 1234 is missing from the object database")
         return plain(*args, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(draft, "build", damaged)
+    monkeypatch.setattr(plan, "build", damaged)
     done = repo.ralph("session", "list", "--json", process=False)
     assert {row["id"]: row["pending"] for row in done.json()} == {"S1": 1, "S2": 1}
     assert "what session 'S1' has pending cannot be told: object 1234 is missing" in done.said

@@ -167,7 +167,7 @@ def test_k113_in_pre_commit_the_users_index_lock_is_respected(repo: Repo) -> Non
     """A commit from within the user's own commit would meet his index.lock: busy, not broken."""
     from tests.support.runner import COMMAND
 
-    inner = ("-c", "import sys; from gitralph.porcelain import landing; landing.WAIT = 0.2\n"
+    inner = ("-c", "import sys; from gitralph.commit import land as landing; landing.WAIT = 0.2\n"
              "from gitralph.__main__ import main; sys.exit(main())")  # fmt: skip
     words = " ".join(f"'{word}'" for word in (COMMAND[0], "-P", *inner))
     _in_hook(repo, "pre-commit", f"[ -z \"$RALPH_INSIDE\" ] || exit 0\nexport RALPH_INSIDE=1\n"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gitralph.porcelain import landing
+from gitralph.commit import land as landing
 from tests.support.repo import Repo
 
 SESSIONS = ("S1", "S2", "S3")
@@ -65,6 +65,8 @@ class World:
         repo.commit_all("start")
         for path in ("shared", *(f"{owner}/base" for owner in OWNERS)):
             self.model.head[path] = self.model.tree[path] = repo.read(path) or b""
+        for session in SESSIONS:
+            repo.start(session)
 
     def word(self) -> str:
         self.number += 1

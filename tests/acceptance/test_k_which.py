@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gitralph import process
+from gitralph.base import process
 from tests.support import payloads
 from tests.support.repo import Repo
 

@@ -69,9 +69,9 @@ def test_k118_refused(repo: Repo) -> None:
 def test_k118_a_failure_prints_nothing_or_one_document(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, kind: str, json: bool
 ) -> None:
-    from gitralph.porcelain import landing
+    from gitralph.commit import land
 
-    monkeypatch.setattr(landing, "WAIT", 0.1)
+    monkeypatch.setattr(land, "WAIT", 0.1)
     repo.edit("S1", "a", MINE)
     args, code = ["--session", "S1"], {"busy": 75, "fatal": 128, "usage": 129}.get(kind, 4)
     if kind == "busy":

@@ -541,18 +541,18 @@ def test_l60_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
 
 
 def test_l61_base_moved_meanwhile(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gitralph.state import merging
+    from gitralph.journal import intents
 
     tree = add(repo)
     commit(tree)
-    real = merging.write
+    real = intents.write
 
     def moved(*args: object) -> None:
         real(*args)  # type: ignore[arg-type]
         repo.write("b", "a commit in between\n")
         repo.commit_all("between")
 
-    monkeypatch.setattr(merging, "write", moved)
+    monkeypatch.setattr(intents, "write", moved)
     repo.ralph("worktree", "merge", "bd-1", code=75)
     monkeypatch.undo()
     assert repo.git("log", "-1", "--format=%s") == "between"

@@ -201,7 +201,7 @@ def test_l90_worker_in_a_worktree(repo: Repo, tmp_path: Path) -> None:
 
 
 def test_l90_two_workers_of_one_session(repo: Repo, tmp_path: Path) -> None:
-    from gitralph.porcelain.policy.wording import MARK
+    from gitralph.policy.wording import MARK
 
     launch(repo, "bd-1")
     launch(repo, "bd-2")

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from gitralph import eventfile
-from gitralph.state import events as reading
+from gitralph.hook import event_log
+from gitralph.journal import events as reading
 from tests.support import runner
 from tests.support.repo import Repo
 
@@ -168,7 +168,7 @@ def test_l9_the_limit(repo: Repo) -> None:
     big = "\u00e9" * (100 << 10)
     emit(repo, "t", "-", stdin=big.encode())
     assert shown(repo)[0]["payload"] == big
-    limit = eventfile.PAYLOAD_LIMIT
+    limit = event_log.PAYLOAD_LIMIT
     emit(repo, "t", "-", stdin=b"x" * limit)
     before = file_of(repo, None).read_bytes()
     said = repo.ralph("emit", "t", "-", stdin=b"x" * (limit + 1), code=129)
@@ -440,8 +440,8 @@ def test_lines_of_any_length_keep_their_places(repo: Repo, monkeypatch: pytest.M
     path.write_bytes(good + b"x" * 5000 + b"\n" + good + b"y" * 999 + b"\n" + good + b"z" * 3000)
     fd = reading.open_events(str(path))
     assert fd is not None
-    forward = [(row.start, row.end, isinstance(row, reading.Event)) for row in reading.scan(fd)]
-    backward = [(row.start, row.end, isinstance(row, reading.Event)) for row in reading.scan_back(fd)]
+    forward = [(row.start, row.end, isinstance(row, reading.Emitted)) for row in reading.scan(fd)]
+    backward = [(row.start, row.end, isinstance(row, reading.Emitted)) for row in reading.scan_back(fd)]
     os.close(fd)
     assert forward == backward[::-1]
     assert [row[2] for row in forward] == [True, False, True, False, True]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain.loop.tracker import bead_of
+from gitralph import tracker
 from tests.acceptance.test_loops_g_loop import begin
 from tests.support import runner
 from tests.support.looping import Loop
@@ -256,7 +256,7 @@ def test_killed_at_each_step(loop: Loop, step: str, after: bool) -> None:
     }[step]  # fmt: skip
     code = (
         "import importlib, os, signal, sys\n"
-        f"module = importlib.import_module('gitralph.porcelain.loop.{module}')\n"
+        f"module = importlib.import_module('gitralph.loop.{module}')\n"
         f"real = module.{name}\n"
         "def killed(*given, **more):\n"
         f"    {'real(*given, **more)' if after else 'pass'}\n"
@@ -323,9 +323,8 @@ def fake_bd(loop: Loop, show: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_l111_beads(loop: Loop, shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gitralph.porcelain.loop.tracker.TIMEOUT", 1.0)
-    monkeypatch.setattr("gitralph.porcelain.loop.tracker.Tracker.__init__.__defaults__", (1.0,))
+def test_l111_beads(loop: Loop, shape: str) -> None:
+    loop.repo.git("config", "ralph.beads.timeout", "1")
     loop.repo.write(".beads/issues.jsonl", "{}\n")
     loop.base = loop.repo.commit_all("tracker")
     task = "one (bead bd-7)"
@@ -372,4 +371,4 @@ def test_l111_not_closed_without_a_commit(loop: Loop) -> None:
     ],
 )  # fmt: skip
 def test_l111_how_a_task_names_its_work_item(text: str, expected: str | None) -> None:
-    assert bead_of(text) == expected
+    assert tracker.mentioned(text) == expected

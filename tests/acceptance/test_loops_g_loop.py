@@ -388,7 +388,7 @@ def test_l113_limit(loop: Loop) -> None:
     assert "not finished within 2 iterations" in said.said
     assert (loop.boxes(), loop.commits(), len(loop.worked())) == (" ", [], 2)
     assert loop.repo.pending(loop.log()[0]["session"]) == ["one.txt"]
-    loop.script({"one": [["say", "done"]]})
+    loop.script({"one": [["say", "<promise>done</promise>"]]})
     loop.repo.ralph("run", "--resume")
     assert (loop.boxes(), loop.commits()) == ("x", [{"one.txt": "A"}])
 

@@ -132,7 +132,8 @@ def _put(repo: Repo, path: str, text: str | None) -> None:
 
 def steps(repo: Repo, path: str) -> list[tuple[dict[str, Any], bytes | None, bytes | None]]:
     """The journal of a path: each record with its texts before and after."""
-    from gitralph import gitdir, journal, layout
+    from gitralph.base import gitdir, layout
+    from gitralph.hook import journal
 
     place = gitdir.discover(os.path.realpath(repo.root))
     assert place is not None

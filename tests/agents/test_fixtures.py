@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from gitralph import agents
-from gitralph.event import Event
-from gitralph.hook import session_of
+from gitralph.hook import agents
+from gitralph.hook.event import Event, session_of
 from tests.agents import fixtures
 from tests.agents.fixtures import Sample, Stage
 from tests.support.repo import Repo
@@ -17,11 +16,10 @@ EDITS = [sample for sample in SAMPLES if sample.expected["kind"] == "edit"]
 QUIET = [s for s in SAMPLES if s.expected["kind"] in ("failed", "outside", "pre", "other", "batch")]
 KINDS = {
     "pre": {"pre", "shell-pre", "other"},  # other: a subagent is about to start
+    "worktree": {"worktree-create"},
     "failed": {"failed", "pre", "other"},  # some agents send no event for a failure
     "outside": {"edit", "pre"},
     "batch": {"other"},
-    "subagent-start": {"subagent"},
-    "subagent-stop": {"subagent"},
 }
 # a plugin that is unloaded names no session: there is nothing to note
 NO_SESSION = {("opencode", "29-dispose")}

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitralph import agents, hook, layout, locate
+from gitralph.base import layout
+from gitralph.hook import agents, entry, locate
 from tests.agents import fixtures
 from tests.agents.fixtures import Stage
 from tests.support.repo import Repo
@@ -79,8 +80,8 @@ def test_mutated_payloads(stage: Stage, sent: tuple[str, dict[str, Any]], pre: b
     payload = fixtures.moved(payload, str(stage.repo.root), str(stage.home))
     payload.setdefault("cwd", str(stage.repo.root))
     try:
-        hook.take(agent, payload, whole, {"COPILOT_CLI": "1"} if pre else {})
-    except (hook.SkipError, locate.OutsideError, layout.StateError, OSError):
+        entry.take(agent, payload, whole, {"COPILOT_CLI": "1"} if pre else {})
+    except (entry.SkipError, locate.OutsideError, layout.StateError, OSError):
         pass  # what the hook logs or passes over
     assert not (stage.repo.common / "x").exists()
 

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from gitralph.plumbing import repository
-from gitralph.plumbing.config import Config
-from gitralph.plumbing.git import Git
+from gitralph.git import repository
+from gitralph.git.config import Config
+from gitralph.git.run import Git
 
 
 @contextmanager

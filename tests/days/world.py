@@ -227,13 +227,16 @@ class World:
             ("rebase-merge", "rebase"), ("rebase-apply", "rebase"), ("CHERRY_PICK_HEAD", "cherry-pick"),
             ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
         ):  # fmt: skip
-            if (folder / name).exists():
-                # one that ended before it began has no head to go back to
-                if place.git(verb, "--abort") and place.git(verb, "--quit"):
-                    shutil.rmtree(folder / name)
+            # one that ended before it began has no head to go back to
+            running = (folder / name).exists()
+            if running and place.git(verb, "--abort") and place.git(verb, "--quit"):
+                shutil.rmtree(folder / name)
         unmerged = place._entries()[1]
         if unmerged:
-            place.git("checkout", ("--ours", "--theirs")[step.flag % 2], "--", *unmerged)
+            side, other = ("--ours", "--theirs") if step.flag % 2 else ("--theirs", "--ours")
+            for path in unmerged:  # one side may have deleted it
+                if place.git("checkout", side, "--", path):
+                    place.git("checkout", other, "--", path)
             assert place.git("reset", "-q") == 0, place.said
 
     def do_add(self, step: Step) -> bool:

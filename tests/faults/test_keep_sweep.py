@@ -110,7 +110,7 @@ def fresh_home(tmp_path: Path, env: dict[str, str]) -> Home:
 
 def visible(tree: dict[str, bytes | None]) -> dict[str, bytes | None]:
     """A home's tree; what receipts say of folders may differ."""
-    return {name: None if name.startswith("state/") else data for name, data in tree.items()}
+    return {name: None if name.startswith("journal/") else data for name, data in tree.items()}
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])

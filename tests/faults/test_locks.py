@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.porcelain import landing
-from gitralph.state import lock
+from gitralph.base import locks
+from gitralph.commit import land
 from tests.faults import scenes, strace, verdict
 from tests.faults.scenes import Place
 from tests.faults.strace import COMMAND
 
 FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
-LIMIT = lock.WAIT if FULL else 1.0
+LIMIT = locks.WAIT if FULL else 1.0
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing())),
@@ -31,9 +31,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def shorter_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ten seconds themselves are K80's; here a wait has only to end."""
-    monkeypatch.setattr(landing, "WAIT", LIMIT)
-    for held in (lock.hold, lock.hold_briefly):
-        monkeypatch.setattr(held.__wrapped__, "__defaults__", (LIMIT,))  # type: ignore[attr-defined]
+    monkeypatch.setattr(land, "WAIT", LIMIT)
+    monkeypatch.setattr(locks.hold.__wrapped__, "__defaults__", (LIMIT, None))  # type: ignore[attr-defined]
 
 
 @pytest.fixture

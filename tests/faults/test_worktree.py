@@ -5,6 +5,7 @@ worktree, on a branch, or under ``refs/ralph/trash/``.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -232,3 +233,102 @@ def test_git_itself_killed(
             if lock.parent.name != "locks":
                 lock.unlink()
         bad += [f"{name} {when}: {one}" for one in _again(place, wanted, work)]
+
+
+def _shim(folder: Path, call: str, when: int, also_us: bool) -> Path:
+    """A folder with a git whose ``worktree add`` dies before its k-th call of one kind, and maybe we."""
+    folder.mkdir()
+    real, strace_path = shutil.which("git"), shutil.which("strace")
+    assert real is not None
+    assert strace_path is not None
+    words = [strace_path, "-qq", "-o", os.devnull, "-e", f"trace={call}"]
+    words += ["-e", f"inject={call}:signal=KILL:when={when}", real]
+    (folder / "git").write_text(
+        "#!/bin/sh\n"
+        f'case " $* " in *" worktree add "*) ;; *) exec {shlex.quote(real)} "$@";; esac\n'
+        f'{shlex.join(words)} "$@" && exit 0\n' + ("kill -KILL $PPID\n" if also_us else "") + "exit 137\n"
+    )
+    (folder / "git").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("also_us", [True, False], ids=["both", "git alone"])
+@pytest.mark.parametrize("call", ["write", "mkdir"])
+def test_a_git_worktree_add_killed_at_any_of_its_writes_is_taken_away_by_our_own_record(
+    call: str, also_us: bool, tmp_path: Path, environ: dict[str, str], bad: list[str]
+) -> None:
+    """Admin folder, folder and branch: git refuses to remove a broken one, or even to list it."""
+    scene = _made(add, tmp_path, environ)
+    place = scene.copy(tmp_path / "hurt")
+    work = _blobs(place)
+    assert place.again().code == 0
+    wanted = _outcome(place)
+    for when in range(1, 12):
+        shutil.rmtree(place.root)
+        place = scene.copy(tmp_path / "hurt")
+        shim = _shim(tmp_path / f"shim-{when}", call, when, also_us)
+        env = {**place.env, "PATH": f"{shim}:{place.env['PATH']}"}
+        hurt = subprocess.run(
+            [*strace.COMMAND, *place.args], cwd=place.root, env=env, check=False, capture_output=True
+        )
+        if hurt.returncode == 0:
+            break
+        assert hurt.returncode == (-9 if also_us else 4), (when, hurt)
+        bad += [f"{call} {when}: {one}" for one in _again(place, wanted, work)]
+    assert when > 1, "git was never hurt"
+
+
+def _broken(scene: Scene, folder: Path, when: int) -> Place:
+    """A copy whose ``worktree add`` died, git and all, before git's k-th write."""
+    place = scene.copy(folder / "hurt")
+    shim = _shim(folder / "shim", "write", when, also_us=True)
+    env = {**place.env, "PATH": f"{shim}:{place.env['PATH']}"}
+    subprocess.run([*strace.COMMAND, *place.args], cwd=place.root, env=env, check=False, capture_output=True)
+    return place
+
+
+def test_a_half_made_worktree_takes_no_file_of_a_user_along(tmp_path: Path, environ: dict[str, str]) -> None:
+    """Only what git itself had begun goes; the rerun says what is in its way."""
+    place = _broken(_made(add, tmp_path, environ), tmp_path, 3)
+    (_tree(place) / "mine").write_text("the user's\n")
+    done = place.again()
+    assert done.code == 4
+    assert "was left alone" in done.said
+    assert (_tree(place) / "mine").read_text() == "the user's\n"
+
+
+def test_a_half_made_branch_is_made_again_from_the_base_of_the_rerun(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """The branch goes too, if that add made it and it holds nothing."""
+    place = _broken(_made(add, tmp_path, environ), tmp_path, 3)
+    assert place.git("rev-parse", "ralph/bd-1") == place.git("rev-parse", "main")
+    place.write("b", "later\n")
+    place.git("commit", "-qam", "later")
+    assert place.again().code == 0
+    assert place.git("rev-parse", "ralph/bd-1") == place.git("rev-parse", "main")
+
+
+def test_a_branch_that_was_there_before_survives_a_killed_add(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """A branch that the add did not make is not its to delete, not even one without a commit of its own."""
+    scene = _made(add, tmp_path, environ)
+    subprocess.run(["git", "branch", "ralph/bd-1"], cwd=scene.template, env=environ, check=True)
+    place = _broken(scene, tmp_path, 3)
+    was = place.git("rev-parse", "ralph/bd-1")
+    place.write("b", "later\n")
+    place.git("commit", "-qam", "later")
+    assert place.again().code == 0
+    assert place.git("rev-parse", "ralph/bd-1") == was
+
+
+def test_every_worktree_command_works_while_git_cannot_list_its_worktrees(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """With an empty ``commondir`` git's own list fails for every worktree of the repository."""
+    place = _broken(_made(add, tmp_path, environ), tmp_path, 5)
+    listed = subprocess.run(["git", "worktree", "list"], cwd=place.root, env=environ, capture_output=True)
+    assert listed.returncode != 0, "git learnt to live with it"
+    assert place.ralph("worktree", "list").code == 0
+    assert "worktree " in place.git("worktree", "list", "--porcelain")

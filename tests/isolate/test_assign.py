@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitralph.hook.journal import split_lines
 from gitralph.isolate import (
     Reading,
     Separation,
@@ -18,8 +19,7 @@ from gitralph.isolate import (
     unrecorded,
     without,
 )
-from gitralph.isolate.model import Take
-from gitralph.journal import split_lines
+from gitralph.isolate.api import Take
 
 
 class Place:

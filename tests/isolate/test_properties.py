@@ -8,10 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitralph.isolate import Step, chain, owners_by_line, pending_units, separate
-from gitralph.isolate.diff import hunks
-from gitralph.isolate.fold import fold
+from gitralph.isolate.build import fold
+from gitralph.isolate.linediff import hunks
 from gitralph.isolate.lines import common_lines, complete, split_lines
-from gitralph.isolate.view import flags_of, states, text_of
+from gitralph.isolate.materialize import flags_of, states, text_of
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"}", b"", b"long line", b"\xff\0", b"d\r"]))
 TEXTS = st.one_of(
@@ -85,7 +85,6 @@ def test_never_raises_and_stays_the_same(
     steps = chain(data.draw(st.permutations(steps_of(history))), history[0])
     keys = [f"k{n}.{m}" for n in range(4) for m in range(2)]
     committed = data.draw(st.sets(st.sampled_from(keys)))
-    asked = {"committed": committed}
     first, again = (
         separate(
             head,
@@ -100,9 +99,9 @@ def test_never_raises_and_stays_the_same(
     )
     assert first == again
     assert not first.refused or (first.text == head and not first.taken and first.left)
-    lines = owners_by_line(head, steps, worktree, **asked)
+    lines = owners_by_line(head, steps, worktree, committed=committed)
     assert len(lines) == len(split_lines(worktree))
-    pending = pending_units(head, steps, worktree, **asked)
+    pending = pending_units(head, steps, worktree, committed=committed)
     assert len({unit.unit for unit in pending}) == len(pending)
 
 

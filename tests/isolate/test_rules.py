@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitralph.isolate import Step, chain
-from gitralph.isolate.diff import hunks
+from gitralph.isolate.linediff import hunks
 from tests.isolate.world import World, line, numbered
 
 TEN = numbered(10)

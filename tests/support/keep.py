@@ -3,8 +3,8 @@
 import os
 import time
 
-from gitralph import gitdir, layout
-from gitralph.layout import Layout
+from gitralph.base import gitdir, layout
+from gitralph.base.layout import Layout
 from tests.support.repo import Repo
 
 DAY = 24 * 3600.0

@@ -22,7 +22,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Module:
-    """One file of the package. ``name`` is dotted; ``layer`` is the folder it lies in."""
+    """One file of the package. ``name`` is dotted; ``room`` is its first word below the package."""
 
     path: Path
 
@@ -32,9 +32,8 @@ class Module:
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
     @property
-    def layer(self) -> str:
-        folder = self.path.relative_to(PACKAGE).parts[0]
-        return folder if folder in LAYERS else "lane 0"
+    def room(self) -> str:
+        return room_of(self.name) or ""
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -66,7 +65,6 @@ def _is_for_types(node: ast.AST) -> bool:
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-LAYERS = ("cli", "porcelain", "state", "plumbing", "isolate")
 
 
 def is_module(name: str) -> bool:
@@ -82,12 +80,12 @@ def modules() -> list[Module]:
     return [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
 
 
-def layer_of(name: str) -> str | None:
-    """The layer of a dotted module name, None for one that is not ours."""
+def room_of(name: str) -> str | None:
+    """The room of a dotted module name, "" for the package itself, None for one that is not ours."""
     parts = name.split(".")
     if parts[0] != "gitralph":
         return None
-    return parts[1] if len(parts) > 1 and parts[1] in LAYERS else "lane 0"
+    return parts[1] if len(parts) > 1 else ""
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -97,3 +95,10 @@ def calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.id
         elif isinstance(node, ast.Attribute):
             yield node.lineno, ast.unparse(node)
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """Every text in the source that is a value, docstrings among them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value

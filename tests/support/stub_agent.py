@@ -18,10 +18,10 @@ Do = list[Any]
 
 
 def _record(path: str, **fields: object) -> None:
-    from gitralph import hook
+    from gitralph.hook import entry
 
     event = {"cwd": os.getcwd(), "event": "edit", "path": path, **fields}
-    hook.take("generic", event, True, dict(os.environ))
+    entry.take("generic", event, True, dict(os.environ))
 
 
 def _read(path: str) -> str | None:
@@ -78,7 +78,7 @@ def once(marker: str, *doing: Do) -> None:
 
 def emit(topic: str) -> None:
     """An event of this session."""
-    from gitralph import emit as lane
+    from gitralph.hook import emit as lane
 
     assert lane.main([topic]) == 0
 

@@ -1,1 +1,1 @@
-../../../gitralph/porcelain/install/data/gitralph.js
+../../../gitralph/setup/install/data/gitralph.js

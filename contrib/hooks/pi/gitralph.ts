@@ -1,1 +1,1 @@
-../../../gitralph/porcelain/install/data/gitralph.ts
+../../../gitralph/setup/install/data/gitralph.ts

@@ -1,0 +1,1 @@
+"""What everything else stands on: files, names on disk, ids, processes, locks; the standard library only."""

@@ -1,0 +1,212 @@
+"""Opening, locking and appending to state files: no link followed, private modes, one write a record.
+
+Lane 0. Appends hold ``flock`` on the file itself, which only ``gc`` may replace, so an append looks
+at the inode again once it has the lock.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+import time
+
+WAIT = 2.0
+SHARED, EXCLUSIVE = fcntl.LOCK_SH, fcntl.LOCK_EX
+_SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+
+
+class LockTimeoutError(OSError):
+    """The lock was not to be had in time."""
+
+
+def open_regular(path: str, flags: int) -> int:
+    """Open a regular file of ours, creating it 0600 with O_CREAT; anything else is an OSError."""
+    fd = os.open(path, flags | _SAFE, 0o600)
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    if mode & 0o077:
+        _make_private(fd, flags)
+    return fd
+
+
+def _make_private(fd: int, flags: int) -> None:
+    try:
+        os.fchmod(fd, 0o600)
+    except OSError:  # a read-only file system, or somebody else's file: it can be read all the same
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            os.close(fd)
+            raise
+
+
+def make_folder(path: str) -> None:
+    """Create ``path`` 0700 with its parents; an existing link or file there is an OSError."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        parent = os.path.dirname(path)
+        if parent and not os.path.isdir(parent):
+            make_folder(parent)
+        try:
+            os.mkdir(path, 0o700)
+            os.chmod(path, 0o700)
+        except FileExistsError:
+            pass
+        mode = os.lstat(path).st_mode
+    if not stat.S_ISDIR(mode):
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder", path)
+
+
+def _try_lock(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def lock(fd: int, path: str, kind: int = EXCLUSIVE, wait: float = WAIT) -> None:
+    """Take ``flock`` within ``wait`` seconds or raise LockTimeoutError."""
+    deadline = time.monotonic() + wait
+    pause = 0.0005
+    while not _try_lock(fd, kind):
+        if time.monotonic() >= deadline:
+            raise LockTimeoutError(errno.EAGAIN, "locked by somebody else", path)
+        time.sleep(pause)
+        pause = min(pause * 2, 0.02)
+
+
+def _still_there(fd: int, path: str) -> bool:
+    try:
+        named = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    ours = os.fstat(fd)
+    return named.st_ino == ours.st_ino and named.st_dev == ours.st_dev
+
+
+def open_locked(path: str, wait: float = WAIT) -> int:
+    """Open for reading and appending, creating, with the lock held on the file that has the name."""
+    while True:
+        fd = open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            lock(fd, path, wait=wait)
+            if _still_there(fd, path):
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)  # gc replaced it while we waited
+
+
+def append(fd: int, record: bytes) -> None:
+    """Write one newline-ended record at the end of a locked file, in one ``write``.
+
+    After a torn tail the record starts on a fresh line. Raises OSError when the disk takes only part.
+    """
+    size = os.fstat(fd).st_size
+    if size and os.pread(fd, 1, size - 1) != b"\n":
+        record = b"\n" + record
+    if os.write(fd, record) != len(record):
+        raise OSError(errno.ENOSPC, "short write")
+
+
+def append_record(path: str, record: bytes, wait: float = WAIT) -> None:
+    """Lock, append, close."""
+    fd = open_locked(path, wait)
+    try:
+        append(fd, record)
+    finally:
+        os.close(fd)
+
+
+def read_bytes(path: str, limit: int) -> bytes:
+    """The first ``limit`` bytes of a regular file; OSError where there is none."""
+    fd = open_regular(path, os.O_RDONLY)
+    try:
+        chunks = []
+        while limit > 0:
+            chunk = os.read(fd, min(limit, 1 << 20))
+            if not chunk:
+                break
+            chunks.append(chunk)
+            limit -= len(chunk)
+        return b"".join(chunks)
+    finally:
+        os.close(fd)
+
+
+def _temporary(path: str) -> str:
+    return f"{path}.{os.getpid()}-{time.monotonic_ns():x}.tmp"
+
+
+def write_whole(path: str, data: bytes, exclusive: bool = False, sync: bool = False) -> bool:
+    """Put ``data`` at ``path`` in one step: readers see the old file or the new one.
+
+    ``exclusive`` keeps an existing file; the answer is whether ours is there now.
+    """
+    temporary = _temporary(path)
+    fd = open_regular(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        if sync:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+    try:
+        if exclusive:
+            os.link(temporary, path)
+        else:
+            os.rename(temporary, path)
+            return True
+    except FileExistsError:
+        return False
+    finally:
+        if exclusive:
+            os.unlink(temporary)
+    return True
+
+
+def sync_folder(path: str) -> None:
+    """Make the names in a folder durable: without it a rename may not be there after a power cut."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_for_good(path: str, data: bytes) -> None:
+    """As :func:`write_whole`, and durable when this returns: the bytes, the name, the folder."""
+    folder = os.path.dirname(path)
+    fresh = not os.path.isdir(folder)
+    make_folder(folder)
+    if fresh:
+        sync_folder(os.path.dirname(folder))
+    write_whole(path, data, sync=True)
+    sync_folder(folder)
+
+
+def unlocked(fd: int) -> int:
+    """A second descriptor of a locked file, its lock let go, which closing the first alone would not do."""
+    second = os.dup(fd)
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return second
+
+
+def sync_all(fds: list[int]) -> None:
+    """Make files durable and close them: first start writing all, then wait for each.
+
+    One wait then does for most of them; waiting one by one costs a journal commit each.
+    """
+    try:
+        for fd in fds:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        for fd in fds:
+            os.fsync(fd)
+    finally:
+        for fd in fds:
+            os.close(fd)

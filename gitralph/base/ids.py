@@ -1,0 +1,58 @@
+"""Which ids of sessions and of beads are allowed, and the safe form of one that is not; pure.
+
+An id is taken whole or not at all: ``bd-a3f8.1`` never means ``bd-a3f8``. A bead's is stricter than
+git's rules for a branch, since it names a branch, a folder and a file.
+"""
+
+import sys
+
+_FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_REST = _FIRST | frozenset("._-")
+_LIMIT = 120
+
+
+def is_valid(text: str) -> bool:
+    """True for ``[A-Za-z0-9][A-Za-z0-9._-]{0,119}`` without ``..``."""
+    return 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
+
+
+def digest(data: bytes) -> str:
+    """SHA-1 of ``data`` in hex, without the start-up cost of hashlib; by it where it is loaded."""
+    hashlib = sys.modules.get("hashlib")
+    if hashlib is not None:  # several times as fast
+        fast: str = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        return fast
+    try:
+        from _sha1 import sha1  # type: ignore[import-not-found]
+    except ImportError:  # built without it: hashlib has the same function
+        from hashlib import sha1
+    found: str = sha1(data).hexdigest()
+    return found
+
+
+def safe_form(text: str) -> str:
+    """``text`` itself when allowed, else an allowed id that is its alone.
+
+    The digest makes it unique; the readable part is for people who list the folder.
+    """
+    if is_valid(text):
+        return text
+    raw = text.encode("utf-8", "surrogatepass")
+    readable = "".join(c if c in _REST and c != "." else "-" for c in text[:40]).strip("-")
+    return "-".join(part for part in ("x", readable, digest(raw)[:16]) if part)
+
+
+BEAD_LIMIT = 120
+BEAD_RULE = (
+    "an id is a letter or digit, then up to 119 of letters, digits, '.', '_', '-'; "
+    "no '..', and no '.' or '.lock' at the end"
+)
+
+
+def is_bead(text: object) -> bool:
+    """True for an id that can name a branch, a folder and a file alike."""
+    if not isinstance(text, str) or not 0 < len(text) <= BEAD_LIMIT:
+        return False
+    if text[0] not in _FIRST or not _REST.issuperset(text):
+        return False
+    return ".." not in text and not text.lower().endswith((".", ".lock"))

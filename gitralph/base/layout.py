@@ -1,0 +1,225 @@
+"""Every name below ``<common dir>/ralph-sessions/``; nobody else spells one.
+
+Lane 0. A worktree's own files lie at the top for the main worktree and under ``worktrees/<id>/`` for
+a linked one, ``<id>`` being its admin folder's name plus a random token kept there, because git
+gives a name like ``w1`` out again.
+"""
+
+import os
+
+from gitralph.base import files
+from gitralph.base.gitdir import Place
+from gitralph.base.ids import digest
+
+FOLDER = "ralph-sessions"
+FORMAT = "1"
+WORKTREE_ID_FILE = "ralph-worktree"
+MAIN = "main"
+
+_README = """\
+This folder belongs to gitralph (git ralph). It records which session edited what.
+Read it freely; append only through the tool, or by adding a path to a .files file.
+Deleting the folder forgets what is pending and harms nothing else.
+
+<session>.json      who a session is: agent, plan, task, bead, worktree, start, end
+<session>.files     manifest: the paths it changed, one a line, from the repository's root
+<session>.commits   what its commits took, one JSON line each
+<session>.patch     what a hook wants changed or changed in the commit alone; git apply brings it in
+edits/              one journal a path: every edit, by whom, before and after
+objects/            full texts the journals need (zlib)
+calls/              what a file held, or what was dirty, before a tool call
+shells.jsonl        shell commands of agents: when they began and ended, what changed meanwhile
+intents/            commits about to land; normally empty
+events-*.jsonl      what happened in one run, one JSON line each; events.jsonl when there is no run
+current-events      the events file of the current run
+current-plan        the plan that git ralph run takes without an argument
+runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
+cursors/            how far a named reader has read
+beads/<bead>.json   a work item: worktree, branch, base, owner, loop
+merges/             merges of a bead about to land; normally empty
+spawns/             what the next launch of a subagent shall get
+locks/              kernel locks; harmless when nobody holds them
+tmp/                work in progress; emptied by the next command
+hooks.log           what hooks could not record
+worktrees/<id>/     .files, edits/ and active-session of a linked worktree
+"""
+
+
+class StateError(Exception):
+    """The state folder cannot be used: wrong format, a link, no permission."""
+
+
+class Layout:
+    """Paths for one worktree; ``top`` is shared by all, ``own`` is this worktree's."""
+
+    __slots__ = ("own", "token", "top")
+
+    def __init__(self, top: str, token: str) -> None:
+        self.top = top
+        self.token = token
+        self.own = top if token == MAIN else f"{top}/worktrees/{token}"
+
+    def stem(self, session: str) -> str:
+        """The file name that stands for a session id; differs where case twins would meet."""
+        if session.lower() != session and os.path.lexists(self.top + "/readme"):
+            return f"{session}~{digest(session.encode())[:8]}"
+        return session
+
+    def record(self, session: str) -> str:
+        return f"{self.top}/{self.stem(session)}.json"
+
+    def commits(self, session: str) -> str:
+        return f"{self.top}/{self.stem(session)}.commits"
+
+    def manifest(self, session: str) -> str:
+        return f"{self.own}/{self.stem(session)}.files"
+
+    def patch(self, session: str) -> str:
+        """What a repository hook wants changed, to be applied by hand."""
+        return f"{self.own}/{self.stem(session)}.patch"
+
+    def journal(self, path: bytes) -> str:
+        return f"{self.own}/edits/{path_key(path)}.jsonl"
+
+    def text(self, oid: str) -> str:
+        return f"{self.top}/objects/{oid[:2]}/{oid[2:]}"
+
+    def call(self, session: str, call: str) -> str:
+        return f"{self.own}/calls/{self.stem(session)}/{digest(call.encode('utf-8', 'replace'))}"
+
+    def shell_call(self, session: str, call: str) -> str:
+        """What was dirty before a shell command; at the top, as the command may leave the worktree."""
+        name = digest(call.encode("utf-8", "replace"))
+        return f"{self.top}/calls/{self.stem(session)}/shell-{name}"
+
+    def lock(self, name: str) -> str:
+        return f"{self.top}/locks/{name}.lock"
+
+    def bead(self, bead: str) -> str:
+        return bead_record(self.top, bead)
+
+    @property
+    def beads(self) -> str:
+        return self.top + "/beads"
+
+    @property
+    def merges(self) -> str:
+        return self.top + "/merges"
+
+    @property
+    def spawns(self) -> str:
+        return self.top + "/spawns"
+
+    @property
+    def edits(self) -> str:
+        return self.own + "/edits"
+
+    @property
+    def calls(self) -> str:
+        return self.own + "/calls"
+
+    @property
+    def shells(self) -> str:
+        return self.own + "/shells.jsonl"
+
+    @property
+    def intents(self) -> str:
+        return self.top + "/intents"
+
+    @property
+    def tmp(self) -> str:
+        return self.top + "/tmp"
+
+    @property
+    def log(self) -> str:
+        return self.top + "/hooks.log"
+
+    @property
+    def active(self) -> str:
+        return self.own + "/active-session"
+
+    def events(self, name: str) -> str:
+        return f"{self.top}/{name}"
+
+    @property
+    def current_events(self) -> str:
+        return self.own + "/current-events"
+
+    @property
+    def current_plan(self) -> str:
+        return self.own + "/current-plan"
+
+    def run(self, run: str) -> str:
+        return f"{self.top}/runs/{run}.json"
+
+    def run_summary(self, run: str) -> str:
+        return f"{self.top}/runs/{run}.md"
+
+    def cursor(self, name: str) -> str:
+        return f"{self.top}/cursors/{self.stem(name)}.json"
+
+    def main(self) -> "Layout":
+        """The same state as the main worktree sees it."""
+        return Layout(self.top, MAIN)
+
+
+def bead_record(top: str, bead: str) -> str:
+    """The record of a bead below a state folder."""
+    return f"{top}/beads/{bead}.json"
+
+
+def path_key(path: bytes) -> str:
+    """The journal name of a tree path: readable for people, unique by digest."""
+    name = path.rsplit(b"/", 1)[-1][:40].decode("ascii", "replace")
+    readable = "".join(c if (c.isalnum() and c.isascii()) or c in "._-" else "_" for c in name)
+    return f"{readable.lstrip('.') or '_'}-{digest(path)[:24]}"
+
+
+def state_folder(place: Place) -> str:
+    """The state folder of a repository."""
+    return f"{place.common_dir}/{FOLDER}"
+
+
+def _check_format(top: str) -> None:
+    try:
+        said = files.read_bytes(top + "/format", 64)
+    except FileNotFoundError:
+        files.write_whole(top + "/README", _README.encode(), exclusive=True)
+        files.write_whole(top + "/format", FORMAT.encode() + b"\n", exclusive=True)
+        said = files.read_bytes(top + "/format", 64)
+    if said.strip() != FORMAT.encode():
+        shown = said.strip().decode("ascii", "replace")
+        raise StateError(f"state format '{shown}' is not known to this version (it knows '{FORMAT}')")
+
+
+def _token(place: Place) -> str:
+    """The id of a linked worktree: made once, kept in its admin folder."""
+    if place.is_main or os.path.dirname(os.path.dirname(place.git_dir)) != place.common_dir:
+        return MAIN
+    path = f"{place.git_dir}/{WORKTREE_ID_FILE}"
+    try:
+        token = files.read_bytes(path, 64).decode("ascii", "replace").strip()
+    except FileNotFoundError:
+        files.write_whole(path, os.urandom(6).hex().encode() + b"\n", exclusive=True)
+        token = files.read_bytes(path, 64).decode("ascii", "replace").strip()
+    if not token.isalnum():
+        raise StateError(f"'{path}' holds no token")
+    return f"{os.path.basename(place.git_dir)}-{token}"
+
+
+def for_place(place: Place, create: bool = True) -> Layout:
+    """The layout of a worktree, its folders made when ``create``.
+
+    Raises StateError for a format we do not know or a folder that is not one, OSError otherwise.
+    """
+    top = state_folder(place)
+    if not create and not os.path.lexists(top):
+        return Layout(top, MAIN if place.is_main else "-")
+    try:
+        files.make_folder(top)
+    except NotADirectoryError as error:
+        raise StateError(f"'{top}' is not a folder") from error
+    _check_format(top)
+    layout = Layout(top, _token(place))
+    files.make_folder(layout.edits)
+    return layout

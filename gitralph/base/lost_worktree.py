@@ -1,0 +1,51 @@
+"""The fall-through guard: a worktree that lost its ``.git`` makes git take the checkout around it instead.
+
+Lane 0, a few ``lstat`` and no listing. git names a worktree's admin folder after the worktree's own
+folder, with a number behind it where the name was taken, so the candidates can be asked for by name.
+"""
+
+import os
+
+from gitralph.base import layout
+from gitralph.base.gitdir import Place
+
+FOLDER = ".worktrees"
+PREFIX = "ralph-"
+_MOST = 64
+
+
+def _registered(common_dir: str, folder: str) -> bool:
+    name = os.path.basename(folder)
+    for number in range(_MOST):
+        admin = f"{common_dir}/worktrees/{name}{number or ''}"
+        try:
+            fd = os.open(admin + "/gitdir", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            continue
+        try:
+            said = os.fsdecode(os.read(fd, 8192)).rstrip("\n")
+        finally:
+            os.close(fd)
+        if os.path.normpath(os.path.join(admin, said)) == folder + "/.git":
+            return True
+    return False
+
+
+def _remembered(place: Place, folder: str) -> bool:
+    parent, name = os.path.split(folder)
+    if os.path.basename(parent) != FOLDER or not name.startswith(PREFIX):
+        return False
+    return os.path.lexists(layout.bead_record(layout.state_folder(place), name[len(PREFIX) :]))
+
+
+def fallen(place: Place, folder: str) -> str | None:
+    """The worktree that ``folder`` (absolute, links resolved) lies in, where git takes ``place`` for it."""
+    if not folder.startswith(place.root.rstrip("/") + "/"):
+        return None
+    while len(folder) > len(place.root):
+        if _registered(place.common_dir, folder) or _remembered(place, folder):
+            return folder
+        folder = os.path.dirname(folder)
+    return None

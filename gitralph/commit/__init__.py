@@ -1,0 +1,1 @@
+"""The way of a commit: inputs, decisions, plan, landing."""

@@ -1,0 +1,116 @@
+"""Carries a text the user staged over to a new HEAD where git's own merge finds a conflict; pure.
+
+What is staged often holds the commit already (``git add -A`` staged everybody's lines): then there is
+nothing to merge. git calls that a conflict wherever two changes touch.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from gitralph.hook.journal import split_lines
+from gitralph.isolate.linediff import Range, hunks
+
+Lines = list[bytes]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One text beside the old one."""
+
+    lines: Lines
+    hunks: list[Range]
+
+    def region(self, low: int, high: int) -> Lines:
+        """The lines that stand here for old lines ``low`` to ``high``; no hunk crosses these bounds."""
+        start, end = low, high
+        for old_low, old_high, new_low, new_high in self.hunks:
+            grown = (new_high - new_low) - (old_high - old_low)
+            if old_high <= low and (old_low < low or old_high < low):
+                start += grown
+            if old_high <= high:
+                end += grown
+        return self.lines[start:end]
+
+    def within(self, low: int, high: int) -> list[Range]:
+        return [one for one in self.hunks if low <= one[0] and one[1] <= high]
+
+
+def _side(old: Lines, text: bytes) -> _Side:
+    lines = split_lines(text)
+    names: dict[bytes, int] = {}
+    before, after = ([names.setdefault(line, len(names)) for line in side] for side in (old, lines))
+    counts = Counter(before), Counter(after)
+    return _Side(lines, hunks(before, after, lambda line: all(count[line] == 1 for count in counts)))
+
+
+def _regions(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of the old text that overlap or touch, as one."""
+    out: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if out and low <= out[-1][1]:
+            out[-1] = (out[-1][0], max(high, out[-1][1]))
+        else:
+            out.append((low, high))
+    return out
+
+
+def _is_within(some: Lines, all_of: Lines) -> bool:
+    """True when ``some`` stand in ``all_of``, in this order."""
+    rest = iter(all_of)
+    return all(line in rest for line in some)
+
+
+def _holds(staged: _Side, new: _Side, low: int, high: int) -> bool:
+    """True when the staged text has all that the commit changes here: lines gone, and lines added."""
+
+    def gone(side: _Side) -> set[int]:
+        return {at for a, b, _, _ in side.within(low, high) for at in range(a, b)}
+
+    def added(side: _Side) -> Lines:
+        return [line for _, _, a, b in side.within(low, high) for line in side.lines[a:b]]
+
+    return gone(new) <= gone(staged) and _is_within(added(new), added(staged))
+
+
+def _as_in_file(new: Lines, staged: Lines, now: Lines) -> Lines | None:
+    """The lines of both in the order in which the file has them; None where it does not tell."""
+    wanted, counts = {*new, *staged}, Counter(now)
+    if any(counts[line] != 1 for line in wanted):
+        return None
+    if not (_is_within(new, now) and _is_within(staged, now)):
+        return None
+    return [line for line in now if line in wanted]
+
+
+def carried(old: bytes, new: bytes, staged: bytes, now: bytes | None) -> bytes | None:
+    """``staged``, made from ``old``, with the change from ``old`` to ``new`` in it; None for a conflict.
+
+    ``now`` is the file as it stands: where both sides added lines it tells their order.
+    """
+    if any(b"\0" in text[:8000] for text in (old, new, staged)):
+        return None
+    before = split_lines(old)
+    mine, theirs = _side(before, new), _side(before, staged)
+    there = _side(before, now) if now is not None else None
+    both = [(one[0], one[1]) for side in (mine, theirs) for one in side.hunks]
+    out: Lines = []
+    at = 0
+    for low, high in _regions(both):
+        found = _settle(mine, theirs, there, before, low, high)
+        if found is None:
+            return None
+        out += before[at:low] + found
+        at = high
+    return b"".join(out + before[at:])
+
+
+def _settle(mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: int, high: int) -> Lines | None:
+    new, staged = mine.region(low, high), theirs.region(low, high)
+    if new == staged or not mine.within(low, high) or _holds(theirs, mine, low, high):
+        return staged
+    if not theirs.within(low, high):
+        return new
+    if there is None or low != high:
+        return None
+    crossing = [one for one in there.hunks if one[0] < low < one[1]]
+    return None if crossing else _as_in_file(new, staged, there.region(low, high))

@@ -1,0 +1,383 @@
+"""What the ``pre-commit`` hook made of the files: whose it is, and what of it the commit takes.
+
+In place, a file that held nothing but HEAD and this session's lines is this session's after the hook,
+too, whether the hook let the commit pass or not: that is recorded at once. In the scratch worktree the
+hook's change is one of the commit's text. What lies in this session's own lines goes into the commit and
+is recorded as ``rendered``; all else, and whatever a refusing hook changed, is offered as a patch.
+"""
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+
+from gitralph.base import files, jsonline, nul
+from gitralph.base.errors import Failed
+from gitralph.base.quote import line_form, shown
+from gitralph.commit import hooks, rewrites
+from gitralph.commit.hooks import MovedError, Pair, Stage, Taken
+from gitralph.commit.request import Draft
+from gitralph.context import Context
+from gitralph.git import blobs, listing
+from gitralph.git.blobs import Workbench
+from gitralph.git.run import Git
+from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree, write_copy
+from gitralph.git.trees import Entry
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import OFFERED, RENDERED, WINDOW, Record
+from gitralph.hook.record import TEXT_LIMIT, path_text
+from gitralph.journal.pending import PathState
+
+NAME = "pre-commit"
+_FILES = (0o100644, 0o100755)
+
+
+def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
+    """Run the hook. Raises Failed where it says no or changed what may not be taken, or MovedError."""
+    held = _read_all(stage.root, made.entries)
+    passed = stage.run(NAME)
+    rewritten = {p: (held[p], now) for p, now in _read_all(stage.root, held).items() if now != held[p]}
+    if stage.in_place:
+        return _in_place(ctx, made, stage, rewritten, passed)
+    return _in_scratch(ctx, bench, made, stage, rewritten, passed)
+
+
+def _read_all(root: str, paths: Iterable[bytes]) -> dict[bytes, Content | None]:
+    out: dict[bytes, Content | None] = {}
+    with Worktree(root) as worktree:
+        for path in paths:
+            try:
+                out[path] = worktree.read(path)
+            except LeadsOutError:
+                out[path] = None
+    return out
+
+
+def _texts(pair: Pair) -> tuple[bytes, bytes] | None:
+    """Both texts of a plain file whose mode stayed; None for anything else."""
+    old, new = pair
+    if old is None or new is None or old.mode != new.mode or old.mode not in _FILES:
+        return None
+    return (old.data, new.data) if old.data is not None and new.data is not None else None
+
+
+def _add(stage: Stage, names: list[bytes]) -> None:
+    """What the hook rewrote without ``git add`` goes into the commit all the same."""
+    if names:
+        git = stage.git.at(GIT_LITERAL_PATHSPECS="1")
+        git.run("-c", "core.fsmonitor=false", "add", "--", *names)
+
+
+def _changed_entries(made: Draft, stage: Stage) -> dict[bytes, Entry | None]:
+    """Where the index as the hook left it is not the commit's tree."""
+    tree = stage.tree()
+    if tree == made.tree:
+        return {}
+    found = listing.differences(stage.git.run("diff-tree", "-r", "-z", "--no-renames", made.tree, tree))
+    return {path: new for path, (_, new) in found.items() if path not in stage.borrowed}
+
+
+# --- in place ---
+
+
+def _in_place(
+    ctx: Context, made: Draft, stage: Stage, rewritten: Mapping[bytes, Pair], passed: bool
+) -> Taken:
+    ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
+    told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
+    if not passed:
+        raise _said_no(made, told)
+    if len(told) < len(ours):
+        raise MovedError
+    _add(stage, ours)
+    changed = _changed_entries(made, stage)
+    if all(path in made.entries and made.now.get(path) == made.entries[path] for path in changed):
+        return Taken(changed)
+    raise Failed(
+        f"the '{NAME}' hook changed files that this commit cannot take from it:\n"
+        + hooks.patch_between(ctx.git, made.tree, stage.tree()),
+        *_claims(made, changed),
+        "then commit again",
+    )
+
+
+def _said_no(made: Draft, told: list[bytes]) -> Failed:
+    if not told:
+        return hooks.hook_failed(NAME)
+    listed = ", ".join(f"'{shown(path)}'" for path in told)
+    return Failed(
+        f"the '{NAME}' hook said no; nothing was committed",
+        f"it rewrote {listed}, which counts as this session's: look at it and commit again",
+    )
+
+
+def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: Pair) -> bool:
+    """Record what the hook did to a file; False where another may have written it as well."""
+    old, new = pair
+    if old is None or new is None or _is_open(ctx, path, made.session):
+        return False
+    state = made.states.get(path)
+    step = _step(made, "edit", old, new)
+    large = len(old.data or b"") > TEXT_LIMIT or len(new.data or b"") > TEXT_LIMIT
+    if large or state is None or _by_path_only(state, made.session):
+        step.hunks, step.exact, step.unknown_before, step.before = None, journal.NONE, True, None
+    return _append(ctx, path, step, old.data, -1 if state is None else state.journal.length)
+
+
+def _by_path_only(state: PathState, session: str) -> bool:
+    records = [one for found in state.pending.values() for one in found]
+    return session in state.bare or any(not one.is_exact for one in records)
+
+
+def _step(made: Draft, op: str, old: Content, new: Content) -> Record:
+    before, after = old.data or b"", new.data or b""
+    return Record(
+        made.session, op, journal.text_id(before), journal.text_id(after), WINDOW,
+        hunks=[journal.hunk_between(before, after)], mode=(f"{old.mode:o}", f"{new.mode:o}"),
+        tool=NAME, head=made.head.oid, ts=sessionfile.now(),
+    )  # fmt: skip
+
+
+def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, length: int) -> bool:
+    """Append a record to a journal that has grown by nothing; ``length`` -1 does not ask."""
+    fd = files.open_locked(ctx.layout.journal(path))
+    try:
+        if length not in (-1, os.fstat(fd).st_size):
+            return False
+        files.append_record(ctx.layout.manifest(step.session), line_form(path) + b"\n")
+        journal.append(ctx.layout, fd, path, step, before)
+        return True
+    finally:
+        os.close(fd)
+
+
+def _is_open(ctx: Context, path: bytes, session: str) -> bool:
+    """True when a tool call of another session on the path has begun and not ended."""
+    own = os.path.basename(os.path.dirname(ctx.layout.call(session, "")))
+    wanted = path_text(path)
+    for folder in _names(ctx.layout.calls):
+        for name in _names(f"{ctx.layout.calls}/{folder}") if folder != own else ():
+            try:
+                line = files.read_bytes(f"{ctx.layout.calls}/{folder}/{name}", 8192).partition(b"\n")[0]
+                head = jsonline.loads(line.decode())
+            except (OSError, ValueError):
+                continue
+            if isinstance(head, dict) and head.get("path") == wanted:
+                return True
+    return False
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+# --- in the scratch worktree ---
+
+
+def _in_scratch(
+    ctx: Context,
+    bench: Workbench,
+    made: Draft,
+    stage: Stage,
+    rewritten: Mapping[bytes, Pair],
+    passed: bool,
+) -> Taken:
+    if not passed:
+        others = _read_others(stage, made)
+        if not rewritten and not others:
+            raise hooks.hook_failed(NAME)
+        message = f"the '{NAME}' hook said no; nothing was committed"
+        raise offer(ctx, bench, made, {**rewritten, **others}, message)
+    by_hook = _changed_entries(made, stage)
+    _add(stage, [path for path, pair in rewritten.items() if path not in by_hook and _texts(pair)])
+    changed = _changed_entries(made, stage)
+    if not changed:
+        return Taken()
+    pairs = {path: _pair(made, stage, path, entry) for path, entry in changed.items()}
+    taken = _rendered(ctx, made, changed, pairs)
+    if taken is None:
+        raise refused(ctx, bench, made, pairs)
+    return taken
+
+
+def refused(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair]) -> Failed:
+    """The hook passed, but what it changed is not this session's to commit."""
+    message = f"the '{NAME}' hook changed lines that this commit cannot take from it"
+    return offer(ctx, bench, made, pairs, message)
+
+
+def _read_others(stage: Stage, made: Draft) -> dict[bytes, Pair]:
+    """Tracked files that are none of the commit's and that a refusing hook changed."""
+    said = stage.git.run(
+        "-c", "core.fsmonitor=false", "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", made.tree
+    )
+    paths = set(nul.rows(said)) - set(made.entries) - set(stage.borrowed)
+    tree = made.base
+    out: dict[bytes, Pair] = {}
+    for path, now in _read_all(stage.root, sorted(paths)).items():
+        out[path] = (_of_entry(stage.git, path, tree.entry(path)), now)
+    return out
+
+
+def _of_entry(git: Git, path: bytes, entry: Entry | None) -> Content | None:
+    """An entry as a checkout would write it; None for what is no plain file."""
+    if entry is None or entry.mode not in _FILES:
+        return None
+    return Content(entry.mode, blobs.working_form(git, path, entry))
+
+
+def _pair(made: Draft, stage: Stage, path: bytes, entry: Entry | None) -> Pair:
+    old = made.entries[path] if path in made.entries else made.base.entry(path)
+    return _of_entry(stage.git, path, old), _of_entry(stage.git, path, entry)
+
+
+def _rendered(
+    ctx: Context, made: Draft, changed: dict[bytes, Entry | None], pairs: Mapping[bytes, Pair]
+) -> Taken | None:
+    """The hook's change as this session's, None where a line of anybody else's is in it."""
+    taken = Taken(changed, pairs=pairs)
+    there = _read_all(ctx.repo.root, changed)
+    for path, pair in pairs.items():
+        texts = _texts(pair) if path in made.entries and path in made.states else None
+        if texts is None or _by_path_only(made.states[path], made.session):
+            return None
+        head = _of_entry(ctx.git.at(ctx.repo.root), path, made.base.entry(path))
+        own = rewrites.added(head.data if head else None, texts[0])
+        wanted = _for_disk(ctx, made, path, there[path], rewrites.blocks(*texts, own), texts[0])
+        disk = there[path]
+        if wanted is None or disk is None or disk.data is None:
+            return None
+        taken.texts[path] = disk.data, wanted
+        taken.records[path] = _step(made, RENDERED, disk, Content(disk.mode, wanted))
+    return taken
+
+
+def _for_disk(
+    ctx: Context,
+    made: Draft,
+    path: bytes,
+    disk: Content | None,
+    found: list[rewrites.Block] | None,
+    text: bytes,
+) -> bytes | None:
+    """The file on disk with changes of the commit's text in it; None where that cannot be."""
+    if disk is None or disk.data is None or found is None:
+        return None
+    seen: bytes | None = disk.data
+    state = made.states.get(path)
+    if state is not None:
+        rows = [row for row in journal.replay(state.journal, ctx.layout) if row[0].is_exact]
+        seen = rewrites.seen(rows, disk.data).worktree
+    if seen is None:
+        return None
+    there = rewrites.carried(found, text, seen)
+    if any(block is None for block in there):
+        return None
+    return rewrites.apply(seen, [block for block in there if block is not None])
+
+
+def keep_texts(ctx: Context, taken: Taken) -> None:
+    """Store what the records start from, so that a draft can replay them before they are written."""
+    for path, (before, _) in taken.texts.items():
+        oid = taken.records[path].before
+        assert oid is not None
+        journal.store_text(ctx.layout, before, oid)
+
+
+def write(ctx: Context, made: Draft, taken: Taken) -> None:
+    """Write the records of a draft that had them in it. Raises MovedError where a journal has grown."""
+    for path, step in taken.records.items():
+        if not _append(ctx, path, step, taken.texts[path][0], made.states[path].journal.length):
+            raise MovedError
+
+
+# --- the patch ---
+
+
+def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pair], message: str) -> Failed:
+    """Keep the hook's change as a patch for the files as they stand; what applies counts as ours."""
+    applies: dict[bytes, tuple[Content, Content]] = {}
+    there = _read_all(ctx.repo.root, pairs)
+    for path, pair in pairs.items():
+        wanted = _wanted(ctx, made, path, there[path], pair)
+        if wanted is not None:
+            applies[path] = (there[path] or ABSENT, wanted)
+            _note_offer(ctx, made, path, *applies[path])
+    stuck = sorted(set(pairs) - set(applies))
+    rest = {path: (pairs[path][0] or ABSENT, pairs[path][1] or ABSENT) for path in stuck}
+    text = _patch(ctx.git, bench, {**applies, **rest})
+    hints = [keep_patch(ctx, made.session, _patch(ctx.git, bench, applies))] if applies else []
+    if stuck:
+        listed = ", ".join(f"'{shown(path)}'" for path in stuck)
+        hints.append(f"the change of {listed} does not fit the file as it stands: make it there by hand")
+    hints += [*_claims(made, applies), "then commit again: the change counts as this session's"]
+    return Failed(f"{message}:\n{text.decode('utf-8', 'replace')}", *hints)
+
+
+def _wanted(ctx: Context, made: Draft, path: bytes, disk: Content | None, pair: Pair) -> Content | None:
+    """The file on disk as the hook wants it; None where its change does not fit there."""
+    old, new = pair
+    if disk is not None and disk.absent and old in (None, ABSENT) and new is not None:
+        return new
+    texts = _texts(pair)
+    if texts is None or disk is None:
+        return None
+    found = _for_disk(ctx, made, path, disk, rewrites.blocks(*texts), texts[0])
+    return None if found is None else Content(disk.mode, found)
+
+
+def _note_offer(ctx: Context, made: Draft, path: bytes, disk: Content, wanted: Content) -> None:
+    state = made.states.get(path)
+    if state is None or path not in made.entries or _by_path_only(state, made.session):
+        return
+    step = _step(made, OFFERED, disk, wanted)
+    told = [(one.op, one.before, one.after) for one in state.pending.get(made.session, [])]
+    if (step.op, step.before, step.after) not in told:
+        _append(ctx, path, step, disk.data, -1)
+
+
+def keep_patch(ctx: Context, session: str, text: bytes) -> str:
+    """Write the patch file of a session; the command that applies it."""
+    name = ctx.layout.patch(session)
+    files.write_whole(name, text)
+    return f"git -C {shlex.quote(ctx.repo.root)} apply {shlex.quote(name)}"
+
+
+def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[str]:
+    """What to say of a commit that has lines of a hook's which the files do not have."""
+    contents: dict[bytes, tuple[Content, Content]] = {}
+    for path, (before, after) in taken.texts.items():
+        contents[path] = Content(0o100644, before), Content(0o100644, after)
+    command = keep_patch(ctx, session, _patch(ctx.git, bench, contents))
+    listed = ", ".join(f"'{shown(path)}'" for path in contents)
+    return [
+        f"the '{NAME}' hook rewrote lines of {listed} in the commit; '{command}' brings them into the file"
+    ]
+
+
+def _claims(made: Draft, paths: Iterable[bytes]) -> list[str]:
+    """The command that claims what no record of this session's lines can tell."""
+    states = made.states
+    others = [p for p in paths if p not in states or _by_path_only(states[p], made.session)]
+    if not others:
+        return []
+    listed = " ".join(shlex.quote(os.fsdecode(path)) for path in sorted(others))
+    return [f"git ralph track --session {shlex.quote(made.session)} -- {listed}"]
+
+
+def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, Content]]) -> bytes:
+    """A patch that ``git apply`` takes, from the bytes as they stand in the files."""
+    folder = f"{bench.folder}/patch-{os.urandom(4).hex()}"
+    for name in ("a", "b"):
+        os.makedirs(f"{folder}/{name}")
+    for path, (old, new) in contents.items():
+        for name, content in (("a", old), ("b", new)):
+            if content.data is not None:
+                write_copy(f"{folder}/{name}", path, content)
+    done = git.at(folder).try_run(
+        "-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "diff", "--no-index", "--no-color",
+        "--no-ext-diff", "--no-textconv", "--no-renames", "--src-prefix=", "--dst-prefix=", "a", "b",
+    )  # fmt: skip
+    return done.stdout

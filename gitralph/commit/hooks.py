@@ -1,0 +1,161 @@
+"""Runs the repository's own hooks as ``git commit`` would, without letting them harm other people's work.
+
+They see a temporary full index that holds the commit's tree. Where somebody else has changes in this
+worktree they run in a detached scratch worktree at that tree, since stash-style hooks run
+``checkout`` and would destroy what others write meanwhile.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitralph.base import run as runner
+from gitralph.base.errors import Failed
+from gitralph.commit import scratch
+from gitralph.commit.scratch import Scratch
+from gitralph.context import Context
+from gitralph.git import listing
+from gitralph.git.run import Git
+from gitralph.git.snapshot import Content
+from gitralph.git.trees import Entry
+from gitralph.hook.journal import Record
+
+BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
+MODES = ("auto", "in-place", "scratch", "off")
+
+
+def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
+    """Those hooks that exist and may be executed; none with ``ralph.commitHooks=off``."""
+    if ctx.config.choice("ralph.commithooks", *MODES) == "off":
+        return []
+    found = [name for name in names if os.access(f"{ctx.repo.hooks_dir}/{name}", os.X_OK)]
+    return [name for name in found if name != "pre-commit" or not _is_guard(ctx.repo.hooks_dir)]
+
+
+def _is_guard(folder: str) -> bool:
+    """True when the hook is nothing but our guard for plain git."""
+    from gitralph.commit import guard_script
+
+    return guard_script.is_bare(folder)
+
+
+class MovedError(Exception):
+    """Somebody else was at work on a file that a hook rewrote; look again."""
+
+
+Pair = tuple[Content | None, Content | None]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a commit takes from a hook, and what is to be recorded before it does.
+
+    ``records`` and ``texts`` (on disk, and as the hook wants it) are those of the scratch worktree;
+    ``pairs`` the files as the hook found and left them.
+    """
+
+    entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    records: dict[bytes, Record] = field(default_factory=dict)
+    texts: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    pairs: Mapping[bytes, Pair] = field(default_factory=dict)
+
+
+def drop_patch(ctx: Context, session: str) -> None:
+    """Remove what a hook offered to a session: its commit went through."""
+    try:
+        os.unlink(ctx.layout.patch(session))
+    except FileNotFoundError:
+        pass
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
+
+    git: Git
+    hooks: str
+    root: str
+    in_place: bool
+    scratch: Scratch | None = None
+
+    @property
+    def borrowed(self) -> tuple[bytes, ...]:
+        """Links of ours that no commit may take."""
+        return self.scratch.borrowed if self.scratch else ()
+
+    def close(self) -> None:
+        """Give the scratch worktree back to the next commit."""
+        if self.scratch is not None:
+            self.scratch.close()
+
+    def run(self, name: str, *args: str) -> bool:
+        """Run one hook, its output on our stderr; True when it succeeded or is missing."""
+        # a relative core.hooksPath means a folder of the user's worktree, wherever this runs
+        words = [self.git.program, "-c", f"core.hooksPath={self.hooks}"]
+        words += ["hook", "run", "--ignore-missing", name]
+        if args:
+            words += ["--", *args]
+        return runner.show(words, env=self.git.env, cwd=self.git.cwd, stdin=runner.NOTHING, stdout=2) == 0
+
+    def tree(self) -> bytes:
+        """The tree of the index as the hooks left it."""
+        return self.git.run("-c", "core.fsmonitor=false", "write-tree").strip()
+
+
+def _dirty_paths(ctx: Context) -> set[bytes]:
+    said = ctx.git.at(ctx.repo.root).run(
+        *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
+        "--untracked-files=all",
+    )  # fmt: skip
+    return {path for _, path in listing.states(said)}
+
+
+def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[bytes, object]) -> bool:
+    """True when nothing in this worktree is changed but what the commit takes, as it takes it."""
+    if any(now.get(path) != entry for path, entry in entries.items()):
+        return False
+    return _dirty_paths(ctx) <= set(entries)
+
+
+def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alone: bool) -> Stage:
+    """The place for the hooks of one commit. ``folder`` is private to this command."""
+    mode = ctx.config.choice("ralph.commithooks", *MODES)
+    if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
+        return _in_place(ctx, folder, tree)
+    place = scratch.open_scratch(ctx, tree, head, _hook_env(ctx))
+    return Stage(place.git, ctx.repo.hooks_dir, place.folder, in_place=False, scratch=place)
+
+
+def _hook_env(ctx: Context) -> dict[str, str]:
+    # the guard is for plain git: what we commit is separated already
+    return {"GIT_EDITOR": ctx.environ.get("GIT_EDITOR", ":"), "GIT_PREFIX": "", "RALPH_GUARD": "0"}
+
+
+def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
+    index = f"{folder}/hooks.index"
+    if os.path.exists(ctx.repo.index):
+        with open(ctx.repo.index, "rb") as source, open(index, "wb") as target:
+            target.write(source.read())
+        stamp = os.stat(ctx.repo.index).st_mtime_ns
+        os.utime(index, ns=(stamp, stamp))
+    git = ctx.outer.at(ctx.repo.root, GIT_INDEX_FILE=index, **_hook_env(ctx))
+    how = "-m" if os.path.exists(index) else "--empty"
+    if how == "--empty":
+        git.run("read-tree", tree)
+    else:
+        git.run("-c", "core.fsmonitor=false", "read-tree", "-i", "-m", tree)
+    return Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True)
+
+
+def hook_failed(name: str) -> Failed:
+    """The error of a hook that ended with a failure."""
+    return Failed(
+        f"the '{name}' hook said no; nothing was committed",
+        "mend what it names and commit again, or use --no-verify for pre-commit and commit-msg",
+    )
+
+
+def patch_between(git: Git, old: bytes, new: bytes) -> str:
+    """What a hook changed, for people."""
+    said = git.run("diff", "--no-ext-diff", "--no-textconv", "--no-color", old, new)
+    return said.decode("utf-8", "replace")

@@ -1,0 +1,215 @@
+"""What the user's index should hold after a commit: the same staged change as before.
+
+An entry that equalled HEAD goes forward; one the user staged gets the three-way merge of his content
+with the new HEAD, or stays as it is where it holds the commit already. A conflict is found here, before
+anything moves.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from gitralph.base.layout import Layout
+from gitralph.commit.decision import ENTANGLED, Left
+from gitralph.commit.request import Draft
+from gitralph.git.index import Staged
+from gitralph.git.objects import Objects
+from gitralph.git.run import Git
+from gitralph.git.trees import Entry, TreeReader
+from gitralph.hook.journal import replay, text_id
+from gitralph.journal import pending
+
+_ALIKE = 0.5
+_EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+
+@dataclass
+class IndexPlan:
+    """Entries to change, flags to keep, and the conflicts that forbid the commit."""
+
+    changes: dict[bytes, Entry | None] = field(default_factory=dict)
+    old: dict[bytes, Entry | None] = field(default_factory=dict)
+    flags: dict[bytes, str] = field(default_factory=dict)
+    conflicts: list[Left] = field(default_factory=list)
+
+
+def _is_file(entry: Entry | None) -> bool:
+    return entry is not None and entry.mode in (0o100644, 0o100755)
+
+
+def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
+    if staged.mode == new.mode or (old is not None and staged.mode == old.mode):
+        return new.mode
+    return staged.mode if old is not None and new.mode == old.mode else None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
+
+    ``own`` tells the blobs of a path that are pending states of the session without a foreign line.
+    ``git`` writes merged blobs, so it must be the one whose objects the commit uses.
+    """
+
+    git: Git
+    folder: str
+    staged: Mapping[bytes, Staged]
+    old: Mapping[bytes, Entry | None]
+    new: Mapping[bytes, Entry | None]
+    now: Mapping[bytes, Entry | None]
+    own: Callable[[bytes], Collection[bytes]]
+
+    def there(self, path: bytes) -> Entry | None:
+        """The index entry of a path."""
+        mark = self.staged.get(path)
+        return mark.entry if mark else None
+
+    def text(self, entry: Entry | None) -> bytes:
+        """A blob's bytes, none for no entry."""
+        return b"" if entry is None else self.git.run("cat-file", "blob", entry.oid)
+
+
+def _merge(facts: Facts, path: bytes, old: Entry | None, staged: Entry) -> Entry | None:
+    """The staged content carried over to the new HEAD; None when that conflicts."""
+    new = facts.new[path]
+    assert new is not None
+    mode = _merged_mode(old, new, staged)
+    if mode is None:
+        return None
+    texts = {"new": facts.text(new), "old": facts.text(old), "staged": facts.text(staged)}
+    merged = _by_git(facts, texts) if old is not None else None
+    if merged is None:
+        from gitralph.commit import carryover  # few commits meet a conflict
+
+        now = facts.now.get(path)
+        kept = facts.text(now) if _is_file(now) else None
+        merged = carryover.carried(texts["old"], texts["new"], texts["staged"], kept)
+    if merged is None:
+        return None
+    return Entry(mode, facts.git.run("hash-object", "-w", "--stdin", stdin=merged).strip())
+
+
+def _by_git(facts: Facts, texts: Mapping[str, bytes]) -> bytes | None:
+    """git's own three-way merge, None for a conflict."""
+    names = []
+    for name, text in texts.items():
+        names.append(f"{facts.folder}/merge-{name}")
+        with open(names[-1], "wb") as file:
+            file.write(text)
+    done = facts.git.try_run("merge-file", "-p", "-q", *names)
+    return None if done.returncode else done.stdout
+
+
+def _moved_from(facts: Facts, path: bytes) -> Entry | None:
+    """What a staged file was in HEAD under the name that index and commit both take away (``git mv``).
+
+    The most alike, and alike by half, which is where git too sees a rename.
+    """
+    there = facts.there(path)
+    if facts.old.get(path) is not None or not _is_file(there):
+        return None
+    gone = [p for p, e in facts.new.items() if e is None and facts.there(p) is None]
+    known = [e for e in map(facts.old.get, gone) if e is not None and _is_file(e)]
+    same = [e for e in known if there is not None and e.oid == there.oid]
+    if same:
+        return same[0]
+    lines = Counter(facts.text(there).split(b"\n"))
+    shares = [(_shared(lines, Counter(facts.text(e).split(b"\n"))), e) for e in known]
+    share, found = max(shares, default=(0.0, None), key=lambda one: one[0])
+    return found if share >= _ALIKE else None
+
+
+def _shared(one: Counter[bytes], other: Counter[bytes]) -> float:
+    return (one & other).total() / max(one.total(), other.total(), 1)
+
+
+def _carried(facts: Facts, path: bytes) -> tuple[bool, Entry | None]:
+    """(possible, entry) for a path the user staged himself."""
+    new, staged = facts.new[path], facts.there(path)
+    old = facts.old.get(path) or _moved_from(facts, path)
+    if staged is not None and staged == old:
+        return True, new
+    if staged is None or not (_is_file(new) and _is_file(staged)) or not (old is None or _is_file(old)):
+        return False, None
+    merged = _merge(facts, path, old, staged)
+    return merged is not None, merged
+
+
+def plan(facts: Facts) -> IndexPlan:
+    """The index after the commit."""
+    found = IndexPlan()
+    for path, entry in facts.new.items():
+        mark, there, old = facts.staged.get(path), facts.there(path), facts.old.get(path)
+        if there == entry:
+            continue
+        plain = there == old or _is_intent_to_add(there, old)
+        if plain or (there is not None and there.oid in facts.own(path)):
+            wanted = entry
+        else:
+            possible, wanted = _carried(facts, path)
+            if not possible:
+                detail = "your staged version of it cannot be carried over to the new HEAD"
+                found.conflicts.append(Left(path, ENTANGLED, detail))
+                continue
+        if wanted != there:
+            found.old[path] = there
+            found.flags[path] = mark.flags if mark else ""
+            found.changes[path] = wanted
+    return found
+
+
+def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
+    return old is None and there is not None and there.oid == _EMPTY_BLOB
+
+
+def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
+    """The blobs of a path that are pending states of this session alone: from HEAD's text on, by its own
+    edits, one after the other. A committed state is none of them, nor one with anybody else's line.
+    """
+    state = made.states.get(path)
+    if state is None:
+        return set()
+    head = made.start.entry(path)
+    family = set(pending.family(lay, made.session))
+    waiting = {r.offset for name in family for r in state.pending.get(name, [])}
+    found: set[bytes] = set()
+    at: bytes | None = None
+    alone = False
+    for record, before, after in replay(state.journal, lay):
+        # git stores line feeds where the file may have carriage returns
+        forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
+        if record.offset in waiting and (head.oid if head else None) in forms:
+            alone, at = True, before
+        alone = alone and record.offset in waiting and record.is_exact and before == at
+        if alone:
+            at = after
+            found |= {text_id(text).encode() for text in _forms(after)} if after is not None else set()
+    return found
+
+
+def _forms(text: bytes) -> set[bytes]:
+    return {text, text.replace(b"\r\n", b"\n")}
+
+
+def cached_trees(
+    objects: Objects,
+    base: TreeReader,
+    tree: bytes,
+    changes: Mapping[bytes, Entry | None],
+    entries: Mapping[bytes, Entry | None],
+) -> dict[bytes, tuple[bytes, bytes]]:
+    """Folders whose cached tree in the index goes from HEAD's to the new commit's: old and new oid.
+
+    Empty when the user staged something on a committed path: the index then is no commit's tree.
+    """
+    if base.root is None or dict(changes) != dict(entries):
+        return {}
+    new = TreeReader(objects, tree)
+    out = {b"": (base.root, tree)}
+    for path in changes:
+        for at in range(path.count(b"/")):
+            folder = b"/".join(path.split(b"/")[: at + 1])
+            old_entry, new_entry = base.lookup_safe(folder), new.lookup_safe(folder)
+            if old_entry is not None and new_entry is not None:
+                out[folder] = (old_entry.oid, new_entry.oid)
+    return out

@@ -1,0 +1,409 @@
+"""Lands a finished commit: intent, index lock, ref, index, consumption; and finishes one that was cut.
+
+Runs under the repository-wide commit lock. Every step leaves something the next command can complete
+or drop, so nobody ever has to delete a file.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gitralph.base import files, jsonline, layout
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.commit import history
+from gitralph.commit.decision import UNRECORDED, Gap, Outcome
+from gitralph.git import index, refs
+from gitralph.git.config import Config
+from gitralph.git.index import IndexCopy
+from gitralph.git.keep import Keep
+from gitralph.git.refs import Head, Move
+from gitralph.git.repository import Repository
+from gitralph.git.trees import Entry, TreeReader
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import GAP, Record
+from gitralph.journal import consumption, intents
+from gitralph.journal.intents import Intent
+
+WAIT = 10.0
+_AT_ONCE = 200
+
+
+class IndexMovedError(Exception):
+    """The user's index changed since it was copied; build it again."""
+
+
+@dataclass
+class Landing:
+    """Everything that lands together."""
+
+    repo: Repository
+    layout: Layout
+    config: Config
+    head: Head
+    commit: str
+    ident: bytes
+    subject: str
+    copy: IndexCopy
+    touches_index: bool
+    changes: Mapping[bytes, Entry | None]
+    old: Mapping[bytes, Entry | None]
+    outcomes: list[Outcome]
+    keep: Keep
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def consumption_lines(
+    lay: Layout, ref: str, commit: str | None, outcomes: list[Outcome]
+) -> list[list[object]]:
+    """The lines that say what was consumed: ``[kind, session, path, fields]``, journals first."""
+    lines: list[list[object]] = []
+    manifests: dict[str, dict[str, int]] = {}
+    notes: dict[str, list[str]] = {}
+    for found in outcomes:
+        if found.gap is not None:
+            lines.append(["gap", UNRECORDED, _text(found.path), _gap_fields(lay, found.gap)])
+        for use in found.uses:
+            if use.upto >= 0:
+                ground = found.ground
+                fields = {
+                    "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
+                    "units": None if use.units is None else list(use.units),
+                    "left": list(use.left), "seen": found.seen, "note": "; ".join(found.notes) or None,
+                    "since": ground.since if ground else None, "base": ground.base if ground else None,
+                }  # fmt: skip
+                lines.append(["journal", use.session, _text(found.path), fields])
+                if use.away and commit is not None and not use.left:
+                    away = {**fields, "commit": None, "units": [], "note": "no effect now"}
+                    lines.append(["journal", use.session, _text(found.path), away])
+            if use.manifest is not None:
+                manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
+            notes.setdefault(use.session, []).extend(found.notes)
+    for session, paths in manifests.items():
+        fields = {
+            "v": 1, "ts": sessionfile.now(), "session": session, "worktree": lay.token,
+            "commit": commit, "ref": ref, "note": "; ".join(notes[session]) or None, "paths": paths,
+        }  # fmt: skip
+        lines.append(["commits", session, "", fields])
+    return lines
+
+
+def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:
+    """A journal record of nobody's; the text it starts from is kept for whoever replays it."""
+    before, after = gap.before, gap.after
+    known = Record(
+        UNRECORDED, GAP, None if before is None else journal.text_id(before),
+        None if after is None else journal.text_id(after), journal.PAYLOAD,
+        hunks=[journal.hunk_between(before or b"", after or b"")], call=gap.key, ts=sessionfile.now(),
+    )  # fmt: skip
+    if before is not None and known.before is not None:
+        journal.store_text(lay, before, known.before)
+    return {"line": journal.encode(known, b"?").decode("ascii"), "call": gap.key}
+
+
+def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: list[int]) -> None:
+    fd = files.open_locked(lay.journal(path), WAIT)
+    try:
+        data = os.pread(fd, os.fstat(fd).st_size, 0)
+        line = fields.get("line")
+        if isinstance(line, str) and _member("call", fields.get("call")) not in data:
+            known = journal.decode(jsonline.loads(line))  # type: ignore[arg-type]
+            files.append(fd, journal.encode(known, path))
+            written.append(files.unlocked(fd))
+    finally:
+        os.close(fd)
+
+
+def _encode(fields: object) -> bytes:
+    return jsonline.line(fields)
+
+
+def _has(fd: int, fields: dict[str, object], session: str) -> bool:
+    """True when an open file already has this commit's line for this session.
+
+    The same commit can be made twice (undone, and done again within a second), so how far it read
+    counts too.
+    """
+    if not isinstance(fields.get("commit"), str):
+        return False
+    wanted = [_member("commit", fields["commit"]), _member("session", session)]
+    wanted += [_member(key, fields[key]) for key in ("upto", "paths") if key in fields]
+    data = os.pread(fd, os.fstat(fd).st_size, 0)
+    return any(all(one in line for one in wanted) for line in data.split(b"\n"))
+
+
+def _is_void(fd: int, session: str) -> bool:
+    """True when all that a session has in an open journal is noted as void already."""
+    found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
+    mark = consumption.mark_of(found, session)
+    mine = [record for record in found.records if record.session == session]
+    return mark.void and not any(consumption.is_pending(record, mark) for record in mine)
+
+
+def _member(key: str, value: object) -> bytes:
+    return jsonline.dumps({key: value}).encode("ascii")[1:-1]
+
+
+def _append_journal(
+    lay: Layout, session: str, path: bytes, fields: dict[str, object], written: list[int]
+) -> None:
+    name = lay.journal(path)
+    if not os.path.lexists(name):
+        return
+    fd = files.open_locked(name, WAIT)
+    try:
+        if not _has(fd, fields, session) and not (fields.get("commit") is None and _is_void(fd, session)):
+            keys = journal.tail(fd)
+            chain = {
+                "session": session, "before": keys.get("before"), "after": keys.get("after"),
+                "exact": keys.get("exact") or journal.NONE,
+            }  # fmt: skip
+            files.append(fd, _encode({**fields, **chain}))
+            written.append(files.unlocked(fd))
+    finally:
+        os.close(fd)
+
+
+def _append_commits(lay: Layout, session: str, fields: dict[str, object], written: list[int]) -> None:
+    fd = files.open_locked(lay.commits(session), WAIT)
+    try:
+        if not _has(fd, fields, session):
+            files.append(fd, _encode(fields))
+            written.append(files.unlocked(fd))
+    finally:
+        os.close(fd)
+
+
+def write_consumption(lay: Layout, lines: list[list[object]]) -> None:
+    """Append consumption lines, each at most once a commit, durable when this returns."""
+    written: list[int] = []
+    try:
+        _append_all(lay, lines, written)
+    finally:
+        files.sync_all(written)
+
+
+def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> None:
+    for kind, session, path, fields in lines:
+        if len(written) >= _AT_ONCE:
+            files.sync_all(written)
+            written.clear()
+        if not (isinstance(session, str) and isinstance(path, str) and isinstance(fields, dict)):
+            continue
+        if kind == "gap":
+            _append_gap(lay, path.encode("utf-8", "surrogateescape"), fields, written)
+        elif kind == "journal":
+            _append_journal(lay, session, path.encode("utf-8", "surrogateescape"), fields, written)
+        else:
+            _append_commits(lay, session, fields, written)
+
+
+def _row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
+    shown = [[f"{e.mode:o}", e.oid.decode()] if e else None for e in (old, new)]
+    return [_text(path), *shown]
+
+
+def _prepared(lay: Layout) -> dict[str, str]:
+    stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
+    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index", "ref", "head")}
+
+
+def land(landing: Landing) -> None:
+    """Move the branch and the index together, then note what was consumed.
+
+    Raises refs.LostRaceError or IndexMovedError when it must be built again, Busy when a git lock is
+    held; nothing has moved in these cases.
+    """
+    repo, lay = landing.repo, landing.layout
+    ref = landing.head.name
+    prepared = _prepared(lay)
+    plan = Intent(
+        landing.commit, landing.head.ref, landing.head.oid, repo.git_dir, lay.token,
+        [_row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
+        consumption_lines(lay, ref, landing.commit, landing.outcomes), prepared,
+    )  # fmt: skip
+    move = Move(
+        landing.head, landing.commit, landing.ident, _reflog(landing), prepared["ref"],
+        prepared["head"],
+    )  # fmt: skip
+    refs.prepare(move)
+    if landing.touches_index:
+        index.finish(landing.copy)
+        os.link(landing.copy.path, prepared["index"])
+    intents.write(lay, plan)
+    try:
+        _move(landing, move, prepared["index"])
+    except BaseException:
+        if not refs.contains(repo, refs.read_head(repo), landing.commit):
+            intents.remove(lay, plan)
+        raise
+    write_consumption(lay, plan.lines)
+    intents.remove(lay, plan)
+
+
+def _reflog(landing: Landing) -> str:
+    kind = "commit" if landing.head.oid else "commit (initial)"
+    return f"{kind}: {landing.subject}"
+
+
+def _move(landing: Landing, move: Move, prepared: str) -> None:
+    lock = landing.repo.index + ".lock"
+    if not landing.touches_index:
+        _swap(landing, move)
+        return
+    index.take_lock(prepared, lock, WAIT)
+    try:
+        if index.moved(landing.copy):
+            raise IndexMovedError
+        _swap(landing, move)
+        os.rename(lock, landing.repo.index)
+    except BaseException:
+        if index.is_ours(lock, prepared):
+            os.unlink(lock)
+        raise
+
+
+def _swap(landing: Landing, move: Move) -> None:
+    """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
+    landing.keep.restore()
+    refs.swap(landing.repo, move, landing.config, WAIT)
+    landing.keep.restore()
+
+
+def recover(repo: Repository, top: Layout) -> list[str]:
+    """Finish or drop every unfinished intent; returns the commits that were finished.
+
+    Idempotent. Git lock files are removed only when they are our own prepared files.
+    """
+    finished = []
+    for plan in list(intents.unfinished(top, Intent)):
+        if _landed(repo, plan):
+            _finish(repo, top, plan)
+            finished.append(plan.commit)
+        _drop_locks(repo, plan)
+        intents.remove(top, plan)
+    return finished
+
+
+def _landed(repo: Repository, plan: Intent) -> bool:
+    if plan.ref is None:
+        there = _at(repo, plan.git_dir)
+        now = refs.read_head(there) if there else Head(None, None)
+    else:
+        now = Head(plan.ref, _branch_value(repo, plan.ref))
+    there = _at(repo, plan.git_dir) or repo
+    return refs.contains(repo, now, plan.commit) or refs.left_from(there, plan.ref, plan.commit)
+
+
+def _branch_value(repo: Repository, ref: str) -> str | None:
+    done = repo.git.try_run("rev-parse", "--verify", "-q", ref)
+    return done.stdout.decode().strip() or None
+
+
+def _at(repo: Repository, git_dir: str) -> Repository | None:
+    """The same repository seen from the worktree whose admin folder is ``git_dir``."""
+    if git_dir == repo.git_dir:
+        return repo
+    real = os.path.realpath(git_dir)
+    inside = real == repo.common_dir or os.path.dirname(real) == repo.common_dir + "/worktrees"
+    if not inside or not os.path.isdir(real):
+        return None
+    git = repo.git.at(GIT_DIR=real)
+    return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"")
+
+
+def _own_layout(top: Layout, token: str) -> Layout:
+    safe = token if "/" not in token and token not in ("", ".", "..") else layout.MAIN
+    return Layout(top.top, safe)
+
+
+def _finish(repo: Repository, top: Layout, plan: Intent) -> None:
+    there = _at(repo, plan.git_dir)
+    if there is not None:
+        lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
+        head = refs.read_head(there)
+        if refs.contains(there, head, plan.commit):  # else it would be a phantom staged change
+            if index.is_ours(lock, prepared):
+                os.rename(lock, there.index)
+            else:
+                _advance_again(there, top, head, plan)
+    write_consumption(_own_layout(top, plan.token), plan.lines)
+
+
+def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> None:
+    """Bring forward the entries that still are what they were before the commit.
+
+    They become what was planned, which may carry a staged change of the user over; where HEAD has
+    moved on in a path, only an entry without a staged change follows it.
+    """
+    rows = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[1]) for row in plan.index}
+    planned = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[2]) for row in plan.index}
+    landed, before = _reader_of(repo, plan.commit), _reader_of(repo, plan.old)
+    reader = _reader_of(repo, head.oid)
+    for _ in range(5):
+        copy = index.copy_index(repo.index, f"{top.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
+        staged = index.entries(repo.git, copy, repo.root, rows)
+        todo = {}
+        for path, old in rows.items():
+            now = staged[path].entry if path in staged else None
+            if reader.entry(path) == landed.entry(path):
+                wanted = planned[path]
+            else:
+                wanted = reader.entry(path) if old == before.entry(path) else old
+            if now == old and now != wanted:
+                todo[path] = wanted
+        if not todo or _install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
+            return
+
+
+def _reader_of(repo: Repository, commit: str | None) -> TreeReader:
+    return TreeReader(repo.objects, history.tree_of(repo, commit) if commit else None)
+
+
+def _install(
+    repo: Repository,
+    copy: IndexCopy,
+    todo: Mapping[bytes, Entry | None],
+    flags: Mapping[bytes, str],
+) -> bool:
+    lock = repo.index + ".lock"
+    index.advance(repo.git, copy, repo.root, todo, flags, {})
+    index.finish(copy)
+    index.take_lock(copy.path, lock, WAIT)
+    try:
+        if index.moved(copy):
+            return False
+        os.rename(lock, repo.index)
+        return True
+    finally:
+        if index.is_ours(lock, copy.path) and os.path.exists(lock):
+            os.unlink(lock)
+        if os.path.exists(copy.path):
+            os.unlink(copy.path)
+
+
+def _entry(row: object) -> Entry | None:
+    if not isinstance(row, list) or len(row) != 2:
+        return None
+    try:
+        return Entry(int(str(row[0]), 8), str(row[1]).encode("ascii"))
+    except ValueError as error:
+        raise Fatal("an intent file is damaged") from error
+
+
+def _drop_locks(repo: Repository, plan: Intent) -> None:
+    """Remove git locks that are this dead commit's own prepared files."""
+    there = _at(repo, plan.git_dir)
+    pairs = []
+    if there is not None:
+        pairs.append((there.index + ".lock", plan.prepared.get("index", "")))
+        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("head", "")))
+        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("ref", "")))
+    if plan.ref and plan.ref.startswith("refs/") and ".." not in plan.ref:
+        pairs.append((f"{repo.common_dir}/{plan.ref}.lock", plan.prepared.get("ref", "")))
+    for lock, prepared in pairs:
+        if prepared and index.is_ours(lock, prepared):
+            os.unlink(lock)

@@ -1,0 +1,176 @@
+"""The message of a commit: given or made up, changed by hooks and editor; trailers always last."""
+
+import os
+import shlex
+from typing import Any
+
+from gitralph import checklist
+from gitralph.base import files
+from gitralph.base import run as runner
+from gitralph.base.errors import Failed
+from gitralph.base.quote import shown
+from gitralph.commit import hooks
+from gitralph.commit.hooks import Stage
+from gitralph.commit.request import Draft, Request
+from gitralph.context import Context
+from gitralph.git import message
+from gitralph.git.blobs import Workbench
+from gitralph.git.message import Cleanup
+from gitralph.hook import sessionfile
+
+
+class Typed:
+    """What somebody typed into the editor: kept in the git dir until the commit has it."""
+
+    def __init__(self, git_dir: str) -> None:
+        self.path = git_dir + "/RALPH_EDITMSG"
+        self.text: bytes | None = None
+
+    def keep(self, text: bytes) -> None:
+        """Remember a text, also beyond this process."""
+        self.text = text
+        files.write_whole(self.path, text)
+
+    def drop(self) -> None:
+        """The commit has it."""
+        if self.text is not None and os.path.lexists(self.path):
+            os.unlink(self.path)
+
+    def hints(self, session: str) -> tuple[str, ...]:
+        """How to use it again where the commit failed."""
+        if self.text is None:
+            return ()
+        command = f"git ralph commit --session {shlex.quote(session)} -F {shlex.quote(self.path)}"
+        return (f"your message is kept: {command}",)
+
+
+def compose(ctx: Context, request: Request, made: Draft) -> bytes:
+    """The message as given or made up, trailers last."""
+    text = _first(ctx, request, made)
+    return _with_trailers(ctx, request, made, _cleanup(ctx, request).settled(text).tidy(ctx.git, text))
+
+
+def _cleanup(ctx: Context, request: Request) -> Cleanup:
+    """How git would tidy this message: ``commit.cleanup``."""
+    mode = ctx.config.choice("commit.cleanup", "default", *message.MODES)
+    return Cleanup.of(mode, request.edit, ctx.config.get("core.commentchar"))
+
+
+def _first(ctx: Context, request: Request, made: Draft) -> bytes:
+    if request.messages:
+        return message.join(list(request.messages))
+    record = sessionfile.read(ctx.layout, request.session) or {}
+    return default_message(ctx, record, made.changes)
+
+
+def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> bytes:
+    """``text`` ended with the trailers of the session. Raises Failed for an empty message."""
+    last = _own(ctx, request, made)
+    if not [line for line in text.split(b"\n") if line.strip() and line not in last]:
+        raise Failed("the commit message is empty; nothing was committed")
+    return message.add_trailers(ctx.git, text, list(request.trailers), last)
+
+
+def _own(ctx: Context, request: Request, made: Draft) -> list[bytes]:
+    record: dict[str, Any] = sessionfile.read(ctx.layout, request.session) or {}
+    return trailers(request.session, record, made.includes)
+
+
+def through_hooks(
+    ctx: Context, bench: Workbench, request: Request, made: Draft, stage: Stage, typed: Typed
+) -> bytes:
+    """The message as prepare-commit-msg, the editor and commit-msg leave it, in git's order.
+
+    Raises Failed when one says no. What was typed before is not asked for again.
+    """
+    names = hooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
+    text = typed.text or _first(ctx, request, made)
+    cleanup = _cleanup(ctx, request).settled(text)
+    text = text if cleanup.mode == "verbatim" else message.spaced(ctx.git, text)
+    path = f"{bench.folder}/COMMIT_EDITMSG"
+    _write(path, _with_trailers(ctx, request, made, text))
+    if "prepare-commit-msg" in names and typed.text is None:
+        # git gives no source where the editor opens on a text that nobody gave
+        source = ["message"] if request.messages or not request.edit else []
+        _run(stage, "prepare-commit-msg", path, *source)
+    if request.edit and typed.text is None:
+        _edit(ctx, made, path, cleanup)
+        given = cleanup.tidy(ctx.git, _read(path))
+        _with_trailers(ctx, request, made, given)
+        typed.keep(given)
+    if "commit-msg" in names and request.verify:
+        _run(stage, "commit-msg", path)
+    return _with_trailers(ctx, request, made, cleanup.tidy(ctx.git, _read(path)))
+
+
+def _run(stage: Stage, name: str, *args: str) -> None:
+    if not stage.run(name, *args):
+        raise hooks.hook_failed(name)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _write(path: str, text: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(text)
+
+
+def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
+    """Open the editor on the message and what will be committed. Raises Failed when it fails."""
+    listing = [b"\t%s\t%s" % (letter.encode(), name) for name, letter in made.changes.items()]
+    _write(path, _read(path) + cleanup.explain(listing))
+    editor = ctx.git.line("var", "GIT_EDITOR")
+    words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
+    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
+        raise Failed("the editor failed; nothing was committed")
+
+
+def plan_tasks(text: str) -> list[str]:
+    """The task texts of a plan: its check boxes, outside code fences, in order."""
+    return [task.text for task in checklist.parse(text.encode("utf-8", "surrogateescape"))]
+
+
+def _task_subject(ctx: Context, name: str, task: str) -> str | None:
+    path = os.path.join(ctx.repo.root, name)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            tasks = plan_tasks(file.read(1 << 20))
+    except OSError:
+        return f"Task {task}"
+    if task.isdigit() and 0 < int(task) <= len(tasks):
+        return f"Task {task}/{len(tasks)}: {tasks[int(task) - 1]}"
+    return f"Task {task}"
+
+
+def _summary(changes: dict[bytes, str]) -> str:
+    verbs = {"A": "Add", "D": "Delete", "M": "Update", "T": "Change the type of"}
+    kinds = set(changes.values())
+    verb = verbs[kinds.pop()] if len(kinds) == 1 else "Update"
+    if len(changes) == 1:
+        return f"{verb} {shown(next(iter(changes)))}"
+    return f"{verb} {len(changes)} files"
+
+
+def default_message(ctx: Context, record: dict[str, Any], changes: dict[bytes, str]) -> bytes:
+    """The message of a commit without ``-m``: the task, the bead, or what changed."""
+    subject = None
+    if record.get("plan") is not None and record.get("task") is not None:
+        subject = _task_subject(ctx, str(record["plan"]), str(record["task"]))
+    elif record.get("bead") is not None:
+        subject = f"{record['bead']}: {_summary(changes)}"
+    text = (subject or _summary(changes)).encode("utf-8", "replace")
+    return text.replace(b"\0", b" ") + b"\n"
+
+
+def trailers(session: str, record: dict[str, Any], includes: list[str]) -> list[bytes]:
+    """The trailers that end the message."""
+    rows = [("Ralph-Session", session)]
+    for name in ("plan", "task", "bead", "agent"):
+        if record.get(name) is not None:
+            value = " ".join(str(record[name]).split())
+            rows.append((f"Ralph-{name.capitalize()}", value))
+    rows += [("Ralph-Includes", other) for other in includes]
+    return [f"{key}: {value}".encode("utf-8", "replace") for key, value in rows]

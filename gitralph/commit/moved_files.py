@@ -1,0 +1,147 @@
+"""A file that was moved takes its text along: whose that is, is asked where it came from.
+
+Both ends of a rename belong together: a commit has both or neither, and no line of another session, or
+of nobody, under the new name.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gitralph.base.quote import shown
+from gitralph.commit import decision, history
+from gitralph.commit.decision import Left, Outcome
+from gitralph.commit.inputs import Scene
+from gitralph.git.trees import Entry
+from gitralph.hook.journal import Record, replay, text_id
+from gitralph.journal import pending
+from gitralph.journal.pending import PathState
+
+_FROM, _TO = "rename-from", "rename-to"
+
+
+@dataclass(frozen=True)
+class Move:
+    """One pending rename: the path it left with that record of its journal, and the path it came to."""
+
+    old: bytes
+    new: bytes
+    state: PathState
+    left_by: Record
+
+
+def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> PathState:
+    return states.get(path) or pending.path_state(scene.layout, path, [])
+
+
+def _path(text: str) -> bytes | None:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
+
+
+def _source(
+    scene: Scene, states: Mapping[bytes, PathState], path: bytes, records: list[Record], to: Record
+) -> Move | None:
+    """Where a file came from by the rename ``to``, one of the ``records`` of ``path``."""
+    old = _path(to.other) if to.other is not None else None
+    if old is None:
+        return _by_text(scene, states, path, to)
+    state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
+    ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
+    # a file may go to and fro: the n-th arrival is of the n-th departure
+    number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
+    return Move(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
+
+
+def _by_text(scene: Scene, states: Mapping[bytes, PathState], path: bytes, to: Record) -> Move | None:
+    """The same for records that do not name the other end: older versions wrote such."""
+    for old, state in states.items():
+        for record in state.journal.records:
+            fits = record.op == _FROM and record.other is None and record.before == to.after
+            if fits and record.session in scene.own and old != path:
+                return Move(old, path, state, record)
+    return None
+
+
+def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Move]:
+    for path, state in states.items():
+        mine = [r for name in scene.own for r in state.pending.get(name, state.void.get(name, []))]
+        for record in mine:
+            found = _source(scene, states, path, state.journal.records, record) if record.op == _TO else None
+            if found is not None:
+                yield found
+
+
+def _is_committed(scene: Scene, path: bytes, text: bytes | None, commit: str | None) -> bool:
+    """True when HEAD, or the HEAD of then, holds this text at ``path``."""
+    if text is None:
+        return False
+    forms = {text_id(text).encode(), text_id(text.replace(b"\r\n", b"\n")).encode()}
+    then = history.entry_at(scene.repo, commit, path)
+    return any(isinstance(entry, Entry) and entry.oid in forms for entry in (scene.reader.entry(path), then))
+
+
+def _is_waiting(state: PathState, record: Record) -> bool:
+    return any(record is one for one in state.pending.get(record.session, ()))
+
+
+def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Move) -> str | None:
+    """Whose uncommitted text a move took along: another session, or nobody; None when it is all known.
+
+    Goes back from the text that was moved, step by step, to one that is committed or this session's.
+    """
+    texts = {r.offset: before for r, before, _ in replay(move.state.journal, scene.layout)}
+    at, text, head = move.left_by.before, texts.get(move.left_by.offset), move.left_by.head
+    if not move.left_by.is_exact:
+        return None  # known by its path: the rules of the old path judge it
+    for record in reversed(move.state.journal.records):
+        if record.offset >= move.left_by.offset:
+            continue
+        if _is_committed(scene, move.old, text, head):
+            return None
+        if record.after != at:
+            return decision.UNRECORDED
+        if record.session not in scene.own and _is_waiting(move.state, record):
+            return record.session
+        if not record.is_exact:
+            return None
+        if record.op == _TO:
+            before = _source(scene, states, move.old, move.state.journal.records, record)
+            return _foreign(scene, states, before) if before is not None else None
+        at, text, head = record.before, texts.get(record.offset), record.head
+    return None if at is None or _is_committed(scene, move.old, text, head) else decision.UNRECORDED
+
+
+def _refuse(found: Outcome, left: Left) -> None:
+    found.content, found.uses, found.left = None, [], [left]
+
+
+def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Move, found: Outcome) -> None:
+    who = _foreign(scene, states, move)
+    if who is None:
+        return
+    whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
+    detail = f"it was moved here from '{shown(move.old)}' with {whose}"
+    _refuse(found, Left(move.new, decision.CONTESTED, detail, (who,)))
+
+
+def settle(
+    scene: Scene, states: Mapping[bytes, PathState], found: list[Outcome]
+) -> list[tuple[bytes, bytes]]:
+    """Refuse moved texts of others, in ``found``; returns the paths that must be committed together."""
+    if scene.wishes.whole_file:
+        return []  # each path was named, to be taken as it stands
+    by_path = {one.path: one for one in found}
+    moves = list(_moves(scene, states))
+    for move in moves:
+        old, new = by_path.get(move.old), by_path[move.new]
+        # where the old path is refused already, one reason is enough; but some of it may be skipped only
+        told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
+        if new.taken and not told:
+            _judge(scene, states, move, new)
+    return [(move.old, move.new) for move in moves]
+
+
+def _refuses(found: Outcome) -> bool:
+    return any(left.refuses for left in found.left)

@@ -1,0 +1,28 @@
+"""Paths that the user named for a commit which has nothing of the session there: said, never passed over."""
+
+import os
+
+from gitralph.commit import decision, pending_paths, uncommitted
+from gitralph.commit.decision import Left
+from gitralph.commit.request import Request
+from gitralph.context import Context
+
+
+def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
+    """Changed paths that the user named for ``--whole-file`` and the session has nothing on.
+
+    A path that he wrote out, or all that he named; what a folder holds beside the session's is no fault.
+    """
+    assert request.match is not None
+    dirty = set(request.match(uncommitted.dirty_paths(ctx))) - known
+    here = os.fsdecode(ctx.repo.prefix)
+    exact = {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
+    missed = sorted(dirty & exact if known else dirty)
+    out = []
+    works = pending_paths.by_path(pending_paths.everyone(ctx)) if missed else {}
+    for path in missed:
+        others = sorted(works.get(path, {}))
+        detail = f"session '{request.session}' has recorded nothing there"
+        reason = decision.CONTESTED if others else decision.UNANCHORED
+        out.append(Left(path, reason, detail, tuple(others)))
+    return out

@@ -1,0 +1,149 @@
+"""What waits for a commit: the one question that all who list, count or choose ask.
+
+Records alone do not answer it: plain git may have committed an edit, somebody may have taken it back. So
+the commit of a session is drafted as ``commit`` would, in a quarantine, and thrown away.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from gitralph.base.errors import Fatal
+from gitralph.commit import decision, history, plan
+from gitralph.commit.decision import Left
+from gitralph.commit.inputs import Wishes
+from gitralph.commit.plan import open_bench
+from gitralph.commit.request import Draft
+from gitralph.context import Context, without_programs
+from gitralph.git import blobs
+from gitralph.git.config import Config
+from gitralph.journal import manifests, pending, shell
+from gitralph.shell import attribution
+
+WAITING = "waiting"
+_LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one session has in one path: None where a commit takes it, else the reason why it does not.
+
+    ``whole``: nothing else is uncommitted in the file.
+    """
+
+    reason: str | None = None
+    whole: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """True for what a commit takes or refuses; the rest is none of its business."""
+        return self.reason not in _LEAVING
+
+
+Works = dict[bytes, Work]
+
+
+def of(ctx: Context, session: str) -> Works:
+    """What a commit of ``session`` would find, by path. Writes nothing, starts no configured program."""
+    if not os.path.isdir(ctx.layout.top):
+        return {}
+    try:
+        return _drafted(ctx, session)
+    except Fatal as error:  # damage of one session's records costs nobody else's
+        ctx.warn(f"what session '{session}' has pending cannot be told: {error.message}")
+        family = pending.family(ctx.layout, session)
+        raw = pending.pending_paths(ctx.layout, family)
+        return {p: Work(decision.UNANCHORED) for p, s in raw.items() if not s.owners().isdisjoint(family)}
+
+
+def everyone(ctx: Context) -> dict[str, Works]:
+    """The same of every session of this worktree that has any, in the order of their ids."""
+    names = set(_unfinished(ctx))
+    if attribution.setting(ctx.config) == attribution.INCLUDE:
+        names |= {window.session for window in shell.read(ctx.layout)}
+    found = {name: of(ctx, name) for name in sorted(names)}
+    return {name: works for name, works in found.items() if works}
+
+
+def _unfinished(ctx: Context) -> Iterator[str]:
+    """The sessions with records that no commit in HEAD took; each journal is read once.
+
+    A session alone would read the journals of all its paths: a hundred finished ones in ten files, a
+    thousand readings of a journal that tells of a hundred sessions.
+    """
+    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    left = history.undone_sessions(ctx.repo, ctx.layout, [claim.session for claim in claims])
+    for path in {path for claim in claims for path in claim.old}:
+        if os.path.lexists(ctx.layout.journal(path)):
+            state = pending.path_state(ctx.layout, path, [])
+            left |= state.owners() | set(state.void)
+    for claim in claims:
+        if claim.fresh or not left.isdisjoint(pending.family(ctx.layout, claim.session)):
+            yield claim.session
+
+
+def counted(works: Works) -> list[bytes]:
+    """The paths that a commit takes or refuses, sorted."""
+    return sorted(path for path, work in works.items() if work.counts)
+
+
+def _drafted(ctx: Context, session: str) -> Works:
+    quiet = without_programs(ctx)
+    if attribution.setting(ctx.config) == attribution.OFFER:
+        # an offer is no pending work, and looking for one asks git about the whole tree
+        quiet = replace(quiet, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
+    with closing(quiet.repo):
+        bench = open_bench(quiet, quarantine=True)
+        try:
+            made = plan.build(quiet, bench, session, Wishes(), None)
+        finally:
+            bench.remove()
+        return _without_clean(quiet, _found(made))
+
+
+def _found(made: Draft) -> Works:
+    lefts: dict[bytes, list[Left]] = {}
+    for one_left in made.left:
+        lefts.setdefault(one_left.path, []).append(one_left)
+    out: Works = {}
+    for one in made.outcomes:
+        path, left = one.path, lefts.get(one.path, [])
+        refused = [x.reason for x in left if x.refuses]
+        leaving = [x.reason for x in left if x.reason in _LEAVING]
+        if refused or (leaving and path not in made.entries):
+            out[path] = Work((refused or leaving)[0])
+        elif path in made.entries:
+            out[path] = Work(None, made.entries[path] == made.now.get(path))
+        elif one.content is None and one.notes and not one.void:
+            out[path] = Work(WAITING)  # lines that stand on what another session has not committed
+    for path in made.entries:  # the files below a folder that gives way to a file
+        out.setdefault(path, Work(None, True))
+    return out
+
+
+def _without_clean(ctx: Context, works: Works) -> Works:
+    """Without the filtered files that git's index knows to be as in HEAD: our draft ran no filter."""
+    if not works or not (ctx.config.names("filter", "clean") or ctx.config.names("filter", "process")):
+        return works
+    from gitralph.commit import uncommitted
+
+    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), works)
+    clean = filtered - set(uncommitted.dirty_paths(ctx, filtered)) if filtered else set()
+    return {path: work for path, work in works.items() if path not in clean or not work.counts}
+
+
+def by_path(everybody: dict[str, Works]) -> dict[bytes, dict[str, Work]]:
+    """The same turned round: who has what in a path."""
+    out: dict[bytes, dict[str, Work]] = {}
+    for session, works in everybody.items():
+        for path, work in works.items():
+            out.setdefault(path, {})[session] = work
+    return out
+
+
+def rivals(ctx: Context, sessions: Iterable[str]) -> list[str]:
+    """Those of ``sessions`` whose work no other one's commit takes as a child's."""
+    names = list(sessions)
+    children = {child for name in names for child in pending.family(ctx.layout, name)[1:] if child in names}
+    return [name for name in names if name not in children]

@@ -1,0 +1,62 @@
+"""What every writing command does first: finish or drop what a crash left behind."""
+
+import os
+import shutil
+
+from gitralph.base import locks
+from gitralph.base.errors import RalphError
+from gitralph.base.layout import Layout
+from gitralph.commit import land
+from gitralph.commit import recover_merge as merges
+from gitralph.context import Context
+
+
+def heal(ctx: Context) -> None:
+    """Settle unless somebody is committing just now; never fails the command that came for something else."""
+    try:
+        with locks.hold(ctx.layout, locks.COMMIT, wait=0):
+            settle(ctx)
+    except (OSError, RalphError):
+        pass
+
+
+def settle(ctx: Context) -> list[str]:
+    """Finish commits that were cut short and clear the work folders of dead processes.
+
+    Runs under the commit lock. Returns the commits that were finished.
+    """
+    merges.recover(ctx)  # before the work folders go: they tell whose a lock file is
+    finished = land.recover(ctx.repo, ctx.layout)
+    for path in dead_work(ctx.layout):
+        _remove(path)
+    return finished
+
+
+def dead_work(layout: Layout) -> list[str]:
+    """The work folders and files of processes that are gone."""
+    try:
+        names = os.listdir(layout.tmp)
+    except FileNotFoundError:
+        return []
+    pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in sorted(names)]
+    return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not _runs(int(pid))]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass  # somebody else's
+    return True
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass

@@ -1,0 +1,159 @@
+"""The worktree of our own in which hooks run where they could harm what others write meanwhile.
+
+It holds exactly the commit's tree. The tools that git ignores in the user's worktree (``node_modules``,
+``.venv``, ``.husky/_``) are reached through symbolic links, one for each ignored folder: nothing is
+copied, ``git clean`` and ``git stash --all`` take away the link and never what it leads to, and no
+privilege is needed as for a mount. A pattern like ``node_modules/`` does not match a link, so the links
+are excluded by a file of our own, named in the environment, since ``info/exclude`` belongs to all
+worktrees; what a hook adds in spite of that is left out by name.
+"""
+
+import itertools
+import os
+import shutil
+from dataclasses import dataclass
+
+from gitralph.base import files, locks, nul
+from gitralph.base.errors import Busy
+from gitralph.context import Context
+from gitralph.git.run import Git, GitError
+
+_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+# Byte code is valid for a source of the same size and second: one made for the commit's tree would be
+# taken for the main worktree's.
+_NO_TOOLS = (b"__pycache__", b".worktrees")
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A scratch worktree in use: git in it, its folder, its lock, and the links that lead out of it."""
+
+    git: Git
+    folder: str
+    slot: int
+    borrowed: tuple[bytes, ...]
+
+    def close(self) -> None:
+        """Take the links away and give the worktree to the next commit."""
+        for path in self.borrowed:
+            link = os.path.join(os.fsencode(self.folder), path)
+            if os.path.islink(link):
+                os.unlink(link)
+        os.close(self.slot)
+
+
+def open_scratch(ctx: Context, tree: bytes, head: str, env: dict[str, str]) -> Scratch:
+    """The scratch worktree with exactly ``tree`` in it, HEAD detached at ``head``."""
+    folder, slot = _free_slot(ctx)
+    try:
+        try:
+            git = _checked_out(ctx, folder, tree, head, env)
+        except GitError:  # a crash left it half made or locked: it is ours alone, so begin afresh
+            _discard(ctx, folder)
+            git = _checked_out(ctx, folder, tree, head, env)
+        borrowed = _borrow(ctx, folder)
+        return Scratch(_excluding(ctx, git, folder, borrowed), folder, slot, borrowed)
+    except BaseException:
+        os.close(slot)
+        raise
+
+
+def _free_slot(ctx: Context) -> tuple[str, int]:
+    """A scratch folder that no other commit uses just now, and the lock that says so."""
+    for number in itertools.count():
+        name = f"{ctx.layout.token}-{number}"
+        try:
+            return f"{ctx.layout.top}/scratch/{name}", locks.take(ctx.layout, f"scratch-{name}", wait=0)
+        except Busy:
+            continue
+    raise AssertionError("unreachable")
+
+
+def _discard(ctx: Context, folder: str) -> None:
+    ctx.git.try_run("worktree", "remove", "--force", "--force", folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _checked_out(ctx: Context, folder: str, tree: bytes, head: str, env: dict[str, str]) -> Git:
+    if not os.path.exists(folder + "/.git"):
+        shutil.rmtree(folder, ignore_errors=True)
+        ctx.git.run(*_QUIET, "worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
+    git = ctx.outer.elsewhere(folder, **env)
+    git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
+    git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
+    git.run(*_QUIET, "clean", "-ffdqx")
+    return git
+
+
+def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
+    """Link what git ignores in the user's worktree into the scratch one; the paths that were linked.
+
+    Folders wherever they lie, and files at the root (``.env``); object files in a source tree are no tools.
+    """
+    said = ctx.git.at(ctx.repo.root).run(
+        "-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--ignored", "--exclude-standard",
+        "--directory",
+    )  # fmt: skip
+    root, target = os.fsencode(ctx.repo.root), os.fsencode(folder)
+    linked: list[bytes] = []
+    for row in sorted(nul.rows(said)):
+        path = row.rstrip(b"/")
+        if not _is_tool(root, path, row.endswith(b"/")) or _lies_below(path, linked):
+            continue
+        link = os.path.join(target, path)
+        if os.path.isdir(os.path.dirname(link)) and not os.path.lexists(link):
+            os.symlink(os.path.join(root, path), link)
+            linked.append(path)
+    return tuple(linked)
+
+
+def _is_tool(root: bytes, path: bytes, is_folder: bool) -> bool:
+    if not is_folder:
+        return b"/" not in path
+    return path.rpartition(b"/")[2] not in _NO_TOOLS and not os.path.lexists(
+        os.path.join(root, path, b".git")
+    )
+
+
+def _lies_below(path: bytes, linked: list[bytes]) -> bool:
+    return any(path.startswith(folder + b"/") for folder in linked)
+
+
+def _excluding(ctx: Context, git: Git, folder: str, borrowed: tuple[bytes, ...]) -> Git:
+    """git for which the links do not exist: what the user excludes everywhere, and each link."""
+    if not borrowed:
+        return git
+    path = folder + ".exclude"
+    rows = b"".join(b"/" + _escaped(one) + b"\n" for one in borrowed)
+    files.write_whole(path, _users_excludes(ctx) + b"\n" + rows)
+    # not by -c: pre-commit, the framework, passes GIT_CONFIG_COUNT on and drops GIT_CONFIG_PARAMETERS
+    given = git.env.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdigit() else 0
+    return git.at(
+        **{
+            "GIT_CONFIG_COUNT": str(count + 1),
+            f"GIT_CONFIG_KEY_{count}": "core.excludesFile",
+            f"GIT_CONFIG_VALUE_{count}": path,
+        }
+    )
+
+
+def _users_excludes(ctx: Context) -> bytes:
+    done = ctx.git.at(ctx.repo.root).try_run("config", "--type=path", "--get", "core.excludesFile")
+    home = ctx.environ.get("XDG_CONFIG_HOME") or ctx.environ.get("HOME", "") + "/.config"
+    named = os.fsdecode(done.stdout).rstrip("\n") if done.returncode == 0 else f"{home}/git/ignore"
+    try:
+        with open(os.path.join(ctx.repo.root, named), "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _escaped(path: bytes) -> bytes:
+    """A path as a pattern that matches it alone."""
+    out = b"".join(b"\\" + c if c in (b"\\", b"*", b"?", b"[") else c for c in map(_byte, path))
+    return out[:-1] + b"\\ " if out.endswith(b" ") else out
+
+
+def _byte(value: int) -> bytes:
+    return bytes([value])

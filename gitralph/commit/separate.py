@@ -1,0 +1,500 @@
+"""Takes this session's lines out of a file that others changed too, or says why that cannot be.
+
+Gathers what ``isolate`` needs, texts in working-tree form, and turns its answer into an outcome.
+Files whose lines cannot be told apart (binary, filtered, links, too large) follow whole-file rules.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from gitralph import isolate
+from gitralph.base.errors import Fatal
+from gitralph.base.quote import shown
+from gitralph.commit import decision, history, provenance, rewrites
+from gitralph.commit.decision import Gap, Ground, Left, Outcome, Use
+from gitralph.commit.inputs import Scene, manifest_upto
+from gitralph.commit.provenance import Chain
+from gitralph.commit.rewrites import Seen
+from gitralph.git import blobs
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.trees import Entry
+from gitralph.hook.journal import ASSIGN, GAP, Hunk, Record, replay, split_lines, text_id
+from gitralph.isolate import Reading, Separation, Step
+from gitralph.journal import consumption, shell
+from gitralph.journal.pending import PathState
+
+Row = tuple[Record, bytes | None, bytes | None]
+"""A record with its texts before and after."""
+
+TEXT_LIMIT = 5 << 20
+STEP_LIMIT = 2000
+_REWINDS = 20
+"""To so many earlier commits of ours HEAD is looked for; a deeper reset is matched line by line."""
+_FILES = (0, 0o100644, 0o100755)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a path's texts: HEAD and file in one form, and how to read the records.
+
+    ``readings`` say from which place on the records count, best first; ``converted``: all texts are in
+    the form that :func:`one_form` makes, because git converts line ends here.
+    """
+
+    steps: list[Step]
+    head: bytes | None
+    worktree: bytes | None
+    committed: set[str]
+    settled: set[str]
+    moved: bool
+    readings: tuple[Reading, ...]
+    converted: bool
+    seen: Seen
+
+
+def head_text(scene: Scene, path: bytes) -> bytes | None:
+    """HEAD's text as a checkout would write it; the bytes themselves where nothing converts them."""
+    entry = scene.reader.entry(path)
+    if entry is None:
+        return None
+    return read_blob(scene, entry) if _is_plain(scene, path) else working(scene, path, entry)
+
+
+def _is_plain(scene: Scene, path: bytes) -> bool:
+    """True when the file's bytes are its blob's: nothing converts them."""
+    content, made = scene.contents[path], scene.entries.get(path)
+    same = made is None or made.oid.decode() == provenance.content_id(content)
+    return same and not (content.absent and scene.converts)
+
+
+def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
+    """A blob as a checkout would write it."""
+    return blobs.working_form(scene.bench.git.at(scene.repo.root), path, entry)
+
+
+def read_blob(scene: Scene, entry: Entry) -> bytes:
+    """The raw bytes of a blob. Raises Fatal where it is missing."""
+    try:
+        found = scene.repo.objects[entry.oid]
+    except KeyError:
+        raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None
+    raw: bytes = found.as_raw_string()
+    return raw
+
+
+def one_form(text: bytes | None) -> bytes | None:
+    """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
+    return None if text is None else text.replace(b"\r\n", b"\n")
+
+
+def takes_of(hunks: list[Hunk], before: bytes | None, after: bytes | None) -> tuple[isolate.Take, ...] | None:
+    """What the hunks of an assignment give; None where its texts are read in another way than they were."""
+    places = [(h.start, h.removed, len(h.lines)) for h in hunks]
+    return isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
+
+
+def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
+    if record.op == GAP:
+        return Step(record.call or str(record.offset), None, before, after)
+    key, head = str(record.offset), record.head or ""
+    if record.op == ASSIGN:
+        given = takes_of(record.hunks or [], before, after)
+        if given is not None:
+            return Step(key, record.session, after, after, head=head, seen=True, takes=given)
+    return Step(key, record.session, before, after, head=head, seen=record.seen)
+
+
+def gather(scene: Scene, state: PathState) -> Evidence:
+    """Texts and steps of a path, and the places from which the records may be read."""
+    head, content = head_text(scene, state.path), scene.contents[state.path].data
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    seen = rewrites.seen(texts, content)
+    texts, content = seen.rows, seen.worktree
+    converted = not _is_plain(scene, state.path)
+    if converted:
+        head, content = one_form(head), one_form(content)
+        texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
+    rows = _with_sightings(state, texts, [_step(*row) for row in texts])
+    start, then = head, head
+    if rows:
+        start, then = _start(scene, state, texts[0][0], texts[0][1], head)
+    if converted:
+        start, then = one_form(start), one_form(then)
+    steps = isolate.chain(rows, start)
+    return Evidence(
+        steps,
+        head,
+        content,
+        consumption.committed_keys(state.journal),
+        consumption.settled_keys(state.journal),
+        then != head,
+        _readings(scene, state, steps, start, head),
+        converted,
+        seen,
+    )
+
+
+def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
+    """Put in what a commit found on disk when nothing of a session was left there.
+
+    It tells a file that was put back and then edited by hand from one that was only edited.
+    """
+    known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
+    for fields in state.journal.consumed:
+        seen, upto = fields.get("seen"), fields.get("upto")
+        if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
+            continue
+        earlier = [n for n, row in enumerate(rows) if row.key.isdigit() and int(row.key) < upto]
+        if not earlier or seen not in known:
+            continue
+        before, text = rows[earlier[-1]].after, known[seen]
+        if text != before:
+            rows.insert(earlier[-1] + 1, Step(f"seen-{upto}", None, before, text))
+    return rows
+
+
+def _readings(
+    scene: Scene, state: PathState, steps: list[Step], start: bytes | None, head: bytes | None
+) -> tuple[Reading, ...]:
+    """The places to read from, best first: HEAD's own place, that of our last commit, the beginning."""
+    landed = consumption.landings(state.journal)
+    names = [one.names for one in landed[:_REWINDS]]
+    saw = _saw(scene, state.path)
+    agreed = isolate.agreed(steps, start, head, saw)
+    since = _place_of(steps, landed[0].since, landed[0].base) if landed else 0
+    places = [since] if agreed is None else [agreed, since]
+    last = _place_at(steps, landed[0].upto) if landed else 0
+    if agreed is not None and isolate.unmoved_since(steps, last, saw):
+        places = [since, agreed]  # nothing but our own commits moved HEAD here
+    places.append(0)
+    none = [frozenset[str]()]
+    return tuple(Reading(tuple(steps[at:]), (*names, *none)) for at in dict.fromkeys(places))
+
+
+def _place_at(steps: list[Step], offset: int) -> int:
+    """The first step that was recorded at ``offset`` of the journal or later."""
+    at = [n for n, step in enumerate(steps) if step.key.isdigit() and int(step.key) < offset]
+    return at[-1] + 1 if at else 0
+
+
+def _place_of(steps: list[Step], offset: int, base: str | None) -> int:
+    """The place of a text right before a record: before or after the gap that led to it."""
+    place = _place_at(steps, offset)
+    for at in range(place, len(steps) + 1):
+        text = steps[at].before if at < len(steps) else steps[-1].after if steps else None
+        if base == (None if text is None else text_id(text)):
+            return at
+        if at < len(steps) and steps[at].owner is not None:
+            break
+    return place
+
+
+def _saw(scene: Scene, path: bytes) -> Callable[[Step], bool | None]:
+    """Whether HEAD held at ``path`` what it holds now when a step was recorded; None: not known."""
+    now = scene.reader.entry(path)
+    known: dict[str, bool | None] = {scene.head or "": True}
+
+    def saw(step: Step) -> bool | None:
+        if step.head is None:
+            return None
+        if step.head not in known:
+            then = history.entry_at(scene.repo, step.head, path) if step.head else None
+            if isinstance(then, history.Unknown):
+                known[step.head] = None
+            else:
+                known[step.head] = (then and then.oid) == (now and now.oid)
+        return known[step.head]
+
+    return saw
+
+
+def _start(
+    scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
+) -> tuple[bytes | None, bytes | None]:
+    """The text before the first step, and what HEAD held then: older dirt shows as a gap."""
+    if before == head:
+        return before, head
+    then = history.entry_at(scene.repo, first.head, state.path)
+    if isinstance(then, history.Unknown):
+        known = before if state.journal.consumed else head
+        return known, known
+    if then is None:
+        return None, None
+    plain = _is_plain(scene, state.path)
+    text = read_blob(scene, then) if plain else working(scene, state.path, then)
+    return text, text
+
+
+def _binary(texts: Iterable[bytes | None]) -> bool:
+    return any(text is not None and b"\0" in text[:8000] for text in texts)
+
+
+def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
+    """The reason why lines of this path cannot be told apart, None when they can."""
+    content, entry = scene.contents[state.path], scene.reader.entry(state.path)
+    if content.mode not in _FILES or (entry is not None and entry.mode not in _FILES):
+        return decision.CONTESTED, "it is not a plain file, and others have changes there"
+    if state.path in scene.filtered:
+        return decision.FILTERED, "a clean filter governs it, and others have changes there"
+    if len(content.data or b"") > TEXT_LIMIT:
+        return decision.TOO_LARGE, f"it is larger than {TEXT_LIMIT >> 20} MiB, and others changed it"
+    if sum(len(records) for records in state.pending.values()) > STEP_LIMIT:
+        return decision.TOO_LARGE, f"it has more than {STEP_LIMIT} pending edits"
+    return None
+
+
+def _path_level(scene: Scene, state: PathState) -> bool:
+    """True when the session claims more of the path than its texts tell."""
+    own = [r for name in scene.own for r in state.pending.get(name, [])]
+    return bool(state.bare & scene.own) or any(not record.is_exact for record in own)
+
+
+def _removes(scene: Scene, state: PathState, found: Separation) -> bool:
+    """True when what is to be committed, or left, deletes or moves the file."""
+    units = (*found.taken, *(unit for one in found.left for unit in one.units))
+    wanted = {unit.rpartition(".")[0] for unit in units}
+    own = [r for r in state.journal.records if r.session in scene.own and str(r.offset) in wanted]
+    return any(r.after is None or r.op in ("rename-from", "rename-to") for r in own)
+
+
+def _others(scene: Scene, state: PathState) -> list[str]:
+    """Who else stands between HEAD's text and the file, as far as the records tell."""
+    since = provenance.records_since_head(scene, state)
+    if since is None:
+        return sorted(state.owners() - scene.own)
+    return sorted(({r.session for r in since if r.op != GAP} | state.bare) - scene.own)
+
+
+def separate(scene: Scene, state: PathState) -> Outcome:
+    """The outcome for a path that others, recorded or not, changed as well."""
+    others = _others(scene, state)
+    whom = others or [decision.UNRECORDED]
+    barred = whole_only(scene, state)
+    if barred is not None:
+        return _refuse(state, *barred, whom)
+    if _path_level(scene, state):
+        if others:
+            return _refuse(state, decision.CONTESTED, "only its path is recorded, for several", others)
+        detail = "only its path is recorded, and somebody without a session changed it too"
+        return _refuse(state, decision.UNANCHORED, detail, whom)
+    known = gather(scene, state)
+    if _binary([known.head, known.worktree, *(s.after for s in known.steps)]):
+        detail = "it is binary, and others have changes there"
+        return _refuse(state, decision.CONTESTED, detail, whom)
+    if _made_anew(scene, state, known):
+        return _anew(scene, state, whom)
+    found = _ask(scene, state, known)
+    if others and _removes(scene, state, found):
+        detail = "it was deleted or renamed while others have pending changes there"
+        return _refuse(state, decision.CONTESTED, detail, others)
+    return _outcome(scene, state, known, found)
+
+
+def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
+    """True when the session made a file where HEAD has a text that no step of the journal knows."""
+    own = [r for name in scene.own for r in state.pending.get(name, [])]
+    anew = [r.offset for r in own if r.is_exact and r.before is None and r.after is not None]
+    if not anew or known.head is None:
+        return False
+    since = (s.after for s in known.steps if s.key.isdigit() and int(s.key) >= min(anew))
+    return known.head not in set(since)
+
+
+def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
+    """A file moved onto another replaces it whole; a file made over a text nobody removed is refused."""
+    own = sorted((r for n in scene.own for r in state.pending.get(n, [])), key=lambda r: r.offset)
+    content = scene.contents[state.path]
+    alone = whom == [decision.UNRECORDED] and own[-1] is state.journal.records[-1]
+    moved = next((r for r in own if r.op == "rename-to"), None)
+    if moved is None or not alone or own[-1].after != provenance.content_id(content):
+        detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
+        return _refuse(state, decision.CONTESTED, detail, whom)
+    uses = [
+        Use(name, state.journal.size, manifest_upto(scene, state, name))
+        for name in sorted(scene.own & state.owners())
+    ]
+    note = f"'{shown(state.path)}' was replaced by a file that was moved there"
+    return Outcome(state.path, content, decision.WHOLE_FILE, uses=uses, notes=[note])
+
+
+def _was_restored(scene: Scene, state: PathState) -> bool:
+    """True when git put HEAD's text back on disk after this session's last edit (``git checkout``).
+
+    git notes in the index when it last wrote a file, or found it as the index has it. What somebody
+    wrote over a restored file is his own text, not a correction of an edit that was taken back.
+    """
+    entry = scene.reader.entry(state.path)
+    times = [r.mtime or 0 for r in state.journal.records if r.session in scene.own]
+    if entry is None or not times:
+        return False
+    said = scene.repo.git.at(scene.repo.root).try_run(
+        "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
+    )
+    row, _, facts = said.stdout.partition(b"\n")
+    written = re.search(rb"mtime: (\d+):(\d+)", facts)
+    if written is None or row.split(b" ")[1:2] != [entry.oid]:
+        return False
+    return int(written[1]) * 10**9 + int(written[2]) > max(times)
+
+
+def _follows(scene: Scene, state: PathState) -> bool:
+    """True when corrections go along: nothing says they may be another session's shell command's."""
+    if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
+        return False
+    if _was_restored(scene, state):
+        return False
+    mine = [r for name in scene.own for r in state.pending.get(name, [])]
+    first = min((r.offset for r in mine), default=0)
+    old = {r.before for r in mine if r.offset == first} | {
+        r.after for r in state.journal.records if r.offset < first
+    }
+    content = scene.contents[state.path]
+    now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
+    return not shell.may_have_changed(
+        scene.layout, state.path, now, scene.own, {text for text in old if text is not None}
+    )
+
+
+def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
+    found = isolate.separate(
+        known.head,
+        known.steps,
+        known.worktree,
+        committed=known.committed,
+        owners=scene.own,
+        settled=known.settled,
+        moved=known.moved,
+        skip_entangled=scene.wishes.skip_entangled,
+        include_entangled=scene.wishes.include_entangled,
+        readings=known.readings,
+        follow=_follows(scene, state),
+    )
+    return known.seen.told(found)
+
+
+def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=[Left(state.path, reason, detail, tuple(sessions))])
+
+
+def _left(state: PathState, found: Separation) -> list[Left]:
+    return [Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left]
+
+
+def _notes(state: PathState, found: Separation) -> list[str]:
+    out = []
+    for note in found.notes:
+        where = f"'{shown(state.path)}'"
+        if note.lines:
+            first, last = note.lines
+            where += f" line {first}" if first == last else f" lines {first}-{last}"
+        out.append(f"{where}: {note.detail}")
+    return out
+
+
+def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation) -> Outcome:
+    left, notes = _left(state, found), _notes(state, found)
+    if found.refused:
+        return Outcome(state.path, left=left, notes=notes)
+    if found.text == known.head and not found.taken:
+        return _nothing(scene, state, found, left, notes)
+    mode = _mode(scene, state)
+    content = ABSENT if found.text is None else Content(mode, found.text)
+    gap, found = _gap(scene, state, known, found)
+    uses = _uses(scene, state, known, found)
+    return Outcome(
+        state.path, content, decision.EDITS, left, uses, notes, includes=set(found.includes),
+        ground=_ground(state, found), gap=gap,
+    )  # fmt: skip
+
+
+def _ground(state: PathState, found: Separation) -> Ground | None:
+    """From which record on this was decided, and what HEAD held there."""
+    if found.reading is None:
+        return None
+    steps = found.reading.steps
+    offsets = [int(step.key) for step in steps if step.key.isdigit()]
+    text = steps[0].before if steps else None
+    base = None if text is None else text_id(text)
+    return Ground(min(offsets, default=state.journal.size), base) if steps else None
+
+
+def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Gap | None, Separation]:
+    """A record for the change at the end when the commit takes part of it, and its units by that name."""
+    prefix = isolate.TAIL + "."
+    if known.converted or known.seen.blocks or not any(unit.startswith(prefix) for unit in found.taken):
+        return None, found
+    before = known.steps[-1].after if known.steps else known.head
+    key = f"{GAP}-{text_id(b'%d ' % state.journal.size + (known.worktree or b''))[:12]}"
+    taken = tuple(unit.replace(prefix, key + ".", 1) for unit in found.taken)
+    return Gap(key, before, known.worktree), replace(found, taken=taken)
+
+
+def _nothing(
+    scene: Scene, state: PathState, found: Separation, left: list[Left], notes: list[str]
+) -> Outcome:
+    """No line of this session's is to be committed: left, waiting for others, or taken back."""
+    waiting = _waiting(found)
+    if left or waiting:
+        return Outcome(state.path, left=left, notes=notes)
+    unchanged = Left(state.path, decision.UNCHANGED, "nothing of this session's is left to commit")
+    uses = [
+        Use(name, state.journal.size, manifest_upto(scene, state, name))
+        for name in sorted(scene.own & (state.owners() | set(state.void)))
+    ]
+    if not state.owners() & scene.own:
+        return Outcome(state.path)  # void before, void still: said once
+    if not notes:
+        notes = [f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit"]
+    seen = provenance.content_id(scene.contents[state.path])
+    return Outcome(state.path, left=[unchanged], uses=uses, notes=notes, void=True, seen=seen)
+
+
+def _waiting(found: Separation) -> tuple[str, ...]:
+    return tuple(unit for note in found.notes if note.kind == "waiting" for unit in note.units)
+
+
+def _mode(scene: Scene, state: PathState) -> int:
+    content, head = scene.contents[state.path], scene.reader.entry(state.path)
+    own = [r for r in state.journal.records if r.session in scene.own]
+    if head is None or not own:
+        return content.mode or 0o100644
+    if content.absent:
+        return head.mode
+    return provenance.mode_of(Chain(tuple(own)), content, head.mode)[0]
+
+
+def _owner_of(state: PathState, unit: str) -> str | None:
+    """The session of a unit ``<offset>.<n>``; None for a gap's."""
+    offset = unit.rpartition(".")[0]
+    return next((r.session for r in state.journal.records if str(r.offset) == offset), None)
+
+
+def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) -> list[Use]:
+    """What the commit consumes, by the unit: this session's, and those of others that it takes."""
+    by_session: dict[str, list[str]] = {}
+    for unit in found.taken:
+        session = _owner_of(state, unit)
+        if session is not None:
+            by_session.setdefault(session, []).append(unit)
+    for name in scene.own & state.owners():
+        by_session.setdefault(name, [])
+    away = {_owner_of(state, unit) for unit in found.void}
+    kept = [unit for one in found.left for unit in one.units] + list(_waiting(found))
+    out = []
+    for session, taken in sorted(by_session.items()):
+        if session in scene.own:
+            left = [unit for unit in kept if _owner_of(state, unit) == session]
+        else:
+            # an absorbed unit's name ends with a mark
+            left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
+        manifest = manifest_upto(scene, state, session)
+        out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away))
+    return out
+
+
+def _still_pending(state: PathState, known: Evidence, session: str, taken: set[str]) -> list[str]:
+    listed = isolate.pending_units(
+        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
+    )
+    return [one.unit for one in listed if one.owner == session and one.unit not in taken]

@@ -1,0 +1,143 @@
+"""The next commands to type after a refusal: each was tried in a preview, so none leads in a circle.
+
+Every hint is a line for a shell, what it does behind a ``#``. Nothing here writes.
+"""
+
+import os
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from gitralph.base.quote import is_control
+from gitralph.commit import decision
+from gitralph.commit.decision import Left
+from gitralph.commit.request import Draft, Request
+from gitralph.context import Context
+
+_GLOB = "*?[\\"
+
+
+def typed(ctx: Context, path: bytes) -> str:
+    """A path as one types it from where he stands, quoted for a shell.
+
+    A character that no terminal shows is a ``?``, which git takes for any one.
+    """
+    below = os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), os.getcwd())
+    if any(is_control(char) for char in below):
+        return shlex.quote("".join("?" if is_control(char) or char in _GLOB else char for char in below))
+    if any(char in _GLOB for char in below):
+        below = ":(literal)" + below
+    elif below.startswith(":"):
+        below = "./" + below
+    return shlex.quote(below)
+
+
+def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
+    return " ".join(typed(ctx, path) for path in sorted(paths))
+
+
+def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
+    return lambda known: [path for path in known if path in paths]
+
+
+@dataclass(frozen=True)
+class Ways:
+    """A refused commit, and the question whether another one would be made."""
+
+    ctx: Context
+    request: Request
+    made: Draft
+    passes: Callable[[Request], bool]
+
+    def _line(self, session: str, option: str | None, paths: Iterable[bytes], does: str) -> str:
+        words = ["git ralph commit --session", shlex.quote(session)]
+        words += [option] if option else []
+        if self.request.wishes.with_shell and session == self.request.session and option != "--with-shell":
+            words.append("--with-shell")
+        given = _listed(self.ctx, paths)
+        if not given and session == self.request.session and self.request.named:
+            given = shlex.join(self.request.named)
+        return " ".join([*words, *(["--", given] if given else [])]) + f"  # {does}"
+
+    def _option(self, option: str, does: str, **wished: bool) -> list[str]:
+        """The same commit with one option more, where it would be made."""
+        wishes = replace(self.request.wishes, **wished)
+        if wishes == self.request.wishes or (wishes.skip_entangled and wishes.include_entangled):
+            return []
+        if not self.passes(replace(self.request, wishes=wishes)):
+            return []
+        return [self._line(self.request.session, option, (), does)]
+
+    def _others(self, refusals: list[Left], paths: frozenset[bytes]) -> list[str]:
+        """Another session goes first, with all it has, or with these paths."""
+        out = []
+        for name in sorted({name for left in refusals for name in left.sessions} - {decision.UNRECORDED}):
+            if name == self.request.session:
+                continue
+            if self.passes(Request(name)):
+                out.append(self._line(name, None, (), "lets the other go first"))
+            elif self.passes(Request(name, match=_only(paths))):
+                out.append(self._line(name, None, paths, "lets the other go first"))
+        return out
+
+    def _whole(self, paths: frozenset[bytes]) -> list[str]:
+        wishes = replace(self.request.wishes, whole_file=True)
+        if not self.passes(replace(self.request, wishes=wishes, match=_only(paths))):
+            return []
+        does = "takes it as it stands, whoever changed it"
+        return [self._line(self.request.session, "--whole-file", paths, does)]
+
+    def _claims(self, paths: frozenset[bytes]) -> list[str]:
+        unknown = [path for path in paths if path not in self.made.states]
+        session = shlex.quote(self.request.session)
+        given = " ".join(typed(self.ctx, path).replace(":(literal)", "") for path in sorted(unknown))
+        return [f"git ralph track --session {session} -- {given}  # claims it"] if unknown else []
+
+    def after_refusal(self, refusals: list[Left]) -> list[str]:
+        """What takes the commit on: others first, then less of it, then more."""
+        refused = frozenset(left.path for left in refusals)
+        ends = {path for pair in self.made.together if refused & set(pair) for path in pair}
+        paths = refused | ends
+        out = self._others(refusals, paths)
+        out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
+        out += self._option("--with-shell", "takes what its shell commands did too", with_shell=True)
+        out += self._whole(paths) or self._claims(refused)
+        if not out:  # nothing else to commit, and nothing that could be tried
+            out = [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
+        return out
+
+    def after_staged(self, conflicts: list[Left]) -> list[str]:
+        """What takes a commit on that a staged version stands in the way of."""
+        out = self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        given = _listed(self.ctx, {left.path for left in conflicts})
+        unstage = "restore --staged" if self.made.head.oid else "rm -rfq --cached"
+        return [*out, f"git {unstage} -- {given}  # your staged version goes, the file stays"]
+
+
+def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
+    """What settles conflict stages."""
+    return [f"git add -- {_listed(ctx, paths)}  # once its conflict is settled; git status tells"]
+
+
+def after_leaving(ctx: Context, session: str, left: list[Left]) -> list[str]:
+    """What takes along the paths that a commit passed over."""
+    name = shlex.quote(session)
+    by_reason: dict[str, list[bytes]] = {}
+    for one in left:
+        by_reason.setdefault(one.reason, []).append(one.path)
+    out = []
+    if any(one.by_shell for one in left):
+        does = "takes what only this session's shell calls changed"
+        out.append(f"git ralph commit --session {name} --with-shell  # {does}")
+    claimed = [*by_reason.get(decision.SHELL, []), *by_reason.get(decision.GONE, [])]
+    if claimed:
+        given = " ".join(typed(ctx, path).replace(":(literal)", "") for path in sorted(claimed)[:_MOST])
+        out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")
+    if decision.IGNORED in by_reason:
+        given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])
+        out.append(f"git ralph commit --session {name} --whole-file -- {given}  # takes it all the same")
+    return out
+
+
+_MOST = 10

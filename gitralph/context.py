@@ -1,0 +1,85 @@
+"""What a command works with, gathered once: repository, configuration, state, environment."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gitralph.base import gitdir, layout, lost_worktree
+from gitralph.base.errors import Fatal, Refused
+from gitralph.base.layout import Layout
+from gitralph.git.config import Config
+from gitralph.git.repository import Repository, open_repository
+from gitralph.git.run import Git
+
+
+@dataclass
+class Context:
+    """Handed to every porcelain function. ``outer`` is git as the user called it, unbound.
+
+    ``warn`` and ``say`` take chatter for people; porcelain itself prints nothing.
+    """
+
+    repo: Repository
+    config: Config
+    layout: Layout
+    environ: Mapping[str, str]
+    outer: Git
+    warn: Callable[[str], None] = field(default=lambda _text: None)
+    say: Callable[[str], None] = field(default=lambda _text: None)
+
+    @property
+    def git(self) -> Git:
+        return self.repo.git
+
+
+def state_layout(place: gitdir.Place, create: bool) -> Layout:
+    """The state folder, or Fatal saying what is wrong with it."""
+    try:
+        return layout.for_place(place, create)
+    except layout.StateError as error:
+        raise Fatal(str(error), "a newer git ralph may have written it") from error
+    except OSError as error:
+        raise Fatal(f"cannot use '{layout.state_folder(place)}': {error.strerror}") from error
+
+
+def _refuse_fallen(repo: Repository, cwd: str) -> None:
+    """Refuse where git took the checkout around a worktree for that worktree."""
+    fallen = lost_worktree.fallen(repo.place, os.path.realpath(cwd))
+    if fallen is not None:
+        raise Refused(
+            f"'{fallen}' is a worktree that has lost its '.git'; git takes '{repo.root}' for it",
+            f"git -C {repo.root} worktree repair",
+        )
+
+
+def open_context(environ: Mapping[str, str], create: bool = True) -> Context:
+    """The context of the cwd. Raises Fatal outside a usable repository."""
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        raise Fatal("the current folder does not exist any more") from None
+    outer = Git.find(environ)
+    repo = open_repository(outer)
+    _refuse_fallen(repo, cwd)
+    config = Config.load(repo.git)
+    return Context(repo, config, state_layout(repo.place, create), environ, outer)
+
+
+def in_worktree(ctx: Context, root: str) -> Context:
+    """The same in another worktree of the repository. Raises Fatal where there is none."""
+    outer = ctx.outer.elsewhere(root)
+    repo = open_repository(outer)
+    if repo.common_dir != ctx.repo.common_dir:
+        raise Fatal(f"'{root}' belongs to another repository")
+    return replace(ctx, repo=repo, layout=state_layout(repo.place, create=False), outer=outer)
+
+
+def without_programs(ctx: Context) -> Context:
+    """The same with a git that starts no program which the configuration names; to be closed as its own."""
+    git = replace(ctx.git, words=(*ctx.git.words, *ctx.config.without_programs()))
+    return replace(ctx, repo=replace(ctx.repo, git=git))
+
+
+def root_of(environ: Mapping[str, str]) -> str:
+    """The root of the working tree the cwd lies in, without touching any state."""
+    return open_repository(Git.find(environ)).root

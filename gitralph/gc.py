@@ -1,0 +1,307 @@
+"""``git ralph gc``: removes state that nothing needs any more, and names what it keeps and why.
+
+Runs under the commit lock, after commits that were cut short are finished: a landing commit's
+consumption lines hold offsets into journals that must not be replaced under it.
+
+Sessions that ended long ago and have nothing pending go too. ``<session>.commits`` holds offsets into the
+manifests, so neither may outlive the other in a way that counts: the manifests are first replaced by blank
+ones of the same length, which mean nothing with or without offsets. A kill at any point leaves a state that
+means the same.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+
+from gitralph.base import files, gitdir, layout, locks
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.commit import decision, pending_paths, recover
+from gitralph.context import Context, in_worktree
+from gitralph.git import worktrees as git_worktrees
+from gitralph.hook import sessionfile
+from gitralph.journal import manifests, pending, sweep
+from gitralph.journal.sweep import Sweep, Swept, names
+from gitralph.loop import runs
+from gitralph.session import sessions
+
+_SUFFIXES = (".json", ".files", ".commits")
+
+
+@dataclass(frozen=True)
+class Worktrees:
+    """All layouts of a repository: those of worktrees that exist, and of those that do not.
+
+    ``roots`` says by token where the existing ones are.
+    """
+
+    ctx: Context
+    here: list[Layout]
+    gone: list[Layout]
+    roots: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def top(self) -> Layout:
+        return self.here[0]
+
+    @property
+    def every(self) -> list[Layout]:
+        return [*self.here, *self.gone]
+
+
+def known(trees: Worktrees) -> list[str]:
+    """Every session that has left a file, sorted."""
+    stems: set[str] = set()
+    for suffix in _SUFFIXES:
+        for lay in trees.every:
+            stems.update(name.removesuffix(suffix) for name in names(lay.own, suffix))
+    return sorted(stem.partition("~")[0] for stem in stems)
+
+
+def _last_event(trees: Worktrees, session: str) -> float:
+    files_of = [trees.top.record(session), trees.top.commits(session)]
+    files_of += [lay.manifest(session) for lay in trees.every]
+    times = []
+    for path in files_of:
+        try:
+            times.append(os.lstat(path).st_mtime)
+        except FileNotFoundError:
+            continue
+    return max(times, default=0.0)
+
+
+@contextmanager
+def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
+    """The context of a worktree. Raises Fatal where it cannot be used."""
+    if lay.token == trees.ctx.layout.token:
+        yield trees.ctx
+        return
+    if lay.token not in trees.roots:
+        raise Fatal("nobody can tell where the main worktree is")
+    there = in_worktree(trees.ctx, trees.roots[lay.token])
+    with closing(there.repo):
+        yield there
+
+
+def _has_records(lay: Layout, session: str) -> bool:
+    """True when a journal still tells of the session, or of a child that commits through it."""
+    return bool(pending.pending_paths(lay, pending.family(lay, session), undone=True))
+
+
+def _has_pending(trees: Worktrees, session: str) -> bool:
+    """True when a commit would find something of it anywhere, but for files that git ignores."""
+    for lay in trees.here:
+        if not _has_records(lay, session):
+            continue
+        try:
+            with _standing_in(trees, lay) as ctx:
+                works = pending_paths.of(ctx, session)
+        except Fatal:
+            return True
+        if any(work.reason != decision.IGNORED for work in works.values()):
+            return True
+    return False
+
+
+def _settle(trees: Worktrees, session: str) -> None:
+    """Consume what came to nothing, as its commit would: else it is a rival in others' files for ever."""
+    from gitralph.commit import commit
+
+    for lay in trees.here:
+        if _has_records(lay, session):
+            with _standing_in(trees, lay) as ctx:
+                _, made, bench = commit.preview(ctx, commit.Request(session))
+                bench.remove()
+                commit.note_void(ctx, made)
+
+
+def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
+    """True when nobody will miss it: silent since ``cutoff``, not live, nothing pending, no orphan."""
+    if _last_event(trees, session) >= cutoff or sessions.state_of(trees.top, session) == "live":
+        return False
+    if any(os.path.lexists(lay.manifest(session)) for lay in trees.gone):
+        return False
+    return not _has_pending(trees, session)
+
+
+def forget(sweep: Sweep, trees: Worktrees, session: str) -> None:
+    """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile."""
+    manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
+    others = [trees.top.commits(session), trees.top.record(session)]
+    patches = [p for p in (lay.patch(session) for lay in trees.here) if os.path.lexists(p)]
+    if sweep.dry:
+        for path in [*manifests, *patches, *others]:
+            sweep.unlink("session", path)
+        return
+    _settle(trees, session)
+    blanks = [(path, _blank(path)) for path in manifests]
+    if not all(was_quiet for _, (_, was_quiet) in blanks):
+        return
+    for path in [*patches, others[0]]:
+        sweep.unlink("session", path)
+    for path, (size, _) in blanks:
+        if not _drop_blank(sweep, path, size):
+            return
+    sweep.unlink("session", others[1])
+    for lay in trees.here:
+        sessionfile.clear_active(lay, session)
+
+
+def _blank(path: str) -> tuple[int, bool]:
+    """Replace a manifest by blank lines; returns its length, and False when lines came meanwhile.
+
+    Such lines, from a script that takes no lock, are carried over.
+    """
+    fd = files.open_locked(path)
+    try:
+        facts = os.fstat(fd)
+        size = facts.st_size
+        files.write_whole(path, b"\n" * size)
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # a rerun must find it as old
+        late = os.pread(fd, os.fstat(fd).st_size - size, size)
+    finally:
+        os.close(fd)
+    if late:
+        files.append_record(path, late)
+    return size, not late
+
+
+def _drop_blank(sweep: Sweep, path: str, size: int) -> bool:
+    """Remove a blank manifest; False when the session has written into it again."""
+    fd = files.open_locked(path)
+    try:
+        if os.fstat(fd).st_size != size:
+            return False
+        sweep.unlink("session", path)
+        return True
+    finally:
+        os.close(fd)
+
+
+DEFAULT_AGE = 30 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Orphan:
+    """Records of a worktree that does not exist any more, with what its sessions have pending."""
+
+    name: str
+    reason: str
+    pending: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was removed (or would be), the orphans that are kept, and journals that were in use."""
+
+    swept: list[Swept] = field(default_factory=list)
+    orphans: list[Orphan] = field(default_factory=list)
+    busy: list[str] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.swept)
+
+
+def cutoff(ctx: Context, now: float) -> float:
+    """The time before which sessions expire: ``ralph.gcExpire``, a date as git takes it."""
+    if ctx.config.get("ralph.gcexpire") is None:
+        return now - DEFAULT_AGE
+    done = ctx.git.try_run("config", "--type=expiry-date", "--get", "ralph.gcExpire")
+    if done.returncode:
+        raise Fatal(f"bad value '{ctx.config.get('ralph.gcexpire')}' for 'ralph.gcExpire'")
+    return min(float(done.stdout.strip() or 0), now)
+
+
+def _admin_folder(ctx: Context, name: str) -> str | None:
+    """The admin folder of a linked worktree's state, None when git gave its name to another."""
+    admin, _, token = name.rpartition("-")
+    folder = f"{ctx.repo.common_dir}/worktrees/{admin}"
+    try:
+        said = files.read_bytes(f"{folder}/{layout.WORKTREE_ID_FILE}", 64)
+    except OSError:
+        return None
+    return folder if said.strip() == token.encode() else None
+
+
+def _reason(ctx: Context, name: str) -> str | None:
+    """Why the worktree of a state folder does not exist, None when it does."""
+    folder = _admin_folder(ctx, name)
+    if folder is None:
+        return "git has no such worktree any more"
+    try:
+        dot_git = os.fsdecode(files.read_bytes(f"{folder}/gitdir", 8192)).rstrip("\n")
+    except OSError:
+        return "git has no such worktree any more"
+    return None if os.path.lexists(os.path.join(folder, dot_git)) else "its folder is not there"
+
+
+def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
+    """Every worktree's layout, and for each that is gone the reason."""
+    top = Layout(ctx.layout.top, layout.MAIN)
+    here, gone, reasons = [top], [], {}
+    roots = _roots(ctx)
+    for name in sweep.names(f"{top.top}/worktrees"):
+        reason = _reason(ctx, name)
+        found = Layout(top.top, name)
+        if reason is None:
+            here.append(found)
+        else:
+            gone.append(found)
+            reasons[name] = reason
+    return Worktrees(ctx, here, gone, roots), reasons
+
+
+def _roots(ctx: Context) -> dict[str, str]:
+    """Where git has each worktree, by the token of its state."""
+    found = {}
+    for row in git_worktrees.listing(ctx.git):
+        place = gitdir.discover(os.path.realpath(row.path))
+        if place is not None and place.common_dir == ctx.repo.common_dir:
+            found[layout.for_place(place, create=False).token] = row.path
+    return found
+
+
+def _orphan(lay: Layout, reason: str) -> Orphan:
+    counts = {s: len(pending.pending_paths(lay, [s])) for s in manifests.sessions_here(lay)}
+    return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
+
+
+def _size(path: str) -> int:
+    if os.path.islink(path) or not os.path.isdir(path):
+        return os.lstat(path).st_size
+    return sum(_size(f"{path}/{name}") for name in os.listdir(path))
+
+
+def collect(ctx: Context, dry: bool = False) -> Report:
+    """Remove what is not needed; with ``dry`` only say what would be. Raises Busy or Fatal."""
+    if not os.path.isdir(ctx.layout.top):
+        return Report()
+    if dry:
+        return _collect(ctx, True)
+    with locks.hold(ctx.layout, locks.COMMIT):
+        return _collect(ctx, False)
+
+
+def _collect(ctx: Context, dry: bool) -> Report:
+    now = time.time()
+    trees, reasons = worktrees(ctx)
+    run = Sweep(ctx.layout.top, now, cutoff(ctx, now), dry)
+    for path in recover.dead_work(ctx.layout):
+        run.note("work", path, _size(path))
+    if not dry:
+        recover.settle(ctx)
+    for lay in trees.here:
+        sweep.journals(run, lay)
+        sweep.calls(run, lay)
+        sweep.shells(run, lay)
+        sweep.leftovers(run, lay)
+    for session in known(trees):
+        if is_over(trees, session, run.cutoff):
+            forget(run, trees, session)
+    sweep.texts(run, trees.every)
+    for path in runs.expired(ctx):
+        run.unlink("run", path)
+    return Report(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy)

@@ -1,0 +1,144 @@
+"""Turns file contents into the blobs and modes that ``git add`` would make, by git itself.
+
+A private folder holds the files and the ``.gitattributes`` above them, and a private index is seeded
+from HEAD's entries: filters, line ends and modes then come out as git decides them, one process for
+all paths.
+"""
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from gitralph.base import nul
+from gitralph.base.errors import Fatal
+from gitralph.git import indexfile, listing
+from gitralph.git.objects import Objects
+from gitralph.git.run import PLAIN_INDEX, Git, GitError
+from gitralph.git.snapshot import ABSENT, Content, Worktree, write_copy
+from gitralph.git.trees import GITLINK, Entry, TreeReader
+
+_ATTRIBUTES = b".gitattributes"
+
+
+@dataclass
+class Workbench:
+    """A private folder for one command; ``objects`` set means objects go to a quarantine."""
+
+    folder: str
+    git: Git
+
+    @classmethod
+    def make(cls, parent: str, git: Git, common_dir: str, quarantine: bool) -> "Workbench":
+        """A new folder below ``parent``; with ``quarantine`` git writes objects nowhere else."""
+        folder = f"{parent}/{os.getpid()}-{os.urandom(6).hex()}"
+        os.makedirs(folder, mode=0o700)
+        if quarantine:
+            os.mkdir(folder + "/objects")
+            git = git.at(
+                GIT_OBJECT_DIRECTORY=folder + "/objects",
+                GIT_ALTERNATE_OBJECT_DIRECTORIES=_listed(common_dir + "/objects"),
+            )
+        return cls(folder, git)
+
+    def objects_dir(self, common_dir: str) -> str:
+        """Where new objects go."""
+        return self.git.env.get("GIT_OBJECT_DIRECTORY", common_dir + "/objects")
+
+    def objects(self, common_dir: str) -> Objects:
+        """What this bench made, and all that the repository has."""
+        return Objects(self.git, self.objects_dir(common_dir))
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _listed(path: str) -> str:
+    """A path as an element of git's colon-separated list."""
+    if ":" not in path and not path.startswith('"'):
+        return path
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _attribute_files(paths: Iterable[bytes]) -> set[bytes]:
+    found = {_ATTRIBUTES}
+    for path in paths:
+        names = path.split(b"/")[:-1]
+        found.update(b"/".join([*names[: n + 1], _ATTRIBUTES]) for n in range(len(names)))
+    return found
+
+
+def _write_seeds(index: str, entries: Mapping[bytes, Entry]) -> None:
+    if entries:
+        with open(index, "xb") as file:
+            file.write(indexfile.compose(entries))
+
+
+def _entries(git: Git) -> dict[bytes, Entry]:
+    return {row.path: row.entry for row in listing.entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))}
+
+
+def _read_entries(git: Git, index: str) -> dict[bytes, Entry]:
+    """What git put into a private index, by git itself where it is not in the common form."""
+    with open(index, "rb") as file:
+        found = indexfile.parse(file.read())
+    if found is None:
+        return _entries(git)
+    try:
+        return {found.name_of(slot): slot.entry for slot in found.walk()}
+    except indexfile.DamagedError:  # a name too long for the short form
+        return _entries(git)
+
+
+def blobs_for(
+    bench: Workbench,
+    name: str,
+    contents: Mapping[bytes, Content],
+    base: TreeReader,
+    worktree: Worktree,
+) -> dict[bytes, Entry | None]:
+    """The tree entry of each content, as ``git add`` would store it; None for an absent file.
+
+    ``name`` keeps several calls on one bench apart. Raises GitError when a filter fails.
+    """
+    copy, index = f"{bench.folder}/{name}", f"{bench.folder}/{name}.index"
+    os.mkdir(copy, 0o700)
+    there = {p: c for p, c in contents.items() if c.data is not None}
+    seeds = {path: base.entry(path) for path in there}
+    for path in sorted(_attribute_files(there) - set(contents)):
+        found = worktree.read(path)
+        if found.data is not None:
+            write_copy(copy, path, found)
+        else:  # git reads the index's where the file is missing
+            seeds[path] = base.entry(path)
+    for path, content in there.items():
+        write_copy(copy, path, content)
+    git = bench.git.at(copy, GIT_INDEX_FILE=index, GIT_WORK_TREE=copy)
+    _write_seeds(index, {path: entry for path, entry in seeds.items() if entry is not None})
+    wanted = nul.joined(there)
+    made: dict[bytes, Entry] = {}
+    if wanted:
+        git.run(*PLAIN_INDEX, "update-index", "--add", "--replace", "-z", "--stdin", stdin=wanted)
+        made = _read_entries(git, index)
+    if missing := [path for path in there if path not in made]:
+        raise Fatal(f"git would not take '{os.fsdecode(missing[0])}'")
+    return {
+        path: made.get(path) if path in there else None for path in contents if contents[path].mode != GITLINK
+    }
+
+
+def working_form(git: Git, path: bytes, entry: Entry) -> bytes:
+    """A blob as a checkout would write it (line ends and the like). Raises GitError."""
+    return git.run("cat-file", "--filters", b"--path=" + path, entry.oid)
+
+
+def filtered_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
+    """Those of ``paths`` that a clean filter governs."""
+    given = nul.joined(paths)
+    if not given:
+        return set()
+    said = git.run("check-attr", "-z", "--stdin", "filter", stdin=given)
+    return {path for path, _, value in nul.groups(said, 3) if value not in (b"unspecified", b"unset")}
+
+
+__all__ = ["ABSENT", "GitError", "Workbench", "blobs_for", "filtered_paths", "working_form"]

@@ -1,0 +1,78 @@
+"""Makes the commit object with ``git commit-tree``: identity, encoding and signature are git's."""
+
+import re
+from dataclasses import dataclass
+
+from gitralph.base.errors import Fatal, UsageError
+from gitralph.git.config import Config
+from gitralph.git.objects import Objects
+from gitralph.git.run import Git, GitError
+
+
+@dataclass(frozen=True)
+class Author:
+    """What ``--author`` set."""
+
+    name: str
+    email: str
+
+
+def parse_author(git: Git, given: str) -> Author:
+    """``A U Thor <a@example.com>``, or a pattern that finds an existing author, as git commit does."""
+    found = re.fullmatch(r"\s*(.*?)\s*<([^<>]*)>\s*", given, re.DOTALL)
+    if found:
+        return Author(found[1], found[2])
+    said = git.run(
+        "log",
+        "-1",
+        "--all",
+        "-i",
+        f"--author={given}",
+        "--format=%an%x00%ae",
+        "--no-show-signature",
+    ).rstrip(b"\n")
+    name, zero, email = said.decode("utf-8", "surrogateescape").partition("\0")
+    if not zero:
+        raise UsageError(f"--author '{given}' is not 'Name <email>' and matches no existing author")
+    return Author(name, email)
+
+
+def with_identity(git: Git, config: Config, author: Author | None) -> Git:
+    """git that refuses to guess who the user is, with ``--author`` laid over."""
+    env = {}
+    email = git.env.get("EMAIL", "")
+    if email and config.get("user.email") is None:
+        # useConfigOnly also refuses $EMAIL, which git commit takes
+        for who in ("AUTHOR", "COMMITTER"):
+            if config.get(f"{who.lower()}.email") is None:
+                env[f"GIT_{who}_EMAIL"] = git.env.get(f"GIT_{who}_EMAIL", email)
+    if author is not None:
+        env |= {"GIT_AUTHOR_NAME": author.name, "GIT_AUTHOR_EMAIL": author.email}
+    return git.at(**env)
+
+
+def make_commit(
+    git: Git, objects: Objects, config: Config, tree: bytes, parent: str | None, message: bytes
+) -> tuple[str, bytes]:
+    """The new commit's oid and its committer line. Raises Fatal without an identity or signature."""
+    words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree"]
+    words.append(tree.decode())
+    if parent:
+        words += ["-p", parent]
+    if config.boolean("commit.gpgsign"):
+        words.append("-S")
+    if b"\0" in message:
+        raise UsageError("a NUL byte in the commit message")
+    try:
+        oid = git.run(*words, "-F", "-", stdin=message).decode().strip()
+    except GitError as error:
+        raise Fatal(error.message) from error
+    return oid, committer_of(objects[oid.encode()].as_raw_string())
+
+
+def committer_of(raw: bytes) -> bytes:
+    """The committer line of a commit, as reflogs hold it."""
+    for line in raw.split(b"\n\n", 1)[0].split(b"\n"):
+        if line.startswith(b"committer "):
+            return line[len(b"committer ") :]
+    raise Fatal("git made a commit without a committer")

@@ -1,0 +1,381 @@
+"""Reads and patches an index file as bytes; pure, for the common form only.
+
+Source: git's Documentation/gitformat-index.txt, versions 2 and 3. Going through git costs three
+passes over the whole index; a patch touches the committed entries and the cached trees above them.
+Whatever is out of the ordinary (split, sparse, fsmonitor, version 4, very long names) answers None,
+and git does it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha1
+
+from gitralph.git.trees import Entry
+
+_HEADER, _CHECKSUM, _FIXED = 12, 20, 62
+_NAME_LIMIT = 255
+_FILE_MODES = frozenset([0o100644, 0o100755, 0o120000, 0o160000])
+_EXTENDED, _STAGE, _ASSUME_VALID = 0x4000, 0x3000, 0x8000
+_SKIP_WORKTREE, _INTENT_TO_ADD = 0x4000, 0x2000
+_WINDOW = 1 << 16
+# an entry whose flags hold a stage: mode, 12 bytes, oid, flags; found at every position
+_STAGED = re.compile(
+    rb"(?=\x00\x00(?:\x81[\xa4\xed]|[\xa0\xe0]\x00).{32}[\x10-\x3f\x50-\x7f\x90-\xbf\xd0-\xff])", re.DOTALL
+)
+_PLAIN = frozenset([b"TREE", b"REUC", b"UNTR", b"EOIE", b"IEOT"])
+_DROPPED = frozenset([b"EOIE", b"IEOT"])  # positions and sizes: wrong once a length changes
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One entry in the file: where it starts and ends, and what it says."""
+
+    start: int
+    end: int
+    entry: Entry
+    flags: int
+    extended: int
+
+    @property
+    def stage(self) -> int:
+        return (self.flags & _STAGE) >> 12
+
+    @property
+    def letters(self) -> str:
+        """``h`` assume-unchanged, ``S`` skip-worktree."""
+        return ("h" if self.flags & _ASSUME_VALID else "") + ("S" if self.extended & _SKIP_WORKTREE else "")
+
+
+@dataclass(frozen=True)
+class _CachedTree:
+    """A folder of the TREE extension: byte range of its row, entry count, oid position or -1."""
+
+    path: bytes
+    start: int
+    end: int
+    subtrees: int
+    oid_at: int
+
+
+class DamagedError(Exception):
+    """The file is not what its checksum or its structure says."""
+
+
+class IndexFile:
+    """An index in the common form. ``data`` is the whole file."""
+
+    def __init__(self, data: bytes, entries_end: int, extensions: list[tuple[bytes, int, int]]) -> None:
+        self.data = data
+        self.entries_end = entries_end
+        self.extensions = extensions
+
+    @property
+    def count(self) -> int:
+        return int.from_bytes(self.data[8:12], "big")
+
+    def slot_at(self, start: int) -> Slot | None:
+        """The entry that starts at ``start``, None when none can."""
+        data = self.data
+        if start + _FIXED > self.entries_end:
+            return None
+        mode = int.from_bytes(data[start + 24 : start + 28], "big")
+        flags = int.from_bytes(data[start + 60 : start + 62], "big")
+        extended, name = 0, start + _FIXED
+        if flags & _EXTENDED:
+            extended, name = int.from_bytes(data[name : name + 2], "big"), name + 2
+        length = flags & 0xFFF
+        if length >= 0xFFF or mode not in _FILE_MODES:
+            return None
+        end = start + ((name - start + length + 8) & ~7)
+        if data[name + length : end].strip(b"\0") or end > self.entries_end:
+            return None
+        oid = data[start + 40 : start + 60].hex().encode()
+        return Slot(start, end, Entry(mode, oid), flags, extended)
+
+    def name_of(self, slot: Slot) -> bytes:
+        start = slot.start + _FIXED + (2 if slot.flags & _EXTENDED else 0)
+        return self.data[start : start + (slot.flags & 0xFFF)]
+
+    def find(self, path: bytes) -> Slot | None:
+        """The entry of ``path``, whatever its stage.
+
+        A search in the bytes: two bytes before a name hold its length, which no longer name's tail can
+        imitate (a name has no NUL), and mode, padding and alignment are checked too.
+        """
+        needle, at = path + b"\0", _HEADER
+        while (at := self.data.find(needle, at, self.entries_end)) >= 0:
+            for fixed in (_FIXED, _FIXED + 2):
+                start = at - fixed
+                slot = self.slot_at(start) if start >= _HEADER and start % 8 == 4 else None
+                if slot is not None and self.name_of(slot) == path and self._header(slot) == fixed:
+                    return slot
+            at += 1
+        return None
+
+    def _header(self, slot: Slot) -> int:
+        return _FIXED + (2 if slot.flags & _EXTENDED else 0)
+
+    def walk(self) -> Iterator[Slot]:
+        """Every entry in order. Raises DamagedError."""
+        at = _HEADER
+        for _ in range(self.count):
+            slot = self.slot_at(at)
+            if slot is None:
+                raise DamagedError
+            yield slot
+            at = slot.end
+
+    def extension(self, name: bytes) -> tuple[int, int] | None:
+        """Start and size of an extension's body."""
+        return next(((start, size) for sig, start, size in self.extensions if sig == name), None)
+
+    def cached_trees(self) -> Iterator[_CachedTree]:
+        """The TREE extension, parents first."""
+        found = self.extension(b"TREE")
+        if found is None:
+            return
+        at, end = found[0], found[0] + found[1]
+        open_folders: list[tuple[bytes, int]] = []
+        while at < end:
+            start, zero = at, self.data.index(b"\0", at, end)
+            newline = self.data.index(b"\n", zero, end)
+            count, subtrees = (int(word) for word in self.data[zero + 1 : newline].split(b" "))
+            name, at = self.data[start:zero], newline + 1
+            while open_folders and open_folders[-1][1] == 0:
+                open_folders.pop()
+            parent = b""
+            if open_folders:
+                parent, left = open_folders[-1]
+                open_folders[-1] = (parent, left - 1)
+            path = parent + name + b"/" if name else b""
+            oid_at = at if count >= 0 else -1
+            at += 20 if count >= 0 else 0
+            open_folders.append((path, subtrees))
+            yield _CachedTree(path.rstrip(b"/"), start, at, subtrees, oid_at)
+
+    def may_have_stages(self) -> bool:
+        """False when no entry can be unmerged; True needs a second look.
+
+        A valid cached root tree rules it out, else a search for the flag bits at an entry's alignment.
+        """
+        root = next(self.cached_trees(), None)
+        if root is not None and root.oid_at >= 0:
+            return False
+        found = (match.start() - 24 for match in _STAGED.finditer(self.data, _HEADER, self.entries_end))
+        return any(start % 8 == 4 and self.slot_at(start) is not None for start in found)
+
+    def synced(self, at: int) -> int | None:
+        """The start of an entry at or shortly after ``at``: four in a row must be sound."""
+        at += (4 - at) % 8
+        for start in range(at, min(at + _WINDOW, self.entries_end), 8):
+            end: int | None = start
+            for _ in range(4):
+                slot = self.slot_at(end) if end is not None else None
+                end = slot.end if slot else None
+                if end == self.entries_end:
+                    break
+            if end is not None:
+                return start
+        return None
+
+    def place_for(self, path: bytes) -> int:
+        """Where an entry of this name belongs: before the first one with a greater name."""
+        low, high = _HEADER, self.entries_end
+        while high - low > _WINDOW:
+            middle = self.synced((low + high) // 2)
+            slot = self.slot_at(middle) if middle is not None and middle < high else None
+            if slot is None:
+                break
+            low, high = (slot.start, high) if self.name_of(slot) < path else (low, slot.start)
+        while (slot := self.slot_at(low)) is not None and self.name_of(slot) < path:
+            low = slot.end
+        return low
+
+
+def _chain_end(data: bytes, at: int) -> int:
+    """Where a chain of extensions from ``at`` ends; -1 when it runs over the file's end."""
+    end = len(data) - _CHECKSUM
+    while at < end:
+        at += 8 + int.from_bytes(data[at + 4 : at + 8], "big")
+    return at if at == end else -1
+
+
+def _extension_start(data: bytes) -> int | None:
+    """Where the entries end, without reading them: EOIE says, or the TREE extension is found.
+
+    A TREE whose chain ends exactly at the checksum, on an entry's alignment, is no accident; only
+    IEOT (small) can stand before it in the common form.
+    """
+    at = len(data) - _CHECKSUM - 32
+    if at > _HEADER and data[at : at + 8] == b"EOIE\0\0\0\x18":
+        return int.from_bytes(data[at + 8 : at + 12], "big")
+    tree = len(data)
+    while (tree := data.rfind(b"TREE", _HEADER, tree)) >= 0:
+        if _chain_end(data, tree) >= 0:
+            table = data.rfind(b"IEOT", max(_HEADER, tree - _WINDOW), tree)
+            start = table if table >= 0 and _chain_end(data, table) >= 0 else tree
+            return start if start % 8 == 4 else None
+    return None
+
+
+def _walk_to_end(data: bytes) -> int:
+    probe, at = IndexFile(data, len(data) - _CHECKSUM, []), _HEADER
+    for _ in range(probe.count):
+        slot = probe.slot_at(at)
+        if slot is None:
+            return -1
+        at = slot.end
+    return at
+
+
+def _extensions(data: bytes, at: int) -> list[tuple[bytes, int, int]] | None:
+    found, end = [], len(data) - _CHECKSUM
+    while at < end:
+        size = int.from_bytes(data[at + 4 : at + 8], "big")
+        found.append((data[at : at + 4], at + 8, size))
+        at += 8 + size
+    return found if at == end else None
+
+
+def check(data: bytes) -> None:
+    """Raise DamagedError for a file that is cut short, no index, or has a wrong checksum."""
+    if len(data) < _HEADER + _CHECKSUM or data[:4] != b"DIRC":
+        raise DamagedError
+    last = data[-_CHECKSUM:]
+    body = memoryview(data)[:-_CHECKSUM]
+    if last.strip(b"\0") and sha1(body, usedforsecurity=False).digest() != last:
+        raise DamagedError
+
+
+def parse(data: bytes) -> IndexFile | None:
+    """The index, None when it is not in the common form. Call :func:`check` first."""
+    if int.from_bytes(data[4:8], "big") not in (2, 3):
+        return None
+    start = _extension_start(data)
+    end = start if start is not None else _walk_to_end(data)
+    extensions = _extensions(data, end) if _HEADER <= end <= len(data) - _CHECKSUM else None
+    if extensions is None or any(sig not in _PLAIN for sig, _, _ in extensions):
+        return None
+    return IndexFile(data, end, extensions)
+
+
+def entry_bytes(path: bytes, entry: Entry, flags: int, extended: int) -> bytes:
+    """An entry whose stat fields are zero, so that git looks at the file before believing it."""
+    flags = (flags & (_ASSUME_VALID | _EXTENDED)) | min(len(path), 0xFFF)
+    body = bytes(24) + entry.mode.to_bytes(4, "big") + bytes(12) + bytes.fromhex(entry.oid.decode())
+    body += flags.to_bytes(2, "big")
+    if flags & _EXTENDED:
+        body += (extended & ~_INTENT_TO_ADD).to_bytes(2, "big")
+    body += path
+    return body + bytes(8 - len(body) % 8)
+
+
+def compose(entries: Mapping[bytes, Entry]) -> bytes:
+    """A new index file, version 2, holding just these entries with no stat data."""
+    body = b"".join(entry_bytes(path, entry, 0, 0) for path, entry in sorted(entries.items()))
+    out = b"DIRC" + (2).to_bytes(4, "big") + len(entries).to_bytes(4, "big") + body
+    return out + sha1(out, usedforsecurity=False).digest()
+
+
+def _above(paths: Mapping[bytes, object]) -> set[bytes]:
+    """Every folder on the way to these paths, the root included."""
+    out = {b""}
+    for path in paths:
+        names = path.split(b"/")[:-1]
+        out.update(b"/".join(names[: n + 1]) for n in range(len(names)))
+    return out
+
+
+def _splices(
+    index: IndexFile, changes: Mapping[bytes, Entry | None]
+) -> tuple[list[tuple[int, int, bytes]], int] | None:
+    """Byte ranges to replace and by how much the entry count changes; None where git must do it."""
+    slots = {path: index.find(path) for path in changes}
+    splices, added = [], 0
+    new = [path for path, entry in changes.items() if entry is not None and slots[path] is None]
+    if new and (index.extension(b"UNTR") or _crowded(index, new)):
+        return None
+    places = {path: index.place_for(path) for path in new}
+    for path, entry in sorted(changes.items()):
+        slot = slots[path]
+        if len(path) > _NAME_LIMIT or (slot is not None and slot.stage):
+            return None
+        if slot is None:
+            if entry is not None:
+                splices.append((places[path], places[path], entry_bytes(path, entry, 0, 0)))
+                added += 1
+        elif entry is None:
+            splices.append((slot.start, slot.end, b""))
+            added -= 1
+        else:
+            body = entry_bytes(path, entry, slot.flags, slot.extended)
+            splices.append((slot.start, slot.end, body))
+    return splices, added
+
+
+def _crowded(index: IndexFile, new: list[bytes]) -> bool:
+    """True when a new path meets a file where it needs a folder, or the other way round."""
+    if any(index.find(folder) for folder in _above(dict.fromkeys(new)) if folder):
+        return True
+    return any(index.data.find(path + b"/", _HEADER, index.entries_end) >= 0 for path in new)
+
+
+def _tree_body(
+    index: IndexFile, stale: set[bytes], fresh: Mapping[bytes, tuple[bytes, bytes]]
+) -> bytes | None:
+    """The TREE extension with the folders above the changes renewed, or marked invalid."""
+    found = index.extension(b"TREE")
+    if found is None:
+        return None
+    out, last = bytearray(), found[0]
+    for row in index.cached_trees():
+        if row.path not in stale or row.oid_at < 0:
+            continue
+        old, new = fresh.get(row.path, (b"", b""))
+        if old and index.data[row.oid_at : row.end].hex().encode() == old:
+            out += index.data[last : row.oid_at] + bytes.fromhex(new.decode())
+        else:
+            name = index.data[row.start : index.data.index(b"\0", row.start) + 1]
+            out += index.data[last : row.start] + name + b"-1 %d\n" % row.subtrees
+        last = row.end
+    return bytes(out + index.data[last : found[0] + found[1]])
+
+
+def patch(
+    index: IndexFile,
+    changes: Mapping[bytes, Entry | None],
+    fresh: Mapping[bytes, tuple[bytes, bytes]],
+) -> bytes | None:
+    """The file with these entries changed; None where git must do it.
+
+    ``fresh`` names, per folder, the tree oid that the cached one must be and the one it becomes; used
+    only when no entry comes or goes, since a cached tree also counts its entries.
+    """
+    found = _splices(index, changes)
+    if found is None:
+        return None
+    splices, added = found
+    moved = any(len(body) != end - start for start, end, body in splices)
+    out, last = bytearray(index.data[:_HEADER]), _HEADER
+    for start, end, body in splices:
+        out += index.data[last:start] + body
+        last = end
+    out += index.data[last : index.entries_end]
+    out[8:12] = (index.count + added).to_bytes(4, "big")
+    tree = _tree_body(index, _above(changes), {} if moved else fresh)
+    cached = index.extension(b"TREE")
+    resized = moved or (cached is not None and tree is not None and len(tree) != cached[1])
+    for sig, start, size in index.extensions:
+        if resized and sig in _DROPPED:
+            continue
+        body = tree if sig == b"TREE" and tree is not None else index.data[start : start + size]
+        out += sig + len(body).to_bytes(4, "big") + body
+    return _signed(out, index.data)
+
+
+def _signed(out: bytearray, old: bytes) -> bytes:
+    """The file with its checksum, or with none where ``index.skipHash`` left none."""
+    if not old[-_CHECKSUM:].strip(b"\0"):
+        return bytes(out + bytes(_CHECKSUM))
+    return bytes(out + sha1(out, usedforsecurity=False).digest())

@@ -1,0 +1,90 @@
+"""Brings the objects of a commit from their quarantine into the repository, and keeps them there.
+
+Until a ref holds them a ``git gc --prune=now`` may take them away at any moment, so what is gone is
+put back: right before the ref moves, and right after.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable
+from contextlib import closing
+
+from gitralph.base.files import sync_folder
+from gitralph.git.objects import Objects
+from gitralph.git.run import Git
+
+
+class GoneError(Exception):
+    """An object that the commit counted on was taken away; build it again."""
+
+
+class Keep:
+    """Objects with a name in ``quarantine`` (an object folder of ours) that nobody takes away."""
+
+    def __init__(self, git: Git, quarantine: str, common_dir: str) -> None:
+        self._git = git
+        self._quarantine = quarantine
+        self._objects = common_dir + "/objects"
+        self._names: list[str] = []
+
+    def add(self, oids: Iterable[bytes]) -> None:
+        """Keep these objects, new ones and old. Raises GoneError for one that is nowhere any more."""
+        for name in dict.fromkeys(oid.decode() for oid in oids):
+            kept = _file(self._quarantine, name)
+            if not os.path.exists(kept):
+                os.makedirs(os.path.dirname(kept), exist_ok=True)
+                try:
+                    os.link(_file(self._objects, name), kept)
+                except FileNotFoundError:
+                    self._copy_packed(name, kept)
+            self._names.append(name)
+
+    def restore(self) -> None:
+        """Give every object its loose file where that is missing; one more beside a pack does no harm."""
+        touched = set()
+        for name in self._names:
+            target = _file(self._objects, name)
+            if not os.path.exists(target):
+                _link(_file(self._quarantine, name), target)
+                touched.add(os.path.dirname(target))
+        # a file system's journal keeps the order of links, so the last folder stands for all of them
+        for folder in sorted(touched)[-1:]:
+            try:
+                sync_folder(folder)
+            except FileNotFoundError:
+                pass  # gc was here again; the next call puts it back
+
+    def store(self) -> Objects:
+        """The kept objects, to be read whatever happens to the repository's."""
+        return Objects(self._git, self._quarantine)
+
+    def _copy_packed(self, name: str, kept: str) -> None:
+        with closing(self.store()) as store:  # a fresh look: a pack that is gone may still be open elsewhere
+            try:
+                kind, body = store.raw(name.encode())
+            except KeyError:
+                raise GoneError(name) from None
+        whole = b"%s %d\0" % (kind, len(body)) + body
+        fd = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o444)
+        with os.fdopen(fd, "wb") as file:
+            file.write(zlib.compress(whole, 1))
+            file.flush()
+            os.fsync(fd)
+
+
+def _link(source: str, target: str) -> None:
+    """Link an object; gc may remove the empty folder in between."""
+    for _ in range(100):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        try:
+            os.link(source, target)
+        except FileExistsError:
+            return
+        except FileNotFoundError:
+            continue
+        return
+    raise GoneError(target)
+
+
+def _file(folder: str, name: str) -> str:
+    return f"{folder}/{name[:2]}/{name[2:]}"

@@ -1,0 +1,49 @@
+"""What git's ``-z`` listings say: entries of an index, differences of trees, states of files; pure."""
+
+from dataclasses import dataclass
+
+from gitralph.base import nul
+from gitralph.git.trees import Entry
+
+Pair = tuple[Entry | None, Entry | None]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One row of ``ls-files -s``; ``tag`` is the letter that ``-v`` puts before it, empty without."""
+
+    path: bytes
+    entry: Entry
+    stage: int
+    tag: str = ""
+
+
+def entries(said: bytes) -> list[Listed]:
+    """The rows of ``ls-files -s [-v] -z``."""
+    out = []
+    for row in nul.rows(said):
+        facts, _, path = row.partition(b"\t")
+        *tag, mode, oid, stage = facts.split(b" ")
+        out.append(Listed(path, Entry(int(mode, 8), oid), int(stage), tag[0].decode() if tag else ""))
+    return out
+
+
+def _entry(mode: bytes, oid: bytes) -> Entry | None:
+    return None if mode == b"000000" else Entry(int(mode, 8), oid)
+
+
+def differences(said: bytes) -> dict[bytes, Pair]:
+    """Old and new entry of each path in ``diff-tree -r -z`` or ``diff-index --raw -z``, without renames."""
+    out = {}
+    for facts, path in nul.groups(said, 2):
+        old_mode, mode, old_oid, oid, _ = facts.lstrip(b":").split(b" ")
+        out[path] = (_entry(old_mode, old_oid), _entry(mode, oid))
+    return out
+
+
+def states(said: bytes) -> list[tuple[str, bytes]]:
+    """The two letters and the path of each row of ``status --porcelain -z``, without renames.
+
+    A folder, which git tells of where it does not look inside, loses its slash.
+    """
+    return [(row[:2].decode("ascii", "replace"), row[3:].rstrip(b"/")) for row in nul.rows(said)]

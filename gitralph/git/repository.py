@@ -1,0 +1,137 @@
+"""Repository facts, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from gitralph.base.errors import Fatal
+from gitralph.base.gitdir import Place
+from gitralph.git.objects import Objects
+from gitralph.git.run import Git, GitError
+
+OLDEST_GIT = (2, 38)
+_STATES = (
+    ("MERGE_HEAD", "a merge"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply/applying", "am"),
+    ("rebase-apply", "a rebase"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("sequencer", "a cherry-pick or revert"),
+    ("BISECT_LOG", "a bisect"),
+)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """Where everything is. Paths are absolute; ``prefix`` is the caller's folder below ``root``."""
+
+    git: Git
+    git_dir: str
+    common_dir: str
+    root: str
+    hooks_dir: str
+    prefix: bytes
+
+    @property
+    def place(self) -> Place:
+        return Place(self.git_dir, self.common_dir, self.root)
+
+    @property
+    def index(self) -> str:
+        return self.git_dir + "/index"
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The object database, packs and alternates included."""
+        return Objects(self.git, self.common_dir + "/objects")
+
+    @property
+    def uses_reftable(self) -> bool:
+        return os.path.isdir(self.common_dir + "/reftable")
+
+    def close(self) -> None:
+        """End what was started to read objects."""
+        if "objects" in self.__dict__:
+            self.objects.close()
+
+    def operation(self) -> str | None:
+        """The operation in progress that a commit would disturb, in words."""
+        for name, words in _STATES:
+            if os.path.lexists(f"{self.git_dir}/{name}"):
+                return words
+        return None
+
+
+def _version(said: bytes) -> tuple[int, ...]:
+    words = said.decode("ascii", "replace").split()
+    digits = words[2].split(".") if len(words) > 2 else []
+    return tuple(int(part) for part in digits[:2] if part.isdigit())
+
+
+_QUESTIONS = (
+    ("--is-bare-repository",),
+    ("--show-object-format",),
+    ("--path-format=absolute", "--git-dir"),
+    ("--path-format=absolute", "--git-common-dir"),
+    ("--path-format=absolute", "--git-path", "hooks"),
+    ("--path-format=absolute", "--show-toplevel"),
+    ("--show-prefix",),
+)
+
+
+def _has_empty_hooks_path(git: Git) -> bool:
+    """True where ``core.hooksPath`` is empty, as one agent exports it: git's default is meant."""
+    done = git.try_run("config", "--get", "core.hooksPath")
+    return done.returncode == 0 and not done.stdout.strip(b"\n")
+
+
+def _check_version(said: bytes) -> None:
+    if _version(said) < OLDEST_GIT:
+        raise Fatal(
+            f"git is too old ({os.fsdecode(said).strip()}); "
+            f"git ralph needs {OLDEST_GIT[0]}.{OLDEST_GIT[1]} or newer"
+        )
+
+
+def _facts(git: Git) -> tuple[list[str], bytes]:
+    """The answers in order, as many as git gave, and its complaint where it stopped."""
+    version = git.start(["version"])
+    asked = git.try_run("rev-parse", *[word for words in _QUESTIONS for word in words])
+    _check_version(version.communicate()[0])
+    lines = os.fsdecode(asked.stdout).split("\n")[:-1]
+    if len(lines) <= len(_QUESTIONS):
+        return lines, asked.stderr
+    # A newline in a path: ask one by one.
+    said = [git.try_run("rev-parse", *words) for words in _QUESTIONS]
+    return [os.fsdecode(one.stdout)[:-1] for one in said if one.returncode == 0], said[-1].stderr
+
+
+def _check(first: list[str], complaint: bytes) -> None:
+    if len(first) < 3:
+        raise GitError(["rev-parse"], 128, complaint)
+    if first[0] == "true":
+        raise Fatal("this is a bare repository; git ralph needs a working tree")
+    if first[1] != "sha1":
+        raise Fatal(f"repositories with object format '{first[1]}' are not supported")
+
+
+def open_repository(git: Git) -> Repository:
+    """The repository of the cwd, as git sees it.
+
+    Raises Fatal where there is none, it is bare, not trusted, SHA-256, or git is too old.
+    """
+    lines, complaint = _facts(git)
+    empty = len(lines) < len(_QUESTIONS) and _has_empty_hooks_path(git)
+    if empty:  # git stops at the question for it; any folder lets it go on
+        lines, complaint = _facts(replace(git, words=(*git.words, "-c", "core.hooksPath=.")))
+    _check(lines, complaint)
+    if len(lines) < len(_QUESTIONS):
+        raise GitError(["rev-parse"], 128, complaint)
+    git_dir, common_dir, hooks_dir, root, prefix = lines[2:7]
+    git_dir, common_dir = os.path.realpath(git_dir), os.path.realpath(common_dir)
+    bound = git.at(GIT_DIR=git_dir, GIT_WORK_TREE=root)
+    if empty:
+        hooks_dir = common_dir + "/hooks"
+        bound = replace(bound, words=(*bound.words, "-c", f"core.hooksPath={hooks_dir}"))
+    return Repository(bound, git_dir, common_dir, root, hooks_dir, os.fsencode(prefix))

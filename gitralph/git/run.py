@@ -1,0 +1,90 @@
+"""git as every command runs it: absolute path, clean environment, errors as exceptions."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitralph.base import run as runner
+from gitralph.base.errors import Fatal
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess, Popen
+
+# An index of our own needs none of the machinery that a repository may have set up for its own.
+PLAIN_INDEX = (
+    "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
+    "-c", "index.sparse=false", "-c", "core.fsync=loose-object", "-c", "index.skipHash=false",
+)  # fmt: skip
+
+
+class GitError(Fatal):
+    """git ended with an error; ``code`` is its exit status, ``said`` what it printed."""
+
+    def __init__(self, args: Sequence[str], code: int, said: bytes) -> None:
+        text = said.decode("utf-8", "replace").strip()
+        first = next((word for word in args if not word.startswith("-") and "=" not in word), "")
+        super().__init__(text.removeprefix("fatal: ") or f"git {first} failed with {code}")
+        self.code = code
+        self.said = text
+
+
+def _own(env: dict[str, str]) -> dict[str, str]:
+    # a status of ours must not take the lock that the user's next `git add` wants
+    return {**env, "GIT_OPTIONAL_LOCKS": "0"}
+
+
+@dataclass(frozen=True)
+class Git:
+    """git with an environment. ``cwd`` None means the process's own.
+
+    ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.
+    ``words`` stand before every command: ``-c`` options that hold for all of them.
+    """
+
+    program: str
+    env: dict[str, str]
+    cwd: str | None = None
+    keep: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str]) -> "Git":
+        """The git on PATH, by absolute path, in the repository that the caller means. Raises Fatal."""
+        program = runner.find("git", environ)
+        if program is None:
+            raise Fatal("git is not on PATH")
+        return cls(program, _own(runner.inherited(environ, naming=True)))
+
+    def at(self, cwd: str | None = None, **env: str) -> "Git":
+        """The same git elsewhere, or with more environment."""
+        return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep, self.words)
+
+    def elsewhere(self, folder: str, **env: str) -> "Git":
+        """git working in ``folder`` by discovery, whichever repository the caller means."""
+        env = {**_own(runner.inherited(self.env)), **env}
+        return Git(self.program, env, folder, self.keep, self.words)
+
+    def start(
+        self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
+    ) -> "Popen[bytes]":
+        """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
+        words = [self.program, *self.words, *args]
+        return runner.start(words, env=self.env, cwd=self.cwd, stdin=stdin, stderr=stderr, keep=self.keep)
+
+    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> "CompletedProcess[bytes]":
+        """Run to the end whatever the exit status."""
+        words = [self.program, *self.words, *args]
+        return runner.run(words, env=self.env, cwd=self.cwd, given=stdin, keep=self.keep)
+
+    def run(self, *args: str | bytes, stdin: bytes | None = None) -> bytes:
+        """What git printed. Raises GitError."""
+        done = self.try_run(*args, stdin=stdin)
+        if done.returncode:
+            words = [os.fsdecode(word) for word in args]
+            raise GitError(words, done.returncode, done.stderr)
+        return done.stdout
+
+    def line(self, *args: str | bytes) -> str:
+        """The one line git printed, without its newline."""
+        return os.fsdecode(self.run(*args).rstrip(b"\n"))

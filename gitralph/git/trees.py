@@ -1,0 +1,214 @@
+"""Reads and rebuilds only the trees on given paths, with dulwich; never the index.
+
+Trees are written as loose objects by a unique temporary file, fsync and link: dulwich's own writer
+goes through ``<oid>.lock``, and a kill there makes the content unwritable for good.
+"""
+
+import os
+import stat
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitralph.base import files
+from gitralph.base.errors import Fatal
+from gitralph.git.objects import Objects
+
+if TYPE_CHECKING:
+    from dulwich.objects import Tree
+
+GITLINK = 0o160000
+SYMLINK = 0o120000
+FOLDER = 0o40000
+_AT_ONCE = 200
+
+
+class Entry(NamedTuple):
+    """A blob, link or submodule in a tree: mode as an int, oid as 40 hex digits."""
+
+    mode: int
+    oid: bytes
+
+
+class BlockedError(Exception):
+    """A path leads through something that is no tree and is not being replaced."""
+
+    def __init__(self, path: bytes, mode: int) -> None:
+        super().__init__(path)
+        self.path = path
+        self.mode = mode
+
+
+class TreeReader:
+    """Looks paths up in one commit's tree, each tree read once."""
+
+    def __init__(self, objects: Objects, root: bytes | None) -> None:
+        self.objects = objects
+        self.root = root
+        self._trees: dict[bytes, Tree] = {}
+
+    def tree(self, oid: bytes) -> "Tree":
+        """A tree object. Raises Fatal where it is missing or damaged."""
+        from dulwich.objects import Tree
+
+        if oid not in self._trees:
+            try:
+                found = self.objects[oid]
+            except KeyError:
+                raise Fatal(f"tree {oid.decode()} is missing from the object database") from None
+            if not isinstance(found, Tree):
+                raise Fatal(f"object {oid.decode()} is not a tree")
+            self._trees[oid] = found
+        return self._trees[oid]
+
+    def lookup(self, path: bytes) -> Entry | None:
+        """What stands at ``path``, trees included; None for nothing.
+
+        Raises BlockedError where a parent is a submodule or a link.
+        """
+        oid = self.root
+        names = path.split(b"/")
+        for depth, name in enumerate(names):
+            if oid is None:
+                return None
+            try:
+                mode, child = self.tree(oid)[name]
+            except KeyError:
+                return None
+            if depth == len(names) - 1:
+                return Entry(mode, child)
+            if not stat.S_ISDIR(mode):
+                raise BlockedError(b"/".join(names[: depth + 1]), mode)
+            oid = child
+        return None
+
+    def lookup_safe(self, path: bytes) -> Entry | None:
+        """As :meth:`lookup`, None where a parent is no tree."""
+        try:
+            return self.lookup(path)
+        except BlockedError:
+            return None
+
+    def entry(self, path: bytes) -> Entry | None:
+        """As :meth:`lookup`, but only blobs, links and submodules count."""
+        found = self.lookup_safe(path)
+        return None if found is None or stat.S_ISDIR(found.mode) else found
+
+    def files_below(self, path: bytes) -> Iterable[bytes]:
+        """Every entry under a folder of the tree."""
+        found = self.lookup(path)
+        if found is None or not stat.S_ISDIR(found.mode):
+            return
+        for name, mode, _ in self.tree(found.oid).items():
+            child = path + b"/" + name
+            if stat.S_ISDIR(mode):
+                yield from self.files_below(child)
+            else:
+                yield child
+
+
+def _group(
+    changes: Mapping[bytes, Entry | None],
+) -> tuple[dict[bytes, Entry | None], dict[bytes, dict[bytes, Entry | None]]]:
+    here: dict[bytes, Entry | None] = {}
+    below: dict[bytes, dict[bytes, Entry | None]] = {}
+    for path, entry in changes.items():
+        name, slash, rest = path.partition(b"/")
+        if slash:
+            below.setdefault(name, {})[rest] = entry
+        else:
+            here[name] = entry
+    return here, below
+
+
+class TreeBuilder:
+    """A base tree with changes laid over it; new trees are collected, not written."""
+
+    def __init__(self, reader: TreeReader) -> None:
+        self.reader = reader
+        self.new: dict[bytes, Tree] = {}
+
+    def build(self, changes: Mapping[bytes, Entry | None]) -> bytes:
+        """The oid of the root tree after ``changes`` (None removes). Raises BlockedError."""
+        return self._folder(self.reader.root, changes, b"") or self._keep(self._empty())
+
+    def _empty(self) -> "Tree":
+        from dulwich.objects import Tree
+
+        return Tree()
+
+    def _keep(self, tree: "Tree") -> bytes:
+        self.new[tree.id] = tree
+        return tree.id
+
+    def _folder(
+        self, oid: bytes | None, changes: Mapping[bytes, Entry | None], prefix: bytes
+    ) -> bytes | None:
+        from dulwich.objects import Tree
+
+        tree = Tree()
+        if oid is not None:
+            tree.set_raw_string(self.reader.tree(oid).as_raw_string())
+        here, below = _group(changes)
+        for name in [name for name, entry in here.items() if entry is None]:
+            if name in tree and not stat.S_ISDIR(tree[name][0]):
+                del tree[name]
+        for name, inner in below.items():
+            self._descend(tree, name, inner, prefix)
+        for name, entry in here.items():
+            if entry is not None:
+                tree.add(name, entry.mode, entry.oid)  # type: ignore[arg-type]
+        return self._keep(tree) if len(tree) else None
+
+    def _descend(self, tree: "Tree", name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes) -> None:
+        mode, oid = tree[name] if name in tree else (FOLDER, None)  # noqa: SIM401  a Tree has no get
+        if not stat.S_ISDIR(mode):
+            if all(entry is None for entry in inner.values()):
+                return  # nothing of it can be there
+            raise BlockedError(prefix + name, mode)
+        made = self._folder(oid, inner, prefix + name + b"/")
+        if made is not None:
+            tree.add(name, FOLDER, made)  # type: ignore[arg-type]
+        elif name in tree:
+            del tree[name]
+
+
+def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str] | None:
+    """An open temporary file with the object, its name and the name to come; None when it is there."""
+    home = f"{folder}/{oid[:2]}"
+    target = f"{home}/{oid[2:]}"
+    if os.path.lexists(target):
+        return None
+    os.makedirs(home, exist_ok=True)
+    temporary = f"{home}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    try:
+        view = memoryview(body)
+        while view:
+            view = view[os.write(fd, view) :]
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd, temporary, target
+
+
+def write_trees(objects_dir: str, trees: Iterable["Tree"]) -> None:
+    """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
+    waiting: list[tuple[int, str, str]] = []
+    for tree in trees:
+        raw = tree.as_raw_string()
+        body = zlib.compress(b"tree %d\0" % len(raw) + raw, 1)
+        made = _write_temporary(objects_dir, tree.id.decode(), body)
+        if made is not None:
+            waiting.append(made)
+        if len(waiting) == _AT_ONCE:
+            _settle(waiting)
+    _settle(waiting)
+
+
+def _settle(waiting: list[tuple[int, str, str]]) -> None:
+    """Make objects durable, then give them their names."""
+    files.sync_all([fd for fd, _, _ in waiting])
+    for _, temporary, target in waiting:
+        os.rename(temporary, target)
+    waiting.clear()

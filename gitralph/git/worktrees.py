@@ -1,0 +1,175 @@
+"""Worktrees as git administers them: changed by ``git worktree``, whose admin files nobody else writes."""
+
+import os
+from dataclasses import dataclass
+
+from gitralph.base import nul
+from gitralph.base.errors import Fatal
+from gitralph.git.listing import entries, states
+from gitralph.git.run import Git
+
+INITIALIZING = "initializing"
+_QUIET = (
+    "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "status.relativePaths=false",
+    "-c", "submodule.recurse=false",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One row of ``git worktree list``. ``branch`` is a full ref name, None when detached."""
+
+    path: str
+    head: str | None = None
+    branch: str | None = None
+    bare: bool = False
+    locked: str | None = None
+    prunable: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """True when the folder, or the ``.git`` in it, is gone."""
+        return not os.path.lexists(self.path + "/.git")
+
+
+def administration(git: Git, common_dir: str, folder: str) -> Git:
+    """git bound to a repository as a whole, for ``worktree`` and refs."""
+    return git.elsewhere(folder, GIT_DIR=common_dir)
+
+
+def _row(block: str) -> Registered:
+    facts: dict[str, str] = {}
+    for line in block.split("\0"):
+        key, _, value = line.partition(" ")
+        facts[key] = value
+    head = facts.get("HEAD")
+    return Registered(
+        facts["worktree"], head, facts.get("branch"), "bare" in facts, facts.get("locked"),
+        "prunable" in facts,
+    )  # fmt: skip
+
+
+def listing(git: Git) -> list[Registered]:
+    """Every worktree that git knows, the main one first."""
+    said = os.fsdecode(git.run("worktree", "list", "--porcelain", "-z"))
+    return [_row(block) for block in said.split("\0\0") if block.strip("\0")]
+
+
+def add(git: Git, path: str, branch: str, start: str | None) -> None:
+    """Make a worktree on ``branch``, a new one from ``start`` unless that is None; runs no hook."""
+    words = ["-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false", "worktree", "add", "-q"]
+    words += ["--no-track", "-b", branch, path, start] if start else [path, branch]
+    git.run(*words)
+
+
+def remove(git: Git, path: str, force: int = 0) -> None:
+    """``git worktree remove``; ``force`` 1 takes unclean ones, 2 locked ones too."""
+    git.run("worktree", "remove", *["--force"] * force, path)
+
+
+def lock(git: Git, path: str, reason: str | None) -> None:
+    """git's own lock."""
+    git.run("worktree", "lock", *(["--reason", reason] if reason else []), path)
+
+
+def unlock(git: Git, path: str) -> None:
+    """Take git's lock off."""
+    git.run("worktree", "unlock", path)
+
+
+@dataclass(frozen=True)
+class Dirt:
+    """What a worktree holds beyond its tip. ``hidden`` lies behind assume-unchanged or skip-worktree."""
+
+    staged: tuple[bytes, ...] = ()
+    modified: tuple[bytes, ...] = ()
+    untracked: tuple[bytes, ...] = ()
+    ignored: tuple[bytes, ...] = ()
+    hidden: tuple[bytes, ...] = ()
+    unmerged: tuple[bytes, ...] = ()
+
+    @property
+    def changed(self) -> list[bytes]:
+        """Every path with work in it, ignored ones not counted."""
+        return sorted({*self.staged, *self.modified, *self.untracked, *self.hidden, *self.unmerged})
+
+
+def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dirt:
+    """What ``git status`` finds in the worktree ``git`` works in; no renames, every file by its name."""
+    words = [*_QUIET, *programs, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]
+    words += ["--ignore-submodules=none"] + (["--ignored=matching"] if ignored else [])
+    found: dict[str, list[bytes]] = {key: [] for key in ("s", "m", "?", "!", "u")}
+    for code, path in states(git.run(*words)):
+        if code in ("??", "!!"):
+            found[code[0]].append(path)
+        elif "U" in code or code in ("AA", "DD"):
+            found["u"].append(path)
+        else:
+            found["s"] += [path] if code[0] != " " else []
+            found["m"] += [path] if code[1] != " " else []
+    return Dirt(
+        tuple(found["s"]), tuple(found["m"]), tuple(found["?"]), tuple(found["!"]), _hidden(git),
+        tuple(found["u"]),
+    )  # fmt: skip
+
+
+def _hidden(git: Git) -> tuple[bytes, ...]:
+    """Flagged entries whose file is not what the index says: ``git status`` is blind for them."""
+    rows = nul.rows(git.run("ls-files", "-v", "-z"))
+    flagged = [row[2:] for row in rows if row[:1].islower() or row[:1] == b"S"]
+    root = os.fsencode(git.cwd or ".")
+    there = [path for path in flagged if os.path.lexists(os.path.join(root, path))]
+    if not there:
+        return ()
+    return tuple(path for path in there if _differs(git, path))
+
+
+def _differs(git: Git, path: bytes) -> bool:
+    if os.path.islink(os.path.join(os.fsencode(git.cwd or "."), path)):
+        return True
+    there = entries(git.run("--literal-pathspecs", "ls-files", "-s", "-z", "--", path))
+    now = git.try_run("hash-object", "--", path).stdout.strip()
+    return not there or there[0].entry.oid != now
+
+
+def ahead_behind(git: Git, branch: str, base: str) -> tuple[int, int] | None:
+    """How many commits each of the two has that the other lacks; None when either is gone."""
+    done = git.try_run("rev-list", "--left-right", "--count", f"{branch}...{base}", "--")
+    counts = done.stdout.split()
+    return (int(counts[0]), int(counts[1])) if done.returncode == 0 and len(counts) == 2 else None
+
+
+def value(git: Git, name: str) -> str | None:
+    """The commit that a name means, None when there is none."""
+    done = git.try_run("rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}")
+    return done.stdout.decode().strip() or None if done.returncode == 0 else None
+
+
+def full_name(git: Git, name: str) -> str | None:
+    """The full ref that a name stands for, None for an oid or a detached HEAD."""
+    done = git.try_run("rev-parse", "--symbolic-full-name", "--verify", "-q", "--end-of-options", name)
+    said = os.fsdecode(done.stdout).strip()
+    return said if said.startswith("refs/") else None
+
+
+def delete_branch(git: Git, branch: str, oid: str) -> bool:
+    """Delete a branch that still is at ``oid``, with its configuration; False when it moved."""
+    if git.try_run("update-ref", "-d", "-m", "worktree removed", branch, oid).returncode:
+        return False
+    git.try_run("config", "--remove-section", "branch." + branch.removeprefix("refs/heads/"))
+    return True
+
+
+def main_root(git: Git, common_dir: str, first: Registered) -> str:
+    """The main checkout's root. Raises Fatal where there is none, or git cannot tell from here."""
+    if first.bare:
+        raise Fatal("the main repository is bare: there is no main checkout to keep '.worktrees' in")
+    if os.path.realpath(first.path) != common_dir and os.path.lexists(first.path + "/.git"):
+        return first.path
+    done = git.try_run("config", "--file", common_dir + "/config", "core.worktree")
+    root = os.path.join(common_dir, os.fsdecode(done.stdout).strip()) if done.returncode == 0 else ""
+    if root and os.path.isdir(root):
+        return os.path.realpath(root)
+    raise Fatal(
+        "cannot tell where the main checkout is (its git dir lies elsewhere)", "run it from the main checkout"
+    )

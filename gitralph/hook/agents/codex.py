@@ -1,0 +1,37 @@
+"""Codex: ``PreToolUse`` and ``PostToolUse`` of ``apply_patch`` and of its shell; pure.
+
+A patch that fails has a pre event and no post, so a post is always a patch that was applied; the texts
+come from the bytes before and the patch. The answer leaves out the source of a move: the patch names it.
+"""
+
+from gitralph.hook.agents.shared import asks, fill, patch_changes, stop_of
+from gitralph.hook.event import Change, Event, object_of, text_of
+
+_KINDS = {
+    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
+    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
+}  # fmt: skip
+_TOOLS = {("PreToolUse", "apply_patch"): "pre", ("PostToolUse", "apply_patch"): "edit",
+          ("PreToolUse", "Bash"): "shell-pre", ("PostToolUse", "Bash"): "shell"}  # fmt: skip
+
+
+def parse(payload: dict[str, object]) -> Event:
+    """The event of one hook call."""
+    name = text_of(payload, "hook_event_name") or ""
+    tool = text_of(payload, "tool_name")
+    kind = _TOOLS.get((name, tool or ""), _KINDS.get(name, "other"))
+    changes: list[Change] = []
+    if kind in ("pre", "edit"):
+        changes = patch_changes(text_of(object_of(payload, "tool_input"), "command", "input", "patch"))
+    found = Event(
+        kind,
+        text_of(payload, "session_id"),
+        changes=changes,
+        tool=tool,
+        call=text_of(payload, "tool_use_id"),
+    )
+    if name == "PreToolUse":
+        asks(found, payload.get("tool_input"))
+    elif kind in ("stop", "subagent-stop"):
+        found.stop = stop_of(payload)
+    return fill(found, payload)

@@ -1,0 +1,335 @@
+"""The fast lane of ``git ralph hook <agent>``: one event on stdin, recorded; never in the agent's way.
+
+Standard library only, no process started, nothing on stdout, exit 0 whatever happens. What could not
+be recorded goes to ``hooks.log``, or to stderr where there is no state folder to log in.
+"""
+
+import os
+import select
+import time
+from collections.abc import Callable
+
+from gitralph.base import files, gitdir, jsonline, layout, process, streams
+from gitralph.base.gitdir import Place
+from gitralph.base.ids import safe_form
+from gitralph.base.layout import Layout
+from gitralph.base.quote import printable
+from gitralph.hook import agents, locate, policy_triage, record, sessionfile
+from gitralph.hook.agents.launching import requires
+from gitralph.hook.event import Event, session_of
+
+# the agent whose hook this is, its event, the kind of policy, the environment: the exit code
+Policy = Callable[[str, Event, str, dict[str, str]], int]
+_RECORDED_TOO = ("doc-only", "stop", "start")
+READ_LIMIT = 32 << 20
+READ_SECONDS = 5.0
+_LOG_LIMIT = 256 << 10
+_TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
+
+
+class SkipError(Exception):
+    """This event cannot be recorded; the message says why.
+
+    ``parsed`` is what could be read of it; ``unread`` that it was no event at all.
+    """
+
+    def __init__(self, message: str, parsed: object = None, unread: bool = False) -> None:
+        super().__init__(message)
+        self.parsed = parsed
+        self.unread = unread
+
+
+class _Input:
+    """What stdin gave: bytes, and whether that is all of it."""
+
+    __slots__ = ("cut", "data")
+
+    def __init__(self, data: bytearray, cut: bool) -> None:
+        self.data = data
+        self.cut = cut
+
+
+def read_input(fd: int, limit: int = READ_LIMIT, seconds: float = READ_SECONDS) -> _Input:
+    """Read to the end, to ``limit`` bytes or for ``seconds``, then drain what else comes."""
+    data, cut = bytearray(), False
+    deadline = time.monotonic() + seconds
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            return _Input(data, True)
+        chunk = os.read(fd, 1 << 20)
+        if not chunk:
+            return _Input(data, cut)
+        room = limit - len(data)
+        data += chunk[:room]
+        cut = cut or len(chunk) > room
+
+
+def parse_input(given: _Input) -> tuple[dict[str, object], bool]:
+    """The payload and whether it is whole. Raises SkipError for what is no JSON object."""
+    text = given.data.decode("utf-8", "replace")
+    given.data.clear()
+    if not text.strip():
+        raise SkipError("empty input", unread=True)
+    try:
+        value = jsonline.loads(text)
+    except ValueError as error:
+        if not given.cut:
+            raise SkipError(f"input is {error}", _prefix(text), unread=True) from None
+        return jsonline.loads_prefix(text), False
+    if not isinstance(value, dict):
+        raise SkipError("input is not a JSON object", unread=True)
+    return value, True
+
+
+def _prefix(text: str) -> dict[str, object] | None:
+    try:
+        return jsonline.loads_prefix(text)
+    except ValueError:
+        return None
+
+
+def _forget_texts(event: Event) -> None:
+    """A payload that was cut off vouches for paths only."""
+    from gitralph.hook.reconcile import UNKNOWN
+
+    for change in event.changes:
+        change.before = UNKNOWN
+        change.after = None if change.op == "delete" else UNKNOWN
+        change.compute = None
+
+
+def _session(event: Event, environ: dict[str, str]) -> str:
+    """The session to record under. Raises SkipError when there is none."""
+    session = session_of(event, environ)
+    if session is None:
+        raise SkipError("no session id in the input")
+    return session
+
+
+def _check_manifest(lay: Layout, environ: dict[str, str]) -> None:
+    """Warn about a RALPH_MANIFEST that points out of the state folder; it is never written."""
+    named = environ.get("RALPH_MANIFEST", "")
+    if named and not os.path.realpath(named).startswith(os.path.realpath(lay.top) + "/"):
+        log(lay, "RALPH_MANIFEST lies outside ralph-sessions/: recorded under the session instead")
+
+
+def _ensure(lay: Layout, session: str, event: Event, agent: str, place: Place) -> None:
+    """A record for the session, with the agent's own id noted where a launcher gave another."""
+    sessionfile.ensure(lay, session, place, agent=agent, transcript=event.transcript)
+    own = safe_form(event.session) if event.session else session
+    if own == session:
+        return
+    kept = sessionfile.read(lay, session)
+    aliases = kept.get("aliases") if kept else None
+    if not isinstance(aliases, list) or own not in aliases:
+        sessionfile.update(lay, session, aliases=[own])
+
+
+def _refuse_fallen(cwd: str) -> None:
+    """Raise FallThroughError where the cwd is in a worktree that lost its ``.git``."""
+    folder = os.path.realpath(cwd)
+    place = gitdir.discover(folder)
+    if place is not None:
+        locate.refuse_fallen(place, folder)
+
+
+def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    session = _session(event, environ)
+    _refuse_fallen(cwd)
+    if event.parent and event.session and event.agent_id is None:
+        event.agent_id = event.session
+    lost: list[str] = []
+    try:
+        found = record.targets(event, cwd, environ, lost)
+    finally:
+        for what in lost if event.kind == "edit" else ():  # said once, by the event that ends the call
+            _log_anywhere(agent, f"not recorded: {what}")
+    for change, target in found:
+        lay = record.layout_of(target.place)
+        if event.kind == "failed":
+            record.forget(lay, session, event, target.path)
+            continue
+        _ensure(lay, session, event, agent, target.place)
+        if event.link is not None and "RALPH_SESSION" not in environ:
+            _link(lay, event.link, target.place)
+        if event.kind == "pre":
+            record.remember(lay, session, event, target)
+        else:
+            _check_manifest(lay, environ)
+            record.record_change(lay, session, event, change, target)
+
+
+def _link(lay: Layout, link: tuple[str, str], place: Place) -> None:
+    """Note in a session's record whose edits belong to it as well."""
+    parent, child = map(safe_form, link)
+    kept = sessionfile.read(lay, parent)
+    children = kept.get("children") if kept else None
+    if not isinstance(children, list) or child not in children:
+        sessionfile.ensure(lay, parent, place)
+        sessionfile.update(lay, parent, children=[child])
+
+
+def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    """Start, end and resume of a session, in the record of the worktree it runs in."""
+    place = gitdir.discover(os.path.realpath(cwd))
+    if place is None:
+        return
+    lay, session = layout.for_place(place), _session(event, environ)
+    _ensure(lay, session, event, agent, place)
+    if event.link is not None and "RALPH_SESSION" not in environ:
+        _link(lay, event.link, place)
+    _settle_shells(lay, session, event, environ)
+    if event.kind in _TURNS:
+        _wake(lay, session, event)
+    elif event.kind == "start":
+        sessionfile.update(lay, session, ended=None, process=process.ancestor(), transcript=event.transcript)
+        sessionfile.mark_active(lay, session)
+    elif event.kind == "end" and session == safe_form(event.session or ""):
+        sessionfile.update(lay, session, ended=sessionfile.now())
+        sessionfile.clear_active(lay, session)
+
+
+def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
+    """Around a shell command: what it may have changed, which no payload tells."""
+    from gitralph.hook import shellwatch
+
+    session, place = _session(event, environ), gitdir.discover(os.path.realpath(cwd))
+    if place is None:
+        return
+    lay = layout.for_place(place)
+    if event.kind == "shell":
+        shellwatch.end(lay, session, event, environ)
+        return
+    _ensure(lay, session, event, agent, place)
+    shellwatch.begin(lay, session, event, place, environ)
+
+
+def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
+    if os.path.isdir(os.path.dirname(lay.shell_call(session, ""))):
+        from gitralph.hook import shellwatch
+
+        shellwatch.settle(lay, session, event, environ)
+
+
+def _wake(lay: Layout, session: str, event: Event) -> None:
+    """A prompt after the end: the session was not over."""
+    kept = sessionfile.read(lay, session) if event.kind == "prompt" else None
+    if kept is not None and kept.get("ended") is not None:
+        sessionfile.update(lay, session, ended=None)
+
+
+def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str, str]) -> None:
+    """Record one payload. Raises SkipError, locate.OutsideError, OSError, layout.StateError."""
+    record_event(_read(agent, payload, environ), whole, environ)
+
+
+def _read(agent: str, payload: dict[str, object], environ: dict[str, str]) -> Event:
+    try:
+        return agents.read(agent, payload, environ)
+    except ValueError as error:
+        raise SkipError(str(error), payload) from None
+
+
+def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
+    """Record what one event tells; raises as :func:`take`."""
+    agent = event.agent
+    named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
+    cwd = event.cwd if event.cwd and named else os.getcwd()
+    if not whole:
+        _forget_texts(event)
+    if event.kind in ("edit", "pre", "failed"):
+        if not event.changes and event.kind != "failed":
+            raise SkipError("an edit without a path")
+        _record_all(event, cwd, agent, environ)
+    elif event.kind in ("shell-pre", "shell"):
+        _watch_shell(event, cwd, agent, environ)
+    elif event.kind in ("start", "end") or (event.kind in _TURNS and event.session):
+        _note_life(event, cwd, agent, environ)
+
+
+def log(lay: Layout, message: str) -> bool:
+    """One line in hooks.log, which is started afresh when it grows too large; else to stderr (False)."""
+    line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
+    try:
+        if os.path.exists(lay.log) and os.stat(lay.log).st_size > _LOG_LIMIT:
+            os.replace(lay.log, lay.log + ".old")
+        files.append_record(lay.log, line, wait=0.2)
+        return True
+    except OSError as error:
+        _complain(f"{message} (and hooks.log cannot be written: {error.strerror})")
+        return False
+
+
+def _complain(message: str) -> None:
+    streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
+
+
+def _log_anywhere(agent: str, message: str) -> bool:
+    """Log in the state folder of the cwd's repository where there is one, else to stderr (False)."""
+    try:
+        place = gitdir.discover(os.getcwd())
+        top = layout.state_folder(place) if place else ""
+        if top and os.path.isdir(top):
+            return log(Layout(top, layout.MAIN), f"{agent}: {message}")
+    except OSError:
+        pass
+    _complain(message)
+    return False
+
+
+def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) -> int:
+    payload, whole = parse_input(read_input(0))
+    try:
+        event = _read(agent, payload, environ)
+    except SkipError:
+        if environ.get("RALPH_TRACKING") == "0" and not requires(payload):
+            return 0
+        raise
+    kind = policy_triage.kind_of(event, environ) if decide else None
+    if kind is not None and decide is not None:
+        os.umask(mask & ~0o700)  # a worktree's files are the user's
+        try:
+            code = decide(agent, event, kind, environ)
+        finally:
+            os.umask(0o077)
+        if code or kind not in _RECORDED_TOO or environ.get("RALPH_DOC_ONLY"):
+            return code
+    if environ.get("RALPH_TRACKING") == "0":
+        return 0
+    if agent not in agents.ADAPTERS:
+        raise SkipError(f"unknown agent '{agent[:40]}'")
+    record_event(event, whole, environ)
+    return 0
+
+
+def _skip(agent: str, error: SkipError) -> int:
+    """Log what was no event; 2 when what could be read of it requires a worktree."""
+    if requires(error.parsed):
+        streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
+        return 2
+    if _log_anywhere(agent, str(error)) and error.unread:
+        _complain(str(error))
+    return 0
+
+
+def main(agent: str, decide: Policy | None = None) -> int:
+    """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so."""
+    mask = os.umask(0o077)
+    try:
+        return _run(agent, dict(os.environ), decide, mask)
+    except locate.FallThroughError as error:
+        _log_anywhere(agent, f"not recorded: {error}")
+        _complain(f"not recorded: {error}; git worktree repair")
+    except locate.OutsideError:
+        pass  # not this repository's business
+    except SkipError as error:
+        return _skip(agent, error)
+    except OSError as error:
+        if _log_anywhere(agent, f"not recorded: {error.strerror or error}"):
+            _complain(f"not recorded: {error.strerror or error}")
+    except layout.StateError as error:
+        _complain(f"not recorded: {error}")
+    except BaseException as error:  # the agent must go on, whatever this is
+        _log_anywhere(agent, f"not recorded: {type(error).__name__}: {error}")
+    return 0

@@ -1,0 +1,407 @@
+"""The edit journal of one path: what a record holds, appending one, reading them back.
+
+Lane 0. A record carries the change as one hunk from before to after, so a journal is small and
+readable; a full text goes to ``objects/`` only where ``before`` is not the last known ``after``.
+The keys that chain records stand last in a line, so an append reads its last bytes, not the file.
+"""
+
+import os
+import zlib
+
+from gitralph.base import files, jsonline
+from gitralph.base.ids import digest
+from gitralph.base.layout import Layout
+
+VERSION = 1
+PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
+GAP = "gap"
+"""The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
+ASSIGN = "assign"
+"""The ``op`` of a record by which a person gave a session lines that nobody recorded."""
+RENDERED, OFFERED = "rendered", "offered"
+"""Operations of a repository hook on the commit's text, see ``commit/rewrites.py``."""
+_TAIL = 1024
+_RECENT = 16 << 10
+_TEXT_LIMIT = 256 << 20
+
+
+def text_id(text: bytes) -> str:
+    """The blob id of these bytes as they stand in the working tree (no conversion)."""
+    return digest(b"blob %d\0" % len(text) + text)
+
+
+def split_lines(text: bytes) -> list[bytes]:
+    """Lines with their newline; only ``\\n`` ends one."""
+    if b"\r" not in text:
+        return text.splitlines(keepends=True)
+    lines = [line + b"\n" for line in text.split(b"\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+class Hunk:
+    """``removed`` lines of the text before, from line ``start`` (0-based), become ``lines``."""
+
+    __slots__ = ("lines", "removed", "start")
+
+    def __init__(self, start: int, removed: int, lines: list[bytes]) -> None:
+        self.start = start
+        self.removed = removed
+        self.lines = lines
+
+
+def hunk_between(before: bytes, after: bytes) -> Hunk:
+    """The one hunk that is left when the common head and tail are trimmed."""
+    old, new = split_lines(before), split_lines(after)
+    start, shorter = 0, min(len(old), len(new))
+    while start < shorter and old[start] == new[start]:
+        start += 1
+    tail = 0
+    while tail < shorter - start and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return Hunk(start, len(old) - start - tail, new[start : len(new) - tail])
+
+
+def apply_hunks(before: bytes, hunks: list[Hunk]) -> bytes:
+    """The text after. Raises ValueError when a hunk lies outside ``before``."""
+    lines = split_lines(before)
+    for hunk in reversed(hunks):
+        if hunk.start < 0 or hunk.removed < 0 or hunk.start + hunk.removed > len(lines):
+            raise ValueError("hunk outside the text")
+        lines[hunk.start : hunk.start + hunk.removed] = hunk.lines
+    return b"".join(lines)
+
+
+class Record:
+    """One line of a journal that tells an edit. Texts are ids; None stands for an absent file.
+
+    ``offset`` and ``end`` are byte positions in the journal; ``mode`` is octal text before and after.
+    ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
+    one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
+    nanoseconds, is when the file was last written when the record was made. ``other`` is the path, as
+    JSON keeps it, of the other end of a rename.
+    """
+
+    __slots__ = (
+        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "mtime", "offset",
+        "op", "other", "seen", "session", "tool", "ts", "unknown_before",
+    )  # fmt: skip
+
+    offset: int
+    end: int
+
+    def __init__(
+        self,
+        session: str,
+        op: str,
+        before: str | None,
+        after: str | None,
+        exact: str,
+        *,
+        hunks: list[Hunk] | None = None,
+        mode: tuple[str | None, str | None] = (None, None),
+        unknown_before: bool = False,
+        agent_id: str | None = None,
+        tool: str | None = None,
+        call: str | None = None,
+        head: str | None = None,
+        other: str | None = None,
+        ts: str = "",
+        seen: bool = False,
+        mtime: int | None = None,
+    ) -> None:
+        self.session = session
+        self.op = op
+        self.before = before
+        self.after = after
+        self.exact = exact
+        self.hunks = hunks
+        self.mode = mode
+        self.unknown_before = unknown_before
+        self.agent_id = agent_id
+        self.tool = tool
+        self.call = call
+        self.head = head
+        self.other = other
+        self.ts = ts
+        self.seen = seen
+        self.mtime = mtime
+        self.offset = self.end = -1
+
+    @property
+    def is_exact(self) -> bool:
+        """True when both texts are known."""
+        return self.hunks is not None
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")
+
+
+def encode(record: Record, path: bytes) -> bytes:
+    """The journal line of ``record``, newline included."""
+    hunks = record.hunks
+    fields = {
+        "v": VERSION,
+        "ts": record.ts,
+        "path": _text(path),
+        **({} if record.other is None else {"other": record.other}),
+        "tool": record.tool,
+        "op": record.op,
+        "mode": list(record.mode),
+        "head": record.head,
+        "seen": record.seen,
+        "mtime": record.mtime,
+        "hunks": None if hunks is None
+        else [[h.start, h.removed, [_text(x) for x in h.lines]] for h in hunks],
+        "agent_id": record.agent_id,
+        "call": record.call,
+        "session": record.session,
+        "before": "?" if record.unknown_before else record.before,
+        "after": record.after,
+        "exact": record.exact,
+    }  # fmt: skip
+    return jsonline.line(fields)
+
+
+def is_oid(value: object) -> bool:
+    """True for 40 lower-case hex digits."""
+    return isinstance(value, str) and len(value) == 40 and not value.strip("0123456789abcdef")
+
+
+def _string(fields: dict[str, object], key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int else None
+
+
+def _decode_hunk(value: object) -> Hunk:
+    if not isinstance(value, list) or len(value) != 3:
+        raise ValueError("bad hunk")
+    start, removed, lines = value
+    if type(start) is not int or type(removed) is not int or not isinstance(lines, list):
+        raise ValueError("bad hunk")
+    return Hunk(start, removed, [line.encode("utf-8", "surrogateescape") for line in lines])
+
+
+def _decode_mode(value: object) -> tuple[str | None, str | None]:
+    if not isinstance(value, list) or len(value) != 2:
+        return (None, None)
+    before, after = value
+    return (
+        before if isinstance(before, str) else None,
+        after if isinstance(after, str) else None,
+    )
+
+
+def decode(fields: dict[str, object]) -> Record:
+    """The record that a parsed line tells. Raises ValueError for one we could not have written."""
+    session, op, exact = (_string(fields, key) for key in ("session", "op", "exact"))
+    before, after, hunks = fields.get("before"), fields.get("after"), fields.get("hunks")
+    unknown = before == "?"
+    before = None if unknown else before
+    if session is None or op is None or exact is None:
+        raise ValueError("a field is missing")
+    for value in (before, after):
+        if value is not None and not is_oid(value):
+            raise ValueError("bad text id")
+    try:
+        parsed = [_decode_hunk(h) for h in hunks] if isinstance(hunks, list) else None
+    except (AttributeError, UnicodeEncodeError) as error:
+        raise ValueError("bad hunk") from error
+    return Record(
+        session, op, _string({"b": before}, "b"), _string(fields, "after"), exact,
+        hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
+        agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
+        call=_string(fields, "call"), head=_string(fields, "head"), other=_string(fields, "other"),
+        ts=_string(fields, "ts") or "", seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
+    )  # fmt: skip
+
+
+def tail(fd: int) -> dict[str, object]:
+    """The chaining keys of an open journal's last line: session, before, after, exact; maybe empty.
+
+    Reads the end of the line only: an unescaped quote cannot stand inside a JSON string, so the
+    pattern cannot come from an edited text.
+    """
+    size = os.fstat(fd).st_size
+    data = os.pread(fd, _TAIL, max(0, size - _TAIL))
+    data = data[data.rfind(b"\n", 0, -1) + 1 :]
+    at = data.rfind(b'"session":')
+    if at < 0 or not data.endswith(b"}\n"):
+        return {}
+    call = data.rfind(b'"call":', 0, at)
+    at = call if call >= 0 else at
+    try:
+        return jsonline.object_in(b"{" + data[at:])
+    except ValueError:
+        return {}
+
+
+def tells(fd: int, record: Record) -> bool:
+    """True when a recent line has this call, session and texts: a call is told once."""
+    fields = {k: getattr(record, k) for k in ("call", "session", "before", "after")}
+    size = os.fstat(fd).st_size
+    recent = os.pread(fd, _RECENT, max(0, size - _RECENT))
+    return jsonline.dumps(fields)[1:-1].encode("ascii") + b"," in recent
+
+
+def known_after(keys: dict[str, object]) -> str | None:
+    """The id of the text that a journal's tail ends at, None where the text is not known."""
+    after = keys.get("after")
+    return after if isinstance(after, str) and is_oid(after) and keys.get("exact") != NONE else None
+
+
+def store_text(layout: Layout, text: bytes, oid: str) -> None:
+    """Keep a full text under its id; writing it again is harmless."""
+    path = layout.text(oid)
+    if os.path.lexists(path):
+        return
+    files.make_folder(os.path.dirname(path))
+    files.write_whole(path, zlib.compress(text, 1))
+
+
+def load_text(layout: Layout, oid: str) -> bytes | None:
+    """The text of an id from ``objects/``, None when it is not there or not what its name says."""
+    try:
+        packed = files.read_bytes(layout.text(oid), _TEXT_LIMIT)
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed, _TEXT_LIMIT)
+    except (OSError, zlib.error):
+        return None
+    return text if text_id(text) == oid else None
+
+
+def append(layout: Layout, fd: int, path: bytes, record: Record, before_text: bytes | None) -> None:
+    """Append ``record`` to its locked journal, the full text first where the chain breaks."""
+    chained = record.before is None or record.before == known_after(tail(fd))
+    if record.is_exact and record.before is not None and before_text is not None and not chained:
+        store_text(layout, before_text, record.before)
+    files.append(fd, encode(record, path))
+
+
+class Journal:
+    """A parsed journal: records in file order, consumption lines, and the lines that are damaged.
+
+    ``size`` is how far it was read, the end of the last whole line; ``length`` the bytes there were.
+    """
+
+    __slots__ = ("consumed", "damaged", "length", "records", "size")
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.consumed: list[dict[str, object]] = []
+        self.damaged: list[int] = []
+        self.size = 0
+        self.length = 0
+
+    def sessions(self) -> set[str]:
+        return {record.session for record in self.records}
+
+
+def parse(data: bytes) -> Journal:
+    """Read every whole line; a torn tail is left alone, damage costs only its own line."""
+    journal = Journal()
+    for at, end, line in jsonline.lines(data):
+        _take_line(journal, line, at, end)
+    journal.size, journal.length = data.rfind(b"\n") + 1, len(data)
+    return journal
+
+
+def release_line(session: str, released: list[int], ts: str, chain: dict[str, object]) -> bytes:
+    """The line by which a session takes claims back; ``chain`` is what the journal's tail says."""
+    fields = {
+        "v": VERSION, "ts": ts, "commit": None, "note": "released", "upto": 0, "units": [], "left": [],
+        "released": released, "session": session, "before": chain.get("before"),
+        "after": chain.get("after"), "exact": chain.get("exact") or NONE,
+    }  # fmt: skip
+    return jsonline.dumps(fields).encode("ascii") + b"\n"
+
+
+def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
+    try:
+        fields = jsonline.object_in(line)
+        if isinstance(released := fields.get("released"), list):
+            journal.records = [
+                r for r in journal.records if r.offset not in released or r.session != fields.get("session")
+            ]
+            return
+        if "upto" in fields:
+            journal.consumed.append(fields)
+            return
+        record = decode(fields)
+    except ValueError:
+        journal.damaged.append(at)
+        return
+    record.offset, record.end = at, end
+    journal.records.append(record)
+
+
+def replay(journal: Journal, layout: Layout) -> list[tuple[Record, bytes | None, bytes | None]]:
+    """Each record with its texts before and after; (None, None) texts where they are not known.
+
+    A step whose hunks do not reproduce its ``after`` is damage and is treated as not exact.
+    """
+    out: list[tuple[Record, bytes | None, bytes | None]] = []
+    held = _Held()
+    for record in journal.records:
+        if not record.is_exact:
+            out.append((record, None, None))
+            continue
+        if record.before != held.oid and not held.load(layout, record.before):
+            after = None
+        else:
+            before, after = held.text, held.apply(record)
+        if after is None:
+            record.hunks = None
+            journal.damaged.append(record.offset)
+            out.append((record, None, None))
+        else:
+            absent = record.before is None, record.after is None
+            out.append((record, None if absent[0] else before, None if absent[1] else after))
+    return out
+
+
+class _Held:
+    """The text that replay stands at, as lines too: a step changes few of them."""
+
+    __slots__ = ("lines", "oid", "text")
+
+    def __init__(self) -> None:
+        self.oid: str | None = None
+        self.text = b""
+        self.lines: list[bytes] = []
+
+    def load(self, layout: Layout, oid: str | None) -> bool:
+        """Go to another text; False when nobody has it."""
+        text = b"" if oid is None else load_text(layout, oid)
+        if text is None:
+            return False
+        self.oid, self.text, self.lines = oid, text, split_lines(text)
+        return True
+
+    def apply(self, record: Record) -> bytes | None:
+        """The text after a step, None when it is not the one that the record names."""
+        if record.after is None:
+            self.oid, self.text, self.lines = None, b"", []
+            return b""
+        lines = list(self.lines)
+        for hunk in reversed(record.hunks or []):
+            if hunk.start < 0 or hunk.removed < 0 or hunk.start + hunk.removed > len(lines):
+                return None
+            lines[hunk.start : hunk.start + hunk.removed] = hunk.lines
+        text = b"".join(lines)
+        if text_id(text) != record.after:
+            return None
+        ended = not self.text or self.text.endswith(b"\n")
+        self.oid, self.text = record.after, text
+        self.lines = lines if ended and _are_lines(record) else split_lines(text)
+        return text
+
+
+def _are_lines(record: Record) -> bool:
+    """True when every line of the hunks ends with its only newline; else the text must be split anew."""
+    return all(line.find(b"\n") == len(line) - 1 for hunk in record.hunks or [] for line in hunk.lines)

@@ -1,0 +1,62 @@
+"""Tells by a cheap look at an event whether a policy has a say in it.
+
+Lane 0: every recorded edit comes by here, so it starts nothing and imports nothing. Only for a stop
+does it open files, the records of beads, to pass by those of other sessions.
+"""
+
+import os
+
+from gitralph.base import files, gitdir, layout
+from gitralph.hook.agents.launching import LAUNCHERS, plain_type
+from gitralph.hook.event import Event, session_of
+
+DOC_TYPES = frozenset(["scribe"])
+_KINDS = {"worktree-create": "create", "worktree-remove": "remove"}
+_RECORD_LIMIT = 4 << 20
+
+
+def _is_on(text: str) -> bool:
+    return text.lower() not in ("", "0", "false", "no", "off")
+
+
+def _names(path: str, session: bytes) -> bool:
+    """True when a bead's record names the session, or cannot be read: that is told to people."""
+    try:
+        data = files.read_bytes(path, _RECORD_LIMIT)
+    except OSError:
+        return True
+    return not data.rstrip().endswith(b"}") or session in data
+
+
+def _has_beads(event: Event, environ: dict[str, str]) -> bool:
+    """True when a bead here may belong to the session of the event."""
+    session = session_of(event, environ)
+    if session is None:
+        return False
+    named = [event.cwd, os.getcwd(), *(environ.get(name) for name in ("RALPH_ROOT", "CLAUDE_PROJECT_DIR"))]
+    for folder in named:
+        if not folder or folder[0] != "/" or "\0" in folder:
+            continue
+        place = gitdir.discover(os.path.realpath(folder))
+        beads = f"{layout.state_folder(place)}/beads" if place is not None else ""
+        if os.path.isdir(beads):
+            names = [name for name in os.listdir(beads) if name.endswith(".json")]
+            if any(_names(f"{beads}/{name}", session.encode()) for name in names):
+                return True
+    return False
+
+
+def kind_of(event: Event, environ: dict[str, str]) -> str | None:
+    """``launch stop create remove start doc-only``, or None for what is only recorded."""
+    doc_only = _is_on(environ.get("RALPH_DOC_ONLY", ""))
+    if event.bare:
+        return "doc-only" if doc_only else "launch"
+    if event.ahead:
+        if event.tool in LAUNCHERS or event.required:
+            return "launch"
+        return "doc-only" if doc_only or plain_type(event.agent_type) in DOC_TYPES else None
+    if event.stop is not None:
+        return "stop" if _has_beads(event, environ) else None
+    if event.kind == "subagent-start":
+        return "start" if _has_beads(event, environ) else None
+    return _KINDS.get(event.kind)

@@ -1,0 +1,111 @@
+"""Decides what a tool call changed: bytes on disk, bytes seen before it, texts in its payload; pure.
+
+Payload texts are decoded, mostly with ``\\n`` line ends and sometimes without the byte order mark, so
+they are compared in a normal form and the bytes on disk are the record. Where the payload
+contradicts the disk somebody else wrote in between, and only the payload's own texts are trusted.
+"""
+
+from gitralph.hook.journal import NONE, PAYLOAD, WINDOW
+
+_MARK = b"\xef\xbb\xbf"
+_LOST = "\ufffd".encode()
+
+
+class Unknown:
+    """The type of UNKNOWN: a text nobody told us, as against None, an absent file."""
+
+    __slots__ = ()
+
+
+UNKNOWN = Unknown()
+Text = bytes | None | Unknown
+
+
+def normal(text: bytes) -> str:
+    """The form in which a payload's text and a file's bytes are compared."""
+    return text.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def same(a: Text, b: Text) -> bool:
+    """True when both are absent or have the same normal form; an unknown text equals nothing."""
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return False
+    return a == b or normal(a) == normal(b)
+
+
+def in_style_of(text: bytes, model: bytes) -> bytes:
+    """A payload's text with the line ends and byte order mark of ``model``, where these are uniform."""
+    if b"\r\n" not in text and b"\r\n" in model and model.count(b"\n") == model.count(b"\r\n"):
+        text = text.replace(b"\n", b"\r\n")
+    if model.startswith(_MARK) and not text.startswith(_MARK):
+        text = _MARK + text
+    return text
+
+
+class Verdict:
+    """The texts of one step and how well they are known."""
+
+    __slots__ = ("after", "before", "exact")
+
+    def __init__(self, before: Text, after: Text, exact: str) -> None:
+        self.before = before
+        self.after = after
+        self.exact = exact
+
+
+def _styled(text: Text, model: Text) -> Text:
+    if isinstance(text, bytes) and isinstance(model, bytes):
+        return in_style_of(text, model)
+    return text
+
+
+def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) -> Text:
+    """The bytes before: as seen, where the payload agrees; else the payload's in a known style.
+
+    ``forms`` chooses among byte forms of one text (the one that chains to the journal's last).
+    ``verbatim`` says that the payload's text after is the file byte for byte: then the one before
+    was not normalised either.
+    """
+    if isinstance(told, Unknown) or same(seen, told):
+        return seen
+    if told is None:
+        return seen if seen == b"" else None  # some payloads cannot tell empty from absent
+    assert isinstance(told, bytes)
+    choose = forms
+    if _LOST in told and not verbatim:
+        # the client could not decode the file, so no byte form of its text is the file's
+        return choose([told]) or UNKNOWN  # type: ignore[operator]
+    styled = told if verbatim else _styled(told, after)
+    assert isinstance(styled, bytes)
+    return choose([told, styled, told.replace(b"\n", b"\r\n")]) or styled  # type: ignore[operator]
+
+
+def decide(
+    disk: bytes | None,
+    seen: Text,
+    told_before: Text,
+    told_after: Text,
+    alone: bool,
+    chained: object,
+) -> Verdict:
+    """What one call did to one file.
+
+    ``disk`` now; ``seen`` at the pre event; ``told_*`` by the payload (or computed from it and
+    ``seen``); ``alone`` when no other record of the path came since the pre event; ``chained`` picks
+    from byte forms the one the journal ends with, or None.
+    """
+    if isinstance(told_after, Unknown):
+        if isinstance(seen, Unknown) or not alone:
+            return Verdict(UNKNOWN, disk, NONE)
+        return Verdict(seen, disk, WINDOW)
+    agrees = same(told_after, disk)
+    if not agrees and told_after is not None and _LOST in told_after:
+        return Verdict(UNKNOWN, disk, NONE)
+    model = disk if agrees else seen
+    after: Text = disk if agrees else _styled(told_after, model)
+    before = _before(seen, told_before, after, chained, verbatim=told_after == disk)
+    if isinstance(before, Unknown):
+        return Verdict(UNKNOWN, disk if agrees else after, NONE)
+    return Verdict(before, after, PAYLOAD)

@@ -1,0 +1,358 @@
+"""Writes what an event tells into manifest and journal.
+
+Lane 0, the heart of the hook. Order of appends, under the path's lock: manifest line, then journal
+record; a crash between the two costs exactness, never the path. Reads no configuration, starts no
+process.
+"""
+
+import os
+import stat
+import zlib
+from collections.abc import Mapping
+
+from gitralph.base import files, gitdir, jsonline, layout
+from gitralph.base.gitdir import Place
+from gitralph.base.layout import Layout
+from gitralph.base.quote import line_form
+from gitralph.hook import journal, locate, sessionfile
+from gitralph.hook.event import Change, Event, Guess, to_bytes
+from gitralph.hook.journal import NONE, Record
+from gitralph.hook.locate import Target
+from gitralph.hook.reconcile import UNKNOWN, Text, Unknown, Verdict, decide, normal, same
+
+TEXT_LIMIT = 5 << 20
+
+
+class OnDisk:
+    """A file as it stands: bytes (None when absent or too large), mode as octal text, blob id, and
+    when it was written, in nanoseconds.
+    """
+
+    __slots__ = ("mode", "mtime", "oid", "text")
+
+    def __init__(
+        self, text: bytes | None, mode: str | None, oid: str | None, mtime: int | None = None
+    ) -> None:
+        self.text = text
+        self.mode = mode
+        self.oid = oid
+        self.mtime = mtime
+
+
+def _hash_file(fd: int, size: int) -> str:
+    from hashlib import sha1
+
+    done = sha1(b"blob %d\0" % size, usedforsecurity=False)
+    while chunk := os.read(fd, 1 << 20):
+        done.update(chunk)
+    return done.hexdigest()
+
+
+def look(file: str) -> OnDisk:
+    """Read a file or link without following it; a folder or device counts as absent."""
+    try:
+        found = os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return OnDisk(None, None, None)
+    if stat.S_ISLNK(found.st_mode):
+        text = os.fsencode(os.readlink(file))
+        return OnDisk(text, "120000", journal.text_id(text))
+    if not stat.S_ISREG(found.st_mode):
+        return OnDisk(None, None, None)
+    mode = "100755" if found.st_mode & 0o100 else "100644"
+    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        size = os.fstat(fd).st_size
+        if size > TEXT_LIMIT:
+            return OnDisk(None, mode, _hash_file(fd, size))
+        text = b"".join(iter(lambda: os.read(fd, 1 << 20), b""))
+    finally:
+        os.close(fd)
+    return OnDisk(text, mode, journal.text_id(text), found.st_mtime_ns)
+
+
+class Seen:
+    """What a pre event saw: text, mode, and how long the journal was."""
+
+    __slots__ = ("journal", "mode", "text")
+
+    def __init__(self, text: Text, mode: str | None, journal: int) -> None:
+        self.text = text
+        self.mode = mode
+        self.journal = journal
+
+
+def _call_file(lay: Layout, session: str, event: Event, path: bytes) -> str:
+    return lay.call(session, f"{event.call or event.tool} {path_text(path)}")
+
+
+def remember(lay: Layout, session: str, event: Event, target: Target) -> None:
+    """Keep what the file holds before the call, for the event that ends it."""
+    disk = look(target.file)
+    if disk.mode is not None and disk.text is None:
+        return  # too large to be told apart later
+    try:
+        size = os.stat(lay.journal(target.path)).st_size
+    except OSError:
+        size = 0
+    path = _call_file(lay, session, event, target.path)
+    where = path_text(target.path)
+    head = {"absent": disk.mode is None, "mode": disk.mode, "journal": size, "path": where}
+    files.make_folder(os.path.dirname(path))
+    files.write_whole(path, jsonline.dumps(head).encode() + b"\n" + zlib.compress(disk.text or b"", 1))
+
+
+def path_text(path: bytes) -> str:
+    """A tree path as JSON keeps it."""
+    return path.decode("utf-8", "surrogateescape")
+
+
+def forget(lay: Layout, session: str, event: Event, path: bytes) -> None:
+    """The call failed: what was kept for it is of no use."""
+    try:
+        os.unlink(_call_file(lay, session, event, path))
+    except OSError:
+        pass
+
+
+def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
+    """What :func:`remember` kept for this call, once."""
+    name = _call_file(lay, session, event, path)
+    try:
+        line, _, packed = files.read_bytes(name, 2 * TEXT_LIMIT).partition(b"\n")
+        os.unlink(name)
+        head = jsonline.loads(line.decode("ascii"))
+        text = zlib.decompressobj().decompress(packed, TEXT_LIMIT + 1)
+    except (OSError, ValueError, zlib.error):
+        return None
+    if not isinstance(head, dict) or type(head.get("journal")) is not int:
+        return None
+    mode = head.get("mode")
+    return Seen(
+        None if head.get("absent") is True else text,
+        mode if isinstance(mode, str) else None,
+        head["journal"],
+    )
+
+
+def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
+    """The text after that the payload's edit makes of the text before, best fit first."""
+    before = change.before if isinstance(seen, Unknown) else seen
+    if change.source is not None:
+        before = change.source.found
+    if change.compute is None or not isinstance(before, bytes):
+        return change.after
+    found = change.compute(normal(before))
+    fits = [text for text in found if same(to_bytes(text), disk)]
+    sure = [text for text in found if not isinstance(text, Guess)]
+    return to_bytes((fits or sure)[0]) if fits or sure else UNKNOWN
+
+
+def _chooser(last: str | None):  # type: ignore[no-untyped-def]
+    def choose(forms: list[bytes]) -> bytes | None:
+        return next((form for form in forms if journal.text_id(form) == last), None)
+
+    return choose
+
+
+def _verdict(change: Change, seen: Seen | None, disk: OnDisk, size: int, last: str | None) -> Verdict:
+    if disk.mode is not None and disk.text is None:
+        return Verdict(UNKNOWN, None, NONE)
+    before: Text = UNKNOWN if seen is None else seen.text
+    alone = seen is not None and seen.journal == size
+    after = None if change.op == "delete" else _computed(change, before, disk.text)
+    if change.weak and not same(after, disk.text):
+        after = UNKNOWN
+    told = UNKNOWN if change.source is not None and seen is not None else change.before
+    return decide(disk.text, before, told, after, alone, _chooser(last))
+
+
+def _op(change: Change, before: Text, after: str | None) -> str:
+    if change.op in ("rename-from", "rename-to"):
+        return change.op
+    if after is None:
+        return "delete"
+    return "create" if before is None else "edit"
+
+
+def _oid(text: Text) -> str | None:
+    return journal.text_id(text) if isinstance(text, bytes) else None
+
+
+def _build(
+    session: str, event: Event, change: Change, found: Verdict, disk: OnDisk, seen: Seen | None
+) -> Record:
+    before, after = found.before, found.after
+    exact = found.exact != NONE and not isinstance(before, Unknown)
+    hunks = None
+    if exact:
+        old = before if isinstance(before, bytes) else b""
+        new = after if isinstance(after, bytes) else b""
+        hunks = [] if old == new else [journal.hunk_between(old, new)]
+    after_id = _oid(after) if exact or isinstance(after, bytes) else disk.oid
+    return Record(
+        session, _op(change, before, after_id), _oid(before), after_id,
+        found.exact if exact else NONE,
+        hunks=hunks, mode=(None if seen is None else seen.mode, disk.mode),
+        unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
+        call=event.call[:200] if event.call else None, ts=sessionfile.now(),
+        other=path_text(change.other) if change.other is not None else None,
+        seen=exact and seen is not None and seen.text == before, mtime=disk.mtime,
+    )  # fmt: skip
+
+
+def _is_told_by(keys: dict[str, object], session: str) -> bool:
+    """True when a journal ends with an edit of the session: a consumption line has no call."""
+    return "call" in keys and keys.get("session") == session
+
+
+def _is_repeat(record: Record, fd: int, disk: str | None) -> bool:
+    """True when the journal tells this very step already: two hooks saw one call."""
+    keys, exact = journal.tail(fd), record.is_exact
+    if exact and record.before == record.after:
+        return False
+    if _is_told_by(keys, record.session) and keys.get("after", "") == record.after:
+        told = exact and keys.get("before") == record.before
+        named = record.call is not None and keys.get("call") == record.call
+        unnamed = record.call is None or keys.get("call") is None
+        if (named and (told or not exact)) or (told and unnamed):
+            return True
+    explained = journal.known_after(keys) == disk != record.after
+    return explained and exact and record.call is not None and journal.tells(fd, record)
+
+
+def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes | None) -> None:
+    """Manifest line, then journal record, both under the journal's lock."""
+    fd = files.open_locked(lay.journal(path))
+    try:
+        if not _is_repeat(record, fd, record.after):
+            files.append_record(lay.manifest(session), line_form(path) + b"\n")
+            journal.append(lay, fd, path, record, before)
+    finally:
+        os.close(fd)
+
+
+def record_change(lay: Layout, session: str, event: Event, change: Change, target: Target) -> None:
+    """Turn one change of one file into a step of its journal."""
+    fd = files.open_locked(lay.journal(target.path))
+    try:
+        seen = recall(lay, session, event, target.path)
+        disk = look(target.file)
+        if seen is not None:
+            change.found = seen.text
+            if change.weak and change.op == "edit" and seen.text == disk.text and seen.mode == disk.mode:
+                return  # nothing happened, whatever the answer was meant to say
+        keys = journal.tail(fd)
+        size = os.fstat(fd).st_size
+        found = _verdict(change, seen, disk, size, journal.known_after(keys))
+        record = _build(session, event, change, found, disk, seen)
+        record.head = gitdir.head_oid(target.place)
+        if _is_repeat(record, fd, disk.oid) or (event.echo and _is_echo(lay, session, record, keys, target)):
+            return
+        files.append_record(lay.manifest(session), line_form(target.path) + b"\n")
+        before = found.before if isinstance(found.before, bytes) else None
+        journal.append(lay, fd, target.path, record, before)
+    finally:
+        os.close(fd)
+
+
+def _is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
+    """True when another event has told this edit, or is about to: a call on the path is open."""
+    if _is_told_by(keys, session) and keys.get("after") == record.after:
+        return True
+    wanted, folder = path_text(target.path), os.path.dirname(lay.call(session, ""))
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        try:
+            head = jsonline.loads(files.read_bytes(f"{folder}/{name}", 8192).partition(b"\n")[0].decode())
+        except (OSError, ValueError):
+            continue
+        if isinstance(head, dict) and head.get("path") == wanted:
+            return True
+    return False
+
+
+def _folder_pairs(change: Change, cwd: str) -> list[Change]:
+    """A renamed folder as the renames of the files in it."""
+    to = os.path.join(cwd, change.to or "")
+    if os.path.islink(to) or not os.path.isdir(to):
+        return [change]
+    pairs = []
+    for folder, folders, names in os.walk(to):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        folders[:] = sorted(set(folders) - set(links) - {".git"})
+        for name in sorted(names + links):
+            new = os.path.join(folder, name)
+            old = os.path.join(change.path, os.path.relpath(new, to))
+            pairs.append(Change(old, "rename", to=new, follow=False))
+    return pairs
+
+
+def _ends(
+    change: Change, cwd: str, environ: Mapping[str, str], lost: list[str]
+) -> list[tuple[Change, Target]]:
+    """A rename as its two ends: each knows its text where the content only moved.
+
+    An end that lies outside is not ours, and the other is a deletion or a creation.
+    """
+    old = _inside(cwd, change.path, environ, lost)
+    new = _inside(cwd, change.to or "", environ, lost)
+    moved = look(new.file) if new is not None else OnDisk(None, None, None)
+    text: Text = UNKNOWN if moved.text is None or change.compute is not None else moved.text
+    before = text if isinstance(change.before, Unknown) else change.before
+    after = text if isinstance(change.after, Unknown) else change.after
+    first = Change(change.path, "rename-from" if new else "delete", before=before, after=None)
+    last = Change(change.to or "", "rename-to" if old else "edit", before=None, after=after)
+    if change.compute is not None and old is not None:
+        last.compute, last.source = change.compute, first
+    first.weak = last.weak = change.weak
+    if old is not None and new is not None and old.place.root == new.place.root:
+        first.other, last.other = new.path, old.path
+    return [(end, target) for end, target in ((first, old), (last, new)) if target is not None]
+
+
+def _inside(
+    cwd: str, path: str, environ: Mapping[str, str], lost: list[str], follow: bool = False
+) -> Target | None:
+    try:
+        return locate.locate(cwd, path, environ, follow)
+    except (locate.ForbiddenError, locate.FallThroughError) as error:
+        lost.append(f"'{path}': {error}")
+    except locate.OutsideError:
+        pass  # another repository's business, or nobody's
+    return None
+
+
+def targets(
+    event: Event, cwd: str, environ: Mapping[str, str], lost: list[str]
+) -> list[tuple[Change, Target]]:
+    """Every file of an event that lies in a worktree, with its place; ``lost`` is told what nobody records.
+
+    Raises locate.OutsideError when none does.
+    """
+    out: list[tuple[Change, Target]] = []
+    for change in event.changes:
+        if change.op == "rename":
+            for pair in _folder_pairs(change, cwd):
+                out += _ends(pair, cwd, environ, lost)
+            continue
+        follow = change.follow or _wrote_through(change, cwd)
+        target = _inside(cwd, change.path, environ, lost, follow)
+        out += [(change, target)] if target is not None else []
+    if event.changes and not out:
+        raise locate.OutsideError("no path of it lies in a worktree")
+    return out
+
+
+def _wrote_through(change: Change, cwd: str) -> bool:
+    """True when ``change`` names a link but its text stands in the file that the link names."""
+    full = os.path.join(cwd, change.path)
+    if not isinstance(change.after, bytes) or "\0" in full or not os.path.islink(full):
+        return False
+    if os.fsencode(os.readlink(full)) == change.after:
+        return False
+    return same(look(os.path.realpath(full)).text, change.after)
+
+
+def layout_of(place: Place) -> Layout:
+    """The state folder of an edit's worktree, made when missing."""
+    return layout.for_place(place)

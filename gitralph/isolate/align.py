@@ -1,0 +1,75 @@
+"""Matches HEAD's lines to the atoms of a weave that does not rebuild it.
+
+Lines are first matched to what our commits left visible, and only inside the differing places to
+atoms nobody committed. Must not decide what a match means (see `head`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from gitralph.isolate.linediff import hunks
+from gitralph.isolate.lines import ends_with_newline, split_lines
+from gitralph.isolate.materialize import flags_of, states
+from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Weave
+
+
+@dataclass(slots=True)
+class Match:
+    """Which atoms HEAD shows; `concerned` are those in places where HEAD differs."""
+
+    present: bytearray
+    concerned: list[int] = field(default_factory=list)
+    foreign: list[tuple[int, list[bytes]]] = field(default_factory=list)
+    """Runs of lines HEAD has and no atom stands for, with the atom they follow."""
+    crowded: set[int] = field(default_factory=set)
+    """The concerned atoms in places where HEAD has such lines."""
+
+
+def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
+    """Match HEAD's text against the weave in which `units` are committed."""
+    shown = states(weave, flags_of(weave, units))
+    match = Match(bytearray(shown))
+    _rims(match, shown, head)
+    visible = [atom for atom in weave.order() if shown[atom]] if shown[EXISTS] else []
+    for atom in weave.order() if not shown[EXISTS] else []:
+        match.present[atom] = 0
+    old = [weave.line[atom] for atom in visible]
+    new = [weave.line_id(line) for line in split_lines(head)]
+    single = {line for line, n in Counter(old).items() if n == 1}
+    single &= {line for line, n in Counter(new).items() if n == 1}
+    for low_old, high_old, low_new, high_new in hunks(old, new, single.__contains__):
+        left = visible[low_old - 1] if low_old else START
+        right = visible[high_old] if high_old < len(visible) else END
+        _place(weave, match, left, right, new[low_new:high_new])
+    return match
+
+
+def _rims(match: Match, shown: bytearray, head: bytes | None) -> None:
+    match.present[EXISTS] = head is not None
+    match.concerned.append(EXISTS)
+    if head:
+        match.present[NEWLINE] = ends_with_newline(head)
+        match.concerned.append(NEWLINE)
+
+
+def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) -> None:
+    """Match the lines of one differing place to the atoms between its two neighbours."""
+    atoms = list(weave.between(left, right))
+    for atom in atoms:
+        match.present[atom] = 0
+    match.concerned.extend(atoms)
+    old = [weave.line[atom] for atom in atoms]
+    place = left
+    for tag, low_old, high_old, low_new, high_new in SequenceMatcher(
+        None, old, fresh, autojunk=False
+    ).get_opcodes():
+        if tag == "equal":
+            for atom in atoms[low_old:high_old]:
+                match.present[atom] = 1
+        elif high_new > low_new:
+            place = atoms[high_old - 1] if high_old else left
+            match.foreign.append((place, [weave.texts[line] for line in fresh[low_new:high_new]]))
+            match.crowded.update(atoms)

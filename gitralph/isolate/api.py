@@ -1,0 +1,124 @@
+"""The words the separation speaks: what goes in and what comes out.
+
+Plain values, so that a caller can build and print them without knowing how lines are told
+apart. Must not hold any rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Reason = Literal["entangled", "stale"]
+UNRECORDED = "unrecorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """What a person gave to a session in one place: `count` lines from index `at`, with what they removed.
+
+    `end` says that the change of the newline at the end of the file belongs to it.
+    """
+
+    at: int
+    count: int = 0
+    removed: tuple[bytes, ...] = ()
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One recorded edit of a path, or a gap, which is a change nobody recorded.
+
+    `over` holds the keys of earlier steps whose result this step's `before` does not know:
+    it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
+    recorded. `seen` says that `before` stood on disk right before the edit. A step with `takes` changes
+    no text: it gives its owner what nobody recorded (see `handover`).
+    """
+
+    key: str
+    owner: str | None
+    before: bytes | None
+    after: bytes | None
+    over: tuple[str, ...] = ()
+    head: str | None = None
+    seen: bool = False
+    takes: tuple[Take, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The steps of a path from one place on; what came before it is settled.
+
+    `commits` are the names of the units that commits of ours took: after the last one, after the
+    one before it, and so on. HEAD may have been rewound to any of them.
+    """
+
+    steps: tuple[Step, ...]
+    commits: tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """One of the owner's edits that cannot be committed now, and whose edits are in the way."""
+
+    reason: Reason
+    lines: tuple[int, int] | None
+    sessions: tuple[str, ...]
+    detail: str
+    units: tuple[str, ...]
+    other_lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the user should be told about a commit that goes through.
+
+    Kinds: `absorbed` (another owner's version was replaced whole and is gone), `reverted` (the edit
+    was taken back), `pending_paths` (the edit removes lines that are not committed yet), `reanchored`
+    (HEAD moved outside, and it is certain how), `rewound` (HEAD no longer holds units that were
+    committed before).
+    """
+
+    kind: str
+    lines: tuple[int, int] | None
+    sessions: tuple[str, ...]
+    detail: str
+    units: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """What to commit for one path, or why not.
+
+    `taken` are the names the caller keeps and passes back as `committed`, as they are: a name that
+    ends with `~` is a unit taken by absorbing it. `reading` is how the records were read.
+    """
+
+    text: bytes | None
+    taken: tuple[str, ...] = ()
+    left: tuple[Left, ...] = ()
+    refused: bool = False
+    includes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    void: tuple[str, ...] = ()
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineOwner:
+    """Who wrote one line of the working tree; `key` is None for a line older than the journal."""
+
+    owner: str | None
+    key: str | None
+    unit: str | None
+    committed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """One unit that still makes the working tree differ from HEAD."""
+
+    unit: str
+    owner: str | None
+    lines: tuple[int, int] | None

@@ -1,0 +1,323 @@
+"""Folds recorded steps into a weave: diff, moves and returns, units.
+
+Each step is read against the text before it and nothing later, so that replaying a journal
+gives the same units with the same names. Must not look at HEAD or at what is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+
+from gitralph.isolate.api import Step
+from gitralph.isolate.handover import hand_over
+from gitralph.isolate.linediff import Range, hunks
+from gitralph.isolate.lines import common_lines, complete, ends_with_newline
+from gitralph.isolate.materialize import flags_of, states, text_of
+from gitralph.isolate.moves import Surroundings, origins, returning
+from gitralph.isolate.place import birthplace, rest_of_slide
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
+
+GAP = "g:"
+"""Key prefix of a change nobody recorded; the rest is the key of the step that revealed it."""
+
+TAIL = GAP + "end"
+"""The gap between the last step and the working tree; its units have no lasting name."""
+
+
+def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collection[str]] = ()) -> Weave:
+    """Build the weave of a path from its steps and the bytes on disk.
+
+    `commits` are the names of the units that commits of ours held, latest first: their texts are
+    what a checkout puts back, though no step may ever have left them on disk.
+    """
+    weave = Weave(steps[0].before if steps else worktree)
+    landed = _Landed(weave, commits)
+    for step in steps:
+        if step.before != weave.text:
+            _Folding(weave, GAP + step.key, None, landed).run(step.before)
+        _Folding(weave, step.key, step.owner, landed if step.owner is None else None).run(step.after)
+        if step.takes:
+            hand_over(weave, step)
+    if weave.text != worktree:
+        _Folding(weave, TAIL, None, landed).run(worktree)
+    return weave
+
+
+_COMMITS = 4
+"""So many commits of ours back a text that returns is looked for; a checkout mostly brings the last."""
+
+
+class _Landed:
+    """The texts that commits of ours made, each worked out again only when a unit of it was folded."""
+
+    def __init__(self, weave: Weave, commits: Sequence[Collection[str]]) -> None:
+        self.weave = weave
+        self.names = [
+            frozenset(name.removesuffix("~") for name in names) for names in commits[:_COMMITS] if names
+        ]
+        self.units: list[list[int]] = [[] for _ in self.names]
+        self.texts: list[tuple[int, bytes | None, list[int]]] = [(-1, None, []) for _ in self.names]
+        self.looked = 1
+
+    def shown(self, text: bytes | None) -> list[int] | None:
+        """Return the atoms of the commit that has this text, None where none has."""
+        for at in range(self.looked, len(self.weave.units)):
+            key = self.weave.units[at].key
+            for names, units in zip(self.names, self.units, strict=True):
+                if key in names or key.rpartition(".")[0] in names:
+                    units.append(at)
+        self.looked = len(self.weave.units)
+        for number, units in enumerate(self.units):
+            if self.texts[number][0] != len(units):
+                order = self.weave.order()
+                shown = states(self.weave, flags_of(self.weave, units))
+                found = text_of(self.weave, order, shown)
+                self.texts[number] = len(units), found, [atom for atom in order if shown[atom]]
+            if self.texts[number][1] == text and text is not None:
+                return self.texts[number][2]
+        return None
+
+
+class _Folding:
+    """One step on its way into the weave."""
+
+    def __init__(self, weave: Weave, key: str, owner: str | None, landed: _Landed | None = None) -> None:
+        self.landed = landed
+        self.weave = weave
+        self.key = key
+        self.owner = owner
+        self.first = len(weave.hunks)
+        self.joined: list[int] = []
+        """Per new hunk the new hunk whose unit it shares."""
+
+    def run(self, after: bytes | None) -> None:
+        weave = self.weave
+        if after == weave.text:
+            weave.steps.append(self.key)
+            return
+        then = self._known(after)
+        if then is not None:
+            ranges = self._return_to(then)
+            self._join_moved_back(self._removers())
+            self._rims(after, ranges)
+            self._finish(after)
+            return
+        ranges, fresh = self._ranges(after)
+        surroundings = Surroundings(weave, ranges, fresh)
+        for _ in ranges:
+            self._new_hunk()
+        for index in reversed(range(len(ranges))):
+            hunk = self.first + index
+            low_old, high_old, low_new, high_new = ranges[index]
+            self._splice(hunk, low_old, high_old, fresh[low_new:high_new], surroundings)
+        self._moves(surroundings)
+        self._rims(after, ranges)
+        self._finish(after)
+
+    def _finish(self, after: bytes | None) -> None:
+        weave = self.weave
+        self._name_units()
+        weave.text = after
+        weave.steps.append(self.key)
+        weave.known.setdefault(after, len(weave.hunks))
+
+    def _known(self, after: bytes | None) -> list[int] | None:
+        """Return the lines of a text that the file had before, or that a commit of ours made."""
+        weave = self.weave
+        if after in weave.known:
+            hunks = weave.known[after]
+            return [atom for atom in weave.order() if weave.visible_at(atom, hunks)]
+        return self.landed.shown(after) if self.landed is not None else None
+
+    def _return_to(self, then: list[int]) -> list[Range]:
+        """Go back to a text the file had before: each line of it is the line that stood there.
+
+        A stash, a checkout or an undo brings lines back that say nothing about themselves, such as a
+        brace, and several at once; a diff would take some of them for new.
+        """
+        weave = self.weave
+        shown = set(weave.shown)
+        wanted = set(then)
+        ranges: list[Range] = []
+        left, made = START, None
+        for atom in [*(a for a in weave.order() if a in shown or a in wanted), END]:
+            if atom == END or (atom in shown and atom in wanted):
+                if made is not None:
+                    made.right = atom
+                left, made = atom, None
+                continue
+            if made is None:
+                made = weave.hunks[self._new_hunk()]
+                made.left = left
+                ranges.append((0, 0, 0, 0))
+            back = atom in wanted
+            weave.operate(atom, len(weave.hunks) - 1, back)
+            (made.undels if back else made.dels).append(atom)
+            weave.count[weave.line[atom]] = weave.count.get(weave.line[atom], 0) + (1 if back else -1)
+        weave.shown = then
+        return ranges
+
+    def _new_hunk(self) -> int:
+        self.weave.hunks.append(Hunk())
+        self.joined.append(len(self.joined))
+        return len(self.weave.hunks) - 1
+
+    def _ranges(self, after: bytes | None) -> tuple[list[Range], list[int]]:
+        """Diff against the current text; old ends are indices of visible lines."""
+        weave = self.weave
+        old, new = complete(weave.text), complete(after)
+        head, tail = common_lines(old, new)
+        start = old.count(b"\n", 0, head)
+        stop = start + old.count(b"\n", head, len(old) - tail)
+        window = [weave.line[atom] for atom in weave.shown[start:stop]]
+        fresh = [weave.line_id(line) for line in new[head : len(new) - tail].split(b"\n")[:-1]]
+        found = hunks(window, fresh, lambda line: weave.count.get(line) == 1)
+        ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
+        if self.owner is None:
+            ranges = [part for each in ranges for part in self._by_owner(each)]
+        return ranges, fresh
+
+    def _by_owner(self, each: Range) -> list[Range]:
+        """Split what nobody recorded where it goes from one owner's lines to another's, line for line.
+
+        A formatter rewrites the lines of two sessions at once; each may take its own (see `follow`).
+        Where the lines do not pair one to one nobody can say which became which.
+        """
+        low_old, high_old, low_new, high_new = each
+        if high_old - low_old != high_new - low_new:
+            return [each]
+        weave = self.weave
+        births = [weave.birth[atom] for atom in weave.shown[low_old:high_old]]
+        makers = [(birth == BASE, weave.owner_of(birth)) for birth in births]
+        cuts = [at for at in range(1, len(makers)) if makers[at] != makers[at - 1]]
+        rims = [0, *cuts, len(makers)]
+        return [(low_old + a, low_old + b, low_new + a, low_new + b) for a, b in pairwise(rims)]
+
+    def _splice(self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings) -> None:
+        """Put one hunk into the weave."""
+        weave = self.weave
+        if start == stop:
+            up = rest_of_slide(weave, self.owner, start, fresh)
+            start, stop = start - up, stop - up
+            fresh = fresh[len(fresh) - up :] + fresh[: len(fresh) - up] if up else fresh
+        removed = weave.shown[start:stop]
+        left = weave.shown[start - 1] if start else START
+        right = weave.shown[stop] if stop < len(weave.shown) else END
+        made = weave.hunks[hunk]
+        made.left, made.right = left, right
+        gone = set(removed)
+        dead = [atom for atom in weave.between(left, right) if atom not in gone]
+        back = returning(weave, dead, fresh, surroundings)
+        if removed and dead:
+            made.crossed = _crossed(weave, removed, set(dead) - set(back.values()))
+        place = removed[-1] if removed else birthplace(weave, left, right, dead, start)
+        self._delete(hunk, removed)
+        weave.shown[start:stop] = self._grow(hunk, place, fresh, back)
+
+    def _delete(self, hunk: int, removed: list[int]) -> None:
+        weave = self.weave
+        for atom in removed:
+            weave.operate(atom, hunk, False)
+            weave.count[weave.line[atom]] -= 1
+        weave.hunks[hunk].dels = removed
+
+    def _grow(self, hunk: int, place: int, fresh: list[int], back: dict[int, int]) -> list[int]:
+        """Insert the new lines, returning those that were there before; the new visible run."""
+        weave = self.weave
+        if back:
+            place = weave.prev[back[min(back)]]
+        made = weave.hunks[hunk]
+        grown: list[int] = []
+        for index, line in enumerate(fresh):
+            atom = back.get(index)
+            if atom is None:
+                atom = weave.insert(place, line, hunk)
+                made.births.append(atom)
+            else:
+                weave.operate(atom, hunk, True)
+                made.undels.append(atom)
+            weave.count[line] = weave.count.get(line, 0) + 1
+            grown.append(atom)
+            place = atom
+        return grown
+
+    def _moves(self, surroundings: Surroundings) -> None:
+        """Link lines that repeat older text; a move is one unit with what it took away."""
+        weave = self.weave
+        taken_by = self._removers()
+        for at, made in enumerate(weave.hunks[self.first :]):
+            for atom, origin in origins(weave, made.births, surroundings, taken_by):
+                weave.origin[atom] = origin
+                if origin in taken_by:
+                    self._join(at, taken_by[origin])
+        self._join_moved_back(taken_by)
+
+    def _removers(self) -> dict[int, int]:
+        """Map the atoms this step removed to its hunks."""
+        made = enumerate(self.weave.hunks[self.first :])
+        return {atom: at for at, hunk in made for atom in hunk.dels}
+
+    def _join_moved_back(self, taken_by: dict[int, int]) -> None:
+        """What came back left another place in the same step."""
+        weave = self.weave
+        for at, made in enumerate(weave.hunks[self.first :]):
+            for atom in made.undels:
+                for other in weave.seen[weave.line[atom]]:
+                    if other in taken_by:
+                        self._join(at, taken_by[other])
+
+    def _root(self, index: int) -> int:
+        while self.joined[index] != index:
+            index = self.joined[index]
+        return index
+
+    def _join(self, one: int, other: int) -> None:
+        low, high = sorted((self._root(one), self._root(other)))
+        self.joined[high] = low
+
+    def _rims(self, after: bytes | None, ranges: list[Range]) -> None:
+        """Record creation, deletion, and whether the last line is complete."""
+        weave = self.weave
+        if (weave.text is None) != (after is None):
+            hunk = self.first if ranges else self._new_hunk()
+            weave.operate(EXISTS, hunk, after is not None)
+            made = weave.hunks[hunk]
+            (made.undels if after is not None else made.dels).append(EXISTS)
+            for index in range(1, len(self.joined)):
+                self._join(0, index)
+        if after:
+            self._newline(ends_with_newline(after), ranges)
+
+    def _newline(self, is_complete: bool, ranges: list[Range]) -> None:
+        weave = self.weave
+        last = weave.hunks[self.first + len(ranges) - 1] if ranges else None
+        at_end = last is not None and last.right == END
+        # Whoever appends complete lines completes the file, also where the newline that ends
+        # it is another's and not committed yet.
+        shared = at_end and is_complete and weave.ops[NEWLINE] is not None
+        if is_complete == weave.complete and not shared:
+            return
+        hunk = self.first + len(ranges) - 1 if at_end else self._new_hunk()
+        weave.operate(NEWLINE, hunk, is_complete)
+        made = weave.hunks[hunk]
+        (made.undels if is_complete else made.dels).append(NEWLINE)
+        weave.complete = is_complete
+
+    def _name_units(self) -> None:
+        weave = self.weave
+        named: dict[int, int] = {}
+        for index in range(len(self.joined)):
+            root = self._root(index)
+            if root not in named:
+                key = f"{self.key}.{len(named)}"
+                named[root] = len(weave.units)
+                weave.units.append(Unit(key, self.owner, len(weave.steps)))
+            weave.units[named[root]].hunks.append(self.first + index)
+            weave.hunks[self.first + index].unit = named[root]
+
+
+def _crossed(weave: Weave, removed: list[int], dead: set[int]) -> list[int]:
+    if len(removed) < 2:
+        return []
+    return [atom for atom in weave.between(removed[0], removed[-1]) if atom in dead]

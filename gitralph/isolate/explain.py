@@ -1,0 +1,98 @@
+"""Words for an answer: line numbers of the working tree, sessions, notes.
+
+Must not decide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitralph.isolate.api import UNRECORDED, Left, Note, Reason
+from gitralph.isolate.rules import Need
+from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Weave
+
+Lines = tuple[int, int] | None
+
+
+class Places:
+    """Line numbers of units in the working tree."""
+
+    def __init__(self, weave: Weave) -> None:
+        self.weave = weave
+        self.numbers = {atom: at for at, atom in enumerate(weave.shown, 1)}
+
+    def of_unit(self, unit: int) -> Lines:
+        """Return the first and last line of a unit, or the line next to what it removed."""
+        if not self.numbers:
+            return None
+        atoms = self.weave.atoms_of(self.weave.units[unit])
+        own = [self.numbers[atom] for atom in atoms if atom in self.numbers]
+        if not own:
+            own = [self._near(atom) for atom in atoms if atom not in (EXISTS, NEWLINE)]
+        return (min(own), max(own)) if own else (len(self.numbers), len(self.numbers))
+
+    def of_units(self, units: Iterable[int]) -> Lines:
+        """Return the range that spans several units."""
+        ranges = [lines for lines in map(self.of_unit, units) if lines]
+        return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+
+    def _near(self, atom: int) -> int:
+        while atom not in (START, END) and atom not in self.numbers:
+            atom = self.weave.prev[atom]
+        return self.numbers.get(atom, 1)
+
+
+def sessions_of(weave: Weave, units: Iterable[int]) -> tuple[str, ...]:
+    """Return the owners of units, each once."""
+    owners = (weave.units[unit].owner for unit in sorted(units))
+    return tuple(dict.fromkeys(owner if owner is not None else UNRECORDED for owner in owners))
+
+
+def keys_of(weave: Weave, units: Iterable[int]) -> tuple[str, ...]:
+    """Return the names of units, in the order they were made."""
+    return tuple(weave.units[unit].key for unit in sorted(units))
+
+
+def who(sessions: Iterable[str]) -> str:
+    """Name sessions in a sentence."""
+    named = ["somebody without a session" if name == UNRECORDED else f"session '{name}'" for name in sessions]
+    return " and ".join(named)
+
+
+def left_of(weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool) -> list[Left]:
+    """Turn unmet needs into one entry per unit of the owner; `moved`: HEAD had commits of ours."""
+    by_unit: dict[int, list[Need]] = {}
+    for need in needs:
+        by_unit.setdefault(weave.hunks[need.hunk].unit, []).append(need)
+    stale = drift if moved else set[int]()
+    return [_left(weave, places, unit, by_unit[unit], stale) for unit in sorted(by_unit)]
+
+
+def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> Left:
+    others = {weave.hunks[need.other].unit for need in needs}
+    others.discard(unit)
+    sessions = sessions_of(weave, others)
+    reason: Reason = "stale" if others & drift else "entangled"
+    other_lines = places.of_units(others)
+    detail = f"{needs[0].why} uncommitted {_lines(other_lines)}of {who(sessions)}"
+    if reason == "stale":
+        detail = "HEAD holds other text here than the records start from"
+    keys = keys_of(weave, [unit])
+    return Left(reason, places.of_unit(unit), sessions, detail, keys, other_lines)
+
+
+def _lines(lines: Lines) -> str:
+    if lines is None:
+        return "lines "
+    return f"line {lines[0]} " if lines[0] == lines[1] else f"lines {lines[0]}-{lines[1]} "
+
+
+def note(weave: Weave, places: Places, kind: str, units: set[int], detail: str) -> Note:
+    """Make a note about some units."""
+    return Note(
+        kind,
+        places.of_units(sorted(units)),
+        sessions_of(weave, units),
+        detail,
+        keys_of(weave, units),
+    )

@@ -1,0 +1,265 @@
+"""Fits the weave to HEAD, also where HEAD moved without us.
+
+The units our own commits consumed must rebuild HEAD's text. Where they do not, somebody
+committed with plain git, pulled, rewound, or had changed the file before the first record. What
+HEAD holds is then matched to whole units, to single lines of units, and what is left becomes a gap
+between HEAD and the working tree that nobody may build on. Must never guess: the result either
+rebuilds HEAD and the working tree byte for byte, or there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from gitralph.isolate.align import Match, match_head
+from gitralph.isolate.materialize import flags_of, states, text_of
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
+
+DRIFT = "head"
+"""Key of the units that stand for differences between HEAD and the first known text."""
+
+REST = "+"
+"""Ends the name of what is left of a unit that HEAD held once and holds in part now."""
+
+
+@dataclass(slots=True)
+class Anchored:
+    """Which units HEAD holds; `drift` are the units nobody may build on."""
+
+    units: set[int]
+    drift: set[int] = field(default_factory=set)
+    added: set[int] = field(default_factory=set)
+    rewound: set[int] = field(default_factory=set)
+    moved: bool = False
+    rests: dict[int, int] = field(default_factory=dict)
+    """Hunk to the hunk that stands for what HEAD lacks of it."""
+
+
+def exactly(weave: Weave, units: Iterable[int], head: bytes | None) -> bool:
+    """Tell whether these units rebuild HEAD's text."""
+    return _text(weave, set(units)) == head
+
+
+def anchor(weave: Weave, committed: Iterable[int], head: bytes | None) -> Anchored | None:
+    """Find the units that HEAD holds, or None where that cannot be said with certainty."""
+    units = set(committed)
+    if exactly(weave, units, head):
+        return Anchored(units)
+    worktree = weave.text
+    match = match_head(weave, units, head)
+    found = _whole_units(weave, set(units), match)
+    anchored = Anchored(found, added=found - units, rewound=units - found, moved=True)
+    if _text(weave, found) != head:
+        _split(weave, anchored, match)
+        _drift(weave, anchored, match)
+    _bury(weave, anchored, match)
+    everything = set(range(len(weave.units)))
+    if _text(weave, anchored.units) != head or _text(weave, everything) != worktree:
+        return None
+    return anchored
+
+
+def _text(weave: Weave, units: set[int]) -> bytes | None:
+    return text_of(weave, weave.order(), states(weave, flags_of(weave, units)))
+
+
+def _whole_units(weave: Weave, units: set[int], match: Match) -> set[int]:
+    """Add and take out whole units as long as each brings the text closer to HEAD."""
+    concerned = set(match.concerned)
+    changed = True
+    while changed:
+        changed = False
+        for index in range(1, len(weave.units)):
+            trial = units ^ {index}
+            atoms = weave.atoms_of(weave.units[index])
+            if concerned.isdisjoint(atoms):
+                continue
+            before, after = (_wrong(weave, some, atoms, match) for some in (units, trial))
+            if after < before and (after == 0 or _wrong_own(weave, trial, index, match) == 0):
+                units, changed = trial, True
+    return units
+
+
+def _wrong(weave: Weave, units: set[int], atoms: list[int], match: Match) -> int:
+    shown = states(weave, flags_of(weave, units))
+    return sum(shown[atom] != match.present[atom] for atom in atoms)
+
+
+def _wrong_own(weave: Weave, units: set[int], index: int, match: Match) -> int:
+    """Count the atoms on which this unit had the last word and that still do not fit."""
+    last = [
+        atom
+        for hunk in weave.units[index].hunks
+        for atom in weave.hunks[hunk].touched()
+        if not weave.ops[atom] or (weave.ops[atom] or [0])[-1] >> 1 == hunk
+    ]
+    return _wrong(weave, units, last, match)
+
+
+def _differing(weave: Weave, anchored: Anchored, match: Match) -> list[int]:
+    shown = states(weave, flags_of(weave, anchored.units))
+    return [atom for atom in match.concerned if shown[atom] != match.present[atom]]
+
+
+def _split(weave: Weave, anchored: Anchored, match: Match) -> None:
+    """Settle the lines in which HEAD holds part of a unit; the rest stays its owner's to commit.
+
+    What settles are the first operations on a line, as many as leave it as HEAD has it. At most
+    the last one is over: it undoes them, and is pending, whoever made it.
+    """
+    for atom in _differing(weave, anchored, match):
+        wanted = bool(match.present[atom])
+        born = weave.birth[atom] != BASE
+        ops = weave.ops[atom] or []
+        fitting = [wanted, *(bool(op & 1) == wanted and _is_in_head(weave, op, match) for op in ops)]
+        place = max((at for at, fits in enumerate(fitting) if fits), default=-1)
+        if place < 0 and (not born or atom in match.crowded):
+            continue  # HEAD lacks the line for a reason of its own: `_drift` says so
+        rest = ops[place:] if place >= 0 else ops
+        if place >= 0:
+            _settle(weave, atom, rest, wanted)
+        else:
+            _hold_back_birth(weave, anchored, atom)
+        for op in rest:
+            if weave.hunks[op >> 1].unit in anchored.units:
+                _hold_back(weave, anchored, atom, op)
+
+
+def _is_in_head(weave: Weave, op: int, match: Match) -> bool:
+    """Tell whether HEAD can hold an operation: a replacement only with something of what it brought."""
+    births = weave.hunks[op >> 1].births
+    return bool(op & 1) or not births or any(match.present[atom] for atom in births)
+
+
+def _settle(weave: Weave, atom: int, rest: list[int], wanted: bool) -> None:
+    """Make an atom's state in HEAD part of the base; `rest` are the operations since."""
+    kept = {op >> 1 for op in rest}
+    for hunk in {weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or ())} - kept:
+        _forget(weave, hunk, atom)
+    weave.birth[atom] = BASE
+    weave.ops[atom] = [*([] if wanted else [BASE << 1]), *rest] or None
+
+
+def _forget(weave: Weave, hunk: int, atom: int) -> None:
+    made = weave.hunks[hunk]
+    for atoms in (made.births, made.dels, made.undels, made.crossed):
+        if atom in atoms:
+            atoms.remove(atom)
+
+
+def _hold_back_birth(weave: Weave, anchored: Anchored, atom: int) -> None:
+    """HEAD lost a line of a unit it otherwise holds."""
+    hunk = weave.birth[atom]
+    if weave.hunks[hunk].unit in anchored.units:
+        _forget(weave, hunk, atom)
+        rest = _rest_of(weave, anchored, hunk)
+        weave.hunks[rest].births.append(atom)
+        weave.birth[atom] = rest
+
+
+def _hold_back(weave: Weave, anchored: Anchored, atom: int, op: int) -> None:
+    """HEAD lost what a unit it otherwise holds did to a line."""
+    hunk, value = op >> 1, op & 1
+    _forget(weave, hunk, atom)
+    rest = _rest_of(weave, anchored, hunk)
+    (weave.hunks[rest].undels if value else weave.hunks[rest].dels).append(atom)
+    weave.ops[atom] = [rest << 1 | value if one == op else one for one in weave.ops[atom] or ()]
+
+
+def _rest_of(weave: Weave, anchored: Anchored, hunk: int) -> int:
+    """Return the hunk that stands for what HEAD lacks of another; its unit has the same owner."""
+    if hunk in anchored.rests:
+        return anchored.rests[hunk]
+    whole, made = weave.unit_of(hunk), Hunk()
+    twins = [anchored.rests[other] for other in whole.hunks if other in anchored.rests]
+    if twins:
+        made.unit = weave.hunks[twins[0]].unit
+    else:
+        made.unit = len(weave.units)
+        weave.units.append(Unit(whole.key + REST, whole.owner, whole.step))
+    made.left, made.right = weave.hunks[hunk].left, weave.hunks[hunk].right
+    anchored.rests[hunk] = len(weave.hunks)
+    weave.units[made.unit].hunks.append(len(weave.hunks))
+    weave.hunks.append(made)
+    return anchored.rests[hunk]
+
+
+def _bury(weave: Weave, anchored: Anchored, match: Match) -> None:
+    """Settle as dead what HEAD passed over: text whose replacement was replaced by text in HEAD.
+
+    Somebody who commits H, which stood where Z stood, which stood where A stood, has decided over
+    A too, whoever wrote it. Without this a later commit of A's owner would bring A back.
+    """
+    shown = states(weave, flags_of(weave, anchored.units))
+    held = [
+        hunk
+        for unit in sorted(anchored.units - anchored.drift)
+        for hunk in (weave.units[unit].hunks if unit else [])
+    ]
+    todo = [atom for hunk in held if weave.hunks[hunk].births for atom in weave.hunks[hunk].dels]
+    done: set[int] = set()
+    while todo:
+        atom = todo.pop()
+        if atom in done or atom in (EXISTS, NEWLINE) or shown[atom] or weave.visible(atom):
+            continue
+        done.add(atom)
+        for hunk in _pending_makers(weave, anchored, atom):
+            todo += weave.hunks[hunk].dels
+    for atom in done:
+        if any(_pending_makers(weave, anchored, atom)):
+            _settle(weave, atom, [], wanted=False)
+
+
+def _pending_makers(weave: Weave, anchored: Anchored, atom: int) -> Iterator[int]:
+    """Yield the hunks outside HEAD that once made an atom visible."""
+    for hunk in (weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or () if op & 1)):
+        if hunk != BASE and weave.hunks[hunk].unit not in anchored.units:
+            yield hunk
+
+
+def _drift(weave: Weave, anchored: Anchored, match: Match) -> None:
+    """Make a gap of nobody's from HEAD to the text the journal starts from."""
+    for atom in _differing(weave, anchored, match):
+        if atom == NEWLINE:
+            _drift_newline(weave, anchored, bool(match.present[NEWLINE]))
+        elif match.present[atom]:
+            return  # `head` finds that the text does not fit
+        else:
+            _drift_line(weave, anchored, atom)
+    for place, contents in match.foreign:
+        hunk = _drift_hunk(weave, anchored)
+        for content in contents:
+            place = weave.insert(place, weave.line_id(content), BASE)
+            weave.operate(place, hunk, False)
+            weave.hunks[hunk].dels.append(place)
+
+
+def _drift_hunk(weave: Weave, anchored: Anchored) -> int:
+    unit = Unit(f"{DRIFT}.{len(anchored.drift)}", None, -1)
+    made = Hunk()
+    made.unit = len(weave.units)
+    unit.hunks.append(len(weave.hunks))
+    weave.units.append(unit)
+    weave.hunks.append(made)
+    anchored.drift.add(made.unit)
+    return unit.hunks[0]
+
+
+def _drift_line(weave: Weave, anchored: Anchored, atom: int) -> None:
+    """HEAD lacks a line: from now on it counts as inserted by nobody, before anything else."""
+    kept = [op for op in weave.ops[atom] or () if weave.hunks[op >> 1].unit not in anchored.units]
+    kept = [op for op in kept if op >> 1 != BASE]
+    if weave.birth[atom] != BASE:
+        weave.hunks[weave.birth[atom]].births.remove(atom)
+    hunk = _drift_hunk(weave, anchored)
+    weave.birth[atom] = hunk
+    weave.hunks[hunk].births.append(atom)
+    weave.ops[atom] = kept or None
+
+
+def _drift_newline(weave: Weave, anchored: Anchored, is_complete: bool) -> None:
+    kept = [op for op in weave.ops[NEWLINE] or () if weave.hunks[op >> 1].unit not in anchored.units]
+    kept = [op for op in kept if op >> 1 != BASE]
+    hunk = _drift_hunk(weave, anchored)
+    weave.ops[NEWLINE] = [BASE << 1 | is_complete, hunk << 1 | (not is_complete), *kept]

@@ -1,0 +1,105 @@
+"""Recognises text that comes back: restored beside its dead twin, moved, or pasted elsewhere.
+
+A line that returns where it stood is the old line, so that stash and pop give it back to whoever
+wrote it. A line that turns up elsewhere is new, with a link to where it came from. Must only
+trust lines that cannot be a coincidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitralph.isolate.linediff import Range, rising
+from gitralph.isolate.lines import has_words
+from gitralph.isolate.weave import Weave
+
+
+class Surroundings:
+    """What one step takes away, counted before the step changes the weave."""
+
+    def __init__(self, weave: Weave, ranges: Sequence[Range], fresh: Sequence[int]) -> None:
+        self.elsewhere: dict[int, int] = {}
+        """Line id to how often it stays visible, for the lines this step removes."""
+        count = weave.count
+        for start, stop, _, _ in ranges:
+            for atom in weave.shown[start:stop]:
+                line = weave.line[atom]
+                self.elsewhere[line] = self.elsewhere.get(line, count[line]) - 1
+        self._kept = {line: count.get(line, 0) for line in fresh} | self.elsewhere
+
+    def telling(self, weave: Weave, line: int) -> bool:
+        """Tell whether a line of the new text can only have come from where it was before."""
+        return self._kept[line] == 0 and has_words(weave.texts[line])
+
+
+def returning(
+    weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings
+) -> dict[int, int]:
+    """Map indices of new lines to the dead atoms they bring back, in the same order."""
+    if not dead or not fresh:
+        return {}
+    inverse = _inverse(weave, dead, fresh)
+    if inverse:
+        return dict(enumerate(inverse))
+    pairs = rising(_twins(weave, dead, fresh, surroundings))
+    return _grown(weave, dead, fresh, {new: old for old, new in pairs})
+
+
+def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:
+    """Find an earlier hunk whose removal the new lines take back exactly."""
+    killed: dict[int, list[int]] = {}
+    for atom in dead:
+        killed.setdefault(_killer(weave, atom), []).append(atom)
+    for hunk in sorted(killed, reverse=True):
+        if [weave.line[atom] for atom in killed[hunk]] == list(fresh):
+            return killed[hunk]
+    return []
+
+
+def _killer(weave: Weave, atom: int) -> int:
+    ops = weave.ops[atom]
+    return ops[-1] >> 1 if ops else 0
+
+
+def _twins(
+    weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings
+) -> list[tuple[int, int]]:
+    """Pair telling new lines with the dead atom of the same content that died last."""
+    latest: dict[int, int] = {}
+    for at, atom in enumerate(dead):
+        line = weave.line[atom]
+        if line not in latest or _killer(weave, atom) >= _killer(weave, dead[latest[line]]):
+            latest[line] = at
+    times: dict[int, int] = {}
+    for line in fresh:
+        times[line] = times.get(line, 0) + 1
+    return [
+        (latest[line], index)
+        for index, line in enumerate(fresh)
+        if line in latest and times[line] == 1 and surroundings.telling(weave, line)
+    ]
+
+
+def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[int, int]) -> dict[int, int]:
+    """Let pairs grow over equal neighbours, so that a brace returns with its block."""
+    for step in (1, -1):
+        for index in sorted(pairs, reverse=step < 0):
+            new, old = index + step, pairs[index] + step
+            while 0 <= new < len(fresh) and 0 <= old < len(dead) and new not in pairs:
+                if fresh[new] != weave.line[dead[old]] or old in pairs.values():
+                    break
+                pairs[new] = old
+                new, old = new + step, old + step
+    return {new: dead[pairs[new]] for new in sorted(pairs)}
+
+
+def origins(
+    weave: Weave, births: Sequence[int], surroundings: Surroundings, removed: dict[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Yield each new atom with the older one of the same content that it was made from."""
+    for atom in births:
+        line = weave.line[atom]
+        older = [other for other in weave.seen[line] if other < births[0] and other != atom]
+        if older and surroundings.telling(weave, line):
+            moved = [other for other in older if other in removed]
+            yield atom, (moved or older)[-1]

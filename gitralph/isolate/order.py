@@ -1,0 +1,80 @@
+"""Puts recorded steps into the order in which they happened.
+
+Hooks of parallel tool calls arrive out of order, so a step follows the one whose result it
+found, not the one recorded before it. A step that found neither the present text nor one that
+leads to it shows a gap; one that found an earlier text overwrote what came in between. Must keep
+the recorded order wherever it fits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gitralph.isolate.api import Step
+from gitralph.isolate.build import GAP
+from gitralph.isolate.lines import split_lines
+
+_REACH = 32
+"""How many records further on a late one is looked for."""
+
+
+def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
+    """Order steps by content, from the text `start` on, with a gap step wherever one is missing.
+
+    A step that was written from an earlier text gets `over`, the keys of what it overwrote.
+    """
+    waiting = list(steps)
+    done: list[Step] = []
+    text = start
+    last_seen: dict[bytes | None, int] = {start: 0}
+    while waiting:
+        path = _path(waiting, text) or [0]
+        for step in [waiting[at] for at in path]:
+            if step.before != text and not step.takes and step.before in last_seen and _keeps(step, text):
+                step = replace(step, before=text)
+            if step.before != text:
+                # the bytes stood on disk when the edit began: the file was put back, nothing is lost
+                over = () if step.seen else _overwritten(done, last_seen.get(step.before))
+                done.append(Step(GAP + step.key, None, text, step.before))
+                step = replace(step, over=over)
+            done.append(step)
+            text = step.after
+            last_seen[text] = len(done)
+        for at in sorted(path, reverse=True):
+            del waiting[at]
+    return done
+
+
+def _keeps(step: Step, text: bytes | None) -> bool:
+    """Tell whether a write from an old read still has all that was done since."""
+    if step.before is None or step.after is None or text is None:
+        return False
+    old, now, new = (Counter(split_lines(each)) for each in (step.before, text, step.after))
+    added, removed = now - old, old - now
+    return all(new[line] >= now[line] for line in added) and all(new[line] <= now[line] for line in removed)
+
+
+def _overwritten(done: Sequence[Step], since: int | None) -> tuple[str, ...]:
+    return () if since is None else tuple(step.key for step in done[since:])
+
+
+def _path(waiting: Sequence[Step], text: bytes | None) -> list[int]:
+    """Return the records to take next so that the first waiting one fits, or none."""
+    if waiting[0].before == text:
+        return [0]
+    near = range(1, min(len(waiting), _REACH))
+    arrived: dict[bytes | None, list[int]] = {text: []}
+    frontier = [text]
+    while frontier:
+        found = frontier.pop(0)
+        for at in near:
+            step = waiting[at]
+            if step.before == found and step.after not in arrived:
+                arrived[step.after] = [*arrived[found], at]
+                frontier.append(step.after)
+    path = arrived.get(waiting[0].before, [])
+    if path and waiting[path[0] - 1].after == waiting[path[0]].before:
+        return []  # it is where it belongs: that it also fits here is an undo, not a late hook
+    return path

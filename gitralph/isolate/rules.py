@@ -1,0 +1,241 @@
+"""What a hunk cannot be committed without: the refusal rules, one generator each.
+
+A need names a hunk of somebody else that is not part of the commit. Some needs can be met by
+absorbing that hunk (see `supersede`), the others make the edit entangled. The last rules look at the
+whole order: blocks around a line, and moves past it. When in doubt a rule must ask for too much: a
+refusal costs a gap, a missing rule costs a misattribution.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitralph.isolate.lines import words
+from gitralph.isolate.materialize import COUNTS, Flags, visible, visible_before
+from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Weave
+
+
+class Need(NamedTuple):
+    """`hunk` builds on `other`, which the commit does not hold."""
+
+    hunk: int
+    other: int
+    why: str
+    absorbable: bool = False
+
+
+def needs_of(weave: Weave, hunk: int, flags: Flags) -> Iterator[Need]:
+    """Yield what one hunk of a commit lacks, when only the flagged hunks are in it."""
+    made = weave.hunks[hunk]
+    yield from _file(weave, hunk, made, flags)
+    yield from _removed(weave, hunk, made, flags)
+    yield from _restored(weave, hunk, made, flags)
+    yield from _copied(weave, hunk, made, flags)
+    yield from _across(weave, hunk, made, flags)
+
+
+def _file(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
+    """Lines need the file they are in; a deletion needs what others had removed from it before."""
+    if EXISTS in made.dels:
+        yield from _emptied(weave, hunk, flags)
+        return
+    if not (made.births or made.undels):
+        return
+    if not visible_before(weave, EXISTS, flags, hunk + 1) and not visible(weave, EXISTS, flags):
+        yield Need(hunk, provider(weave, EXISTS, hunk), "is in a file created by")
+
+
+def _emptied(weave: Weave, hunk: int, flags: Flags) -> Iterator[Need]:
+    """Lines that a deleted file would take along though its deleter never saw them."""
+    for atom in weave.order():
+        if visible(weave, atom, flags):
+            for op in weave.ops[atom] or ():
+                if not op & 1 and not flags[op >> 1] and op >> 1 < hunk:
+                    yield Need(hunk, op >> 1, "deletes a file that had lines removed by")
+
+
+def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
+    """Rule 1: what a hunk removed or replaced was there in the commit too."""
+    for atom in made.dels:
+        if atom == NEWLINE or visible_before(weave, atom, flags, hunk):
+            continue
+        other = provider(weave, atom, hunk)
+        if flags[other]:
+            other = weave.birth[atom]
+        if EXISTS in made.dels:
+            yield Need(hunk, other, "deletes the file with")
+        elif not _harmless(weave, made, atom, other):
+            yield Need(hunk, other, "replaces", absorbable=True)
+
+
+def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
+    """Tell whether a removal can wait: it takes away nothing but what is not committed yet."""
+    if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
+        return False
+    if other != weave.birth[atom]:
+        return not weave.hunks[other].dels  # else HEAD still shows what the restoring replaced
+    return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
+
+
+def _moved_by(weave: Weave, made: Hunk, atom: int) -> bool:
+    """Tell whether the unit of a hunk puts an atom it removes somewhere else."""
+    return any(
+        weave.origin.get(copy) == atom
+        for index in weave.units[made.unit].hunks
+        for copy in weave.hunks[index].births
+    )
+
+
+def _replaced_words(weave: Weave, hunk: int) -> set[bytes]:
+    """Return the words of all lines that the unit of a hunk replaced."""
+    return {
+        word
+        for index in weave.unit_of(hunk).hunks
+        for old in weave.hunks[index].dels
+        if old not in (EXISTS, NEWLINE)
+        for word in words(weave.content(old))
+    }
+
+
+def _restored(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
+    """Rule 4: text brought back is somebody's."""
+    for atom in made.undels:
+        if flags[weave.birth[atom]] != COUNTS:
+            yield Need(hunk, weave.birth[atom], "restores")
+
+
+def _copied(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
+    """Rule 4 again: moved text is somebody's, and must not stay where it was."""
+    for atom in made.births:
+        source = weave.origin.get(atom)
+        if source is None:
+            continue
+        if flags[weave.birth[source]] != COUNTS:
+            yield Need(hunk, weave.birth[source], "moves")
+        elif visible(weave, source, flags):
+            for op in weave.ops[source] or ():
+                if not op & 1 and not flags[op >> 1] and op >> 1 < hunk:
+                    yield Need(hunk, op >> 1, "moves")
+
+
+def _across(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
+    """Rule 3: a replaced range must not straddle a line that is gone for others only."""
+    if not made.births:
+        return
+    for atom in made.crossed:
+        if visible(weave, atom, flags):
+            for op in weave.ops[atom] or ():
+                if not op & 1 and not flags[op >> 1] and op >> 1 < hunk:
+                    yield Need(hunk, op >> 1, "replaces lines around a removal by")
+
+
+def provider(weave: Weave, atom: int, hunk: int) -> int:
+    """Return the hunk that made an atom visible, as another hunk found it."""
+    for op in reversed(weave.ops[atom] or ()):
+        if op & 1 and op >> 1 < hunk:
+            return op >> 1
+    return weave.birth[atom]
+
+
+_CERTAIN = 40
+"""A block that moved past more lines than this did move; with fewer, they may have instead."""
+
+
+def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
+    """Rule 2: a line written strictly inside a block that the commit does not hold.
+
+    What counts is the block as it stood when the line was written.
+    """
+    blocks = _blocks(weave, position, flags)
+    for hunk in sorted(wanted) if blocks else ():
+        born = [position[atom] for atom in weave.hunks[hunk].births if visible(weave, atom, flags)]
+        for other, start, stop in blocks:
+            if _is_free_of(weave, hunk, other):
+                continue
+            if other < hunk and any(start < at < stop for at in born):
+                places = [
+                    position[atom] for atom in weave.hunks[other].births if _living_before(weave, atom, hunk)
+                ]
+                if places and any(min(places) < at < max(places) for at in born):
+                    yield Need(hunk, other, "is inside")
+
+
+def _is_free_of(weave: Weave, hunk: int, other: int) -> bool:
+    """Tell whether a person has said that a hunk stands without the lines of nobody's around it."""
+    return weave.hunks[hunk].assigned and weave.owner_of(other) is None
+
+
+def _blocks(weave: Weave, position: dict[int, int], flags: Flags) -> list[tuple[int, int, int]]:
+    """Return the blocks outside the commit that could hold another line: hunk, first, last."""
+    found: list[tuple[int, int, int]] = []
+    for hunk, made in enumerate(weave.hunks):
+        if not flags[hunk] and len(made.births) > 1:
+            places = [position[atom] for atom in made.births]
+            if max(places) - min(places) >= len(places):
+                found.append((hunk, min(places), max(places)))
+    return found
+
+
+def _living_before(weave: Weave, atom: int, hunk: int) -> bool:
+    earlier = [op for op in weave.ops[atom] or () if op >> 1 < hunk]
+    return not earlier or bool(earlier[-1] & 1)
+
+
+def misplaced(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
+    """A line written after a move that the commit lacks must not change sides with what moved."""
+    if not weave.origin:
+        return
+    own = sorted(
+        (position[atom], hunk) for hunk in wanted for atom in weave.hunks[hunk].births if weave.visible(atom)
+    )
+    places = [at for at, _ in own]
+    living = [position[atom] for atom in weave.shown]
+    for copy in weave.origin:
+        mover = weave.birth[copy]
+        if flags[mover] or not own or not weave.visible(copy):
+            continue
+        for source in _sources(weave, copy, flags):
+            low, high = sorted((position[copy], position[source]))
+            if bisect_right(living, high) - bisect_left(living, low) > _CERTAIN:
+                continue
+            for at in range(bisect_left(places, low), bisect_right(places, high)):
+                if own[at][1] > mover and not _is_free_of(weave, own[at][1], mover):
+                    yield Need(own[at][1], mover, "is beside lines moved by")
+
+
+def _sources(weave: Weave, copy: int, flags: Flags) -> Iterator[int]:
+    """Yield the older places of a moved line where the commit shows it or what it replaced."""
+    atom = weave.origin.get(copy)
+    while atom is not None:
+        if visible(weave, atom, flags):
+            yield atom
+            return
+        if not flags[weave.birth[atom]] and weave.hunks[weave.birth[atom]].dels:
+            yield atom
+        atom = weave.origin.get(atom)
+
+
+def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) -> Iterator[Need]:
+    """A line of the owner's that stands or falls by what others did and did not commit.
+
+    Either only somebody's restoring keeps it in the working tree, or somebody removed it there
+    while another commit already removed what it had replaced.
+    """
+    for hunk in sorted(wanted):
+        made = weave.hunks[hunk]
+        for atom in made.births:
+            living = weave.visible(atom)
+            if living == shown[atom] or not (living or _overtaken(weave, made.dels, flags, hunk)):
+                continue
+            for op in reversed(weave.ops[atom] or ()):
+                if op & 1 == living and not flags[op >> 1]:
+                    yield Need(hunk, op >> 1, "was restored by" if living else "was removed by")
+                    break
+
+
+def _overtaken(weave: Weave, removed: list[int], flags: Flags, hunk: int) -> bool:
+    return any(
+        not op & 1 and op >> 1 > hunk and flags[op >> 1] for atom in removed for op in weave.ops[atom] or ()
+    )

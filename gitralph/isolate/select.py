@@ -1,0 +1,110 @@
+"""Chooses the units of one commit: the owner's, what they absorb, and what stands in the way.
+
+Must not write texts or messages; it answers with sets of units and unmet needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gitralph.isolate.materialize import COUNTS, GHOST, Flags, flags_of, states, switch
+from gitralph.isolate.rules import Need, inside, misplaced, needs_of, overruled
+from gitralph.isolate.supersede import absorbed
+from gitralph.isolate.weave import Weave
+
+
+@dataclass(slots=True)
+class Ground:
+    """What a choice stands on: the weave, what HEAD holds, and who is asking."""
+
+    weave: Weave
+    committed: set[int]
+    barred: set[int]
+    ghosts: set[int]
+    """Units HEAD holds only because they were absorbed."""
+    own: set[int]
+    """The owner's units that HEAD does not hold."""
+    order: list[int] = field(init=False)
+    position: dict[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.order = self.weave.order()
+        self.position = {atom: at for at, atom in enumerate(self.order)}
+
+
+@dataclass(slots=True)
+class Choice:
+    """One attempt: `unmet` is empty when the units can be committed."""
+
+    wanted: set[int]
+    absorbed: set[int] = field(default_factory=set)
+    included: set[int] = field(default_factory=set)
+    unmet: list[Need] = field(default_factory=list)
+
+    def units(self) -> set[int]:
+        """Return all units the commit would add to HEAD."""
+        return self.wanted | self.absorbed | self.included
+
+
+def choose(ground: Ground, wanted: set[int], include: bool) -> Choice:
+    """Take the wanted units with what they need, as far as that is allowed."""
+    choice = Choice(set(wanted))
+    while True:
+        flags = flags_of(ground.weave, ground.committed | choice.units())
+        for unit in ground.ghosts - choice.included:
+            switch(ground.weave, flags, unit, GHOST)
+        choice.unmet = []
+        grew = False
+        for need in _needs(ground, choice, flags):
+            if flags[need.other] == COUNTS:
+                continue  # met by what an earlier need of this round brought in
+            if _meet(ground, choice, flags, need, include):
+                grew = True
+            else:
+                choice.unmet.append(need)
+        if not grew:
+            return choice
+
+
+def without_unmet(ground: Ground, wanted: set[int]) -> tuple[Choice, list[Need]]:
+    """Drop the owner's entangled units, and those that build on them, until the rest stands."""
+    dropped: list[Need] = []
+    wanted = set(wanted)
+    while True:
+        choice = choose(ground, wanted, include=False)
+        if not choice.unmet:
+            return choice, dropped
+        dropped += choice.unmet
+        wanted -= {ground.weave.hunks[need.hunk].unit for need in choice.unmet}
+
+
+def _needs(ground: Ground, choice: Choice, flags: Flags) -> Iterator[Need]:
+    weave = ground.weave
+    hunks = _hunks(weave, choice.wanted | choice.included)
+    for hunk in sorted(hunks):
+        yield from needs_of(weave, hunk, flags)
+    shown = states(weave, flags)
+    yield from inside(weave, ground.position, flags, hunks)
+    yield from misplaced(weave, ground.position, flags, hunks)
+    yield from overruled(weave, shown, flags, hunks)
+
+
+def _hunks(weave: Weave, units: set[int]) -> set[int]:
+    return {hunk for unit in units for hunk in weave.units[unit].hunks}
+
+
+def _meet(ground: Ground, choice: Choice, flags: Flags, need: Need, include: bool) -> bool:
+    """Try to take in the unit a need asks for."""
+    unit = ground.weave.hunks[need.other].unit
+    more: set[int] = set()
+    if need.absorbable and unit not in ground.own:
+        own = _hunks(ground.weave, choice.wanted | choice.included)
+        more = absorbed(ground.weave, unit, flags, own, ground.barred)
+        choice.absorbed |= more
+    if not more and include and unit not in ground.barred:
+        more = {unit}
+        (choice.wanted if unit in ground.own else choice.included).add(unit)
+    for index in more:
+        switch(ground.weave, flags, index)
+    return bool(more)

@@ -1,0 +1,93 @@
+"""Absorbing: taking another owner's unit of which nothing is left.
+
+When A replaced every line B had not committed yet, A's commit is HEAD with B's replaced lines
+gone and A's in their place. B's unit is then part of it without a word of B's. Must refuse as
+soon as anything of B's could survive in A's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from gitralph.isolate.lines import marks, words
+from gitralph.isolate.materialize import Flags, switch, visible
+from gitralph.isolate.rules import needs_of
+from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Unit, Weave
+
+_SPECIAL = (EXISTS, NEWLINE)
+
+
+def absorbed(weave: Weave, unit: int, flags: Flags, own: set[int], barred: set[int]) -> set[int]:
+    """Return the units to absorb so that `unit` can be, or none; `own` are the owner's hunks."""
+    trial = bytearray(flags)
+    switch(weave, trial, unit)
+    taken = [unit]
+    for index in taken:
+        if index in barred:
+            return set()
+        for hunk in weave.units[index].hunks:
+            for need in needs_of(weave, hunk, trial):
+                if not need.absorbable:
+                    return set()
+                more = weave.hunks[need.other].unit
+                if more not in taken:
+                    taken.append(more)
+                    switch(weave, trial, more)
+    units = [weave.units[index] for index in taken]
+    gone = all(_gone(weave, each, trial) for each in units)
+    return set(taken) if gone and _nothing_survives(weave, units, own) else set()
+
+
+def _gone(weave: Weave, unit: Unit, flags: Flags) -> bool:
+    """Tell whether none of a unit's lines is left, and each removal is part of a replacement."""
+    moved = {weave.origin.get(atom) for index in unit.hunks for atom in weave.hunks[index].births}
+    for index in unit.hunks:
+        made = weave.hunks[index]
+        if EXISTS in made.dels or EXISTS in made.undels:
+            return False
+        if any(visible(weave, atom, flags) for atom in _brought(made)):
+            return False
+        if not _brought(made) and not moved.issuperset(_lines(made.dels)):
+            return False
+        if _brought(made) and len(_lines(made.dels)) > len(_brought(made)):
+            return False  # it also took lines away for which nothing of its own ever stood
+    return True
+
+
+def _nothing_survives(weave: Weave, units: list[Unit], own: set[int]) -> bool:
+    """The word test: nothing the absorbed units brought may occur in the text that replaced it."""
+    brought = {atom for unit in units for hunk in unit.hunks for atom in _all(weave, hunk)}
+    steps = {weave.unit_of(hunk).step for hunk in own if brought & set(weave.hunks[hunk].dels)}
+    written = [
+        atom for hunk in own if weave.unit_of(hunk).step in steps for atom in _brought(weave.hunks[hunk])
+    ]
+    return all(_foreign_to(weave, unit, written) for unit in units)
+
+
+def _foreign_to(weave: Weave, unit: Unit, written: list[int]) -> bool:
+    """Tell whether what one unit brought is recognisable and absent from the written lines."""
+    hunks = [weave.hunks[index] for index in unit.hunks]
+    if not any(words(weave.content(atom)) for made in hunks for atom in _brought(made)):
+        return False  # a brace or a blank line: anybody could have written it
+    for pieces in (words, marks):
+        old = _pieces(weave, (atom for made in hunks for atom in _lines(made.dels)), pieces)
+        new = _pieces(weave, (atom for made in hunks for atom in _brought(made)), pieces) - old
+        if new:
+            return new.isdisjoint(_pieces(weave, written, pieces))
+    return False  # only spaces differ: nothing tells the two versions apart
+
+
+def _pieces(weave: Weave, atoms: Iterable[int], pieces: Callable[[bytes], list[bytes]]) -> set[bytes]:
+    return {piece for atom in atoms for piece in pieces(weave.content(atom))}
+
+
+def _brought(made: Hunk) -> list[int]:
+    return made.births + _lines(made.undels)
+
+
+def _all(weave: Weave, hunk: int) -> list[int]:
+    return _brought(weave.hunks[hunk])
+
+
+def _lines(atoms: list[int]) -> list[int]:
+    return [atom for atom in atoms if atom not in _SPECIAL]

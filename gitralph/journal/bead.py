@@ -1,0 +1,165 @@
+"""The record of a bead, ``beads/<bead>.json``: worktree, base, owner and loop of one work item.
+
+Written whole, changed only under the bead's lock.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitralph.base import files, ids, locks
+from gitralph.base.layout import Layout
+from gitralph.hook import sessionfile
+
+ADDING = "adding"
+IN_PROGRESS = "in_progress"
+COMPLETED = "completed"
+FAILED = "failed"
+MERGED = "merged"
+REMOVING = "removing"
+REMOVED = "removed"
+DEFAULT_PROMISE = "BEAD COMPLETE"
+DEFAULT_LIMIT = 10
+_LIMIT = 4 << 20
+
+
+class DamagedError(Exception):
+    """A bead's record cannot be read; the message says which and why. The file is kept as it is."""
+
+
+@dataclass
+class Bead:
+    """One work item. ``base_ref`` is None where it began on a detached HEAD or a bare oid.
+
+    ``loop`` says that a policy launched it, so that the stop hook repeats its prompt; ``extra`` keeps
+    fields of other tools.
+    """
+
+    bead: str
+    branch: str = ""
+    path: str = ""
+    base_ref: str | None = None
+    base_oid: str | None = None
+    owner: str | None = None
+    agent_id: str | None = None
+    agent_type: str | None = None
+    status: str = IN_PROGRESS
+    iteration: int = 0
+    max_iterations: int = DEFAULT_LIMIT
+    completion_promise: str = DEFAULT_PROMISE
+    prompt: str | None = None
+    blocks: int = 0
+    title: str | None = None
+    acceptance_criteria: str | None = None
+    created: str | None = None
+    updated: str | None = None
+    trash: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def active(self) -> bool:
+        """True while somebody works on it."""
+        return self.status in (IN_PROGRESS, "in progress")
+
+
+_STRINGS = ("branch", "path", "status", "completion_promise")
+_OPTIONAL = (
+    "base_ref", "base_oid", "owner", "agent_id", "agent_type", "prompt", "title", "acceptance_criteria",
+    "created", "updated",
+)  # fmt: skip
+_COUNTS = ("iteration", "max_iterations", "blocks")
+
+
+def _check(name: str, value: object) -> bool:
+    if name in _STRINGS:
+        return isinstance(value, str)
+    if name in _OPTIONAL:
+        return value is None or isinstance(value, str)
+    if name in _COUNTS:
+        return type(value) is int and value >= 0
+    if name == "trash":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return False
+
+
+def _parse(bead: str, data: bytes) -> Bead:
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        raise DamagedError(f"'beads/{bead}.json' is not JSON") from None
+    if not isinstance(fields, dict) or fields.get("bead") != bead:
+        raise DamagedError(f"'beads/{bead}.json' is not the record of '{bead}'")
+    found = Bead(bead)
+    for name, value in fields.items():
+        if name in ("bead", "v"):
+            continue
+        if name == "extra" or name not in Bead.__dataclass_fields__:
+            found.extra[name] = value
+        elif not _check(name, value):
+            raise DamagedError(f"'beads/{bead}.json': '{name}' has the wrong type")
+        else:
+            setattr(found, name, value)
+    return found
+
+
+def read(layout: Layout, bead: str) -> Bead | None:
+    """The record, None when there is none. Raises DamagedError."""
+    try:
+        data = files.read_bytes(layout.bead(bead), _LIMIT)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise DamagedError(f"'beads/{bead}.json' cannot be read: {error.strerror}") from None
+    return _parse(bead, data)
+
+
+def write(layout: Layout, record: Bead) -> None:
+    """Put a record on disk for good; the caller holds the bead's lock."""
+    record.updated = sessionfile.now()
+    record.created = record.created or record.updated
+    fields = {name: getattr(record, name) for name in Bead.__dataclass_fields__ if name != "extra"}
+    data = json.dumps({"v": 1, **fields, **record.extra}, indent=1).encode("ascii") + b"\n"
+    files.write_for_good(layout.bead(record.bead), data)
+
+
+def names(layout: Layout) -> list[str]:
+    """Every bead that has a record."""
+    try:
+        found = os.listdir(layout.beads)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(n[:-5] for n in found if n.endswith(".json") and ids.is_bead(n[:-5]))
+
+
+def records(layout: Layout) -> Iterator[Bead | DamagedError]:
+    """Every record, a damaged one as the error that says so."""
+    for name in names(layout):
+        try:
+            found = read(layout, name)
+        except DamagedError as error:
+            yield error
+            continue
+        if found is not None:
+            yield found
+
+
+def spend_temporaries(layout: Layout, bead: str) -> None:
+    """Remove half-written records of a bead that a crash left; the caller holds its lock."""
+    for name in os.listdir(layout.beads) if os.path.isdir(layout.beads) else []:
+        if name.startswith(bead + ".json.") and name.endswith(".tmp"):
+            os.unlink(f"{layout.beads}/{name}")
+
+
+@contextlib.contextmanager
+def hold(layout: Layout, bead: str, wait: float = locks.WAIT) -> Iterator[int]:
+    """Hold a bead's lock for a ``with`` block; yields the descriptor. Raises Busy, naming the bead.
+
+    Case twins share a lock, since they would share a folder on some disks.
+    """
+    busy = f"bead '{bead}' is being changed by another git ralph"
+    with locks.hold(layout, f"bead-{bead.lower()}", wait, busy) as fd:
+        spend_temporaries(layout, bead)
+        yield fd

@@ -1,0 +1,147 @@
+"""Reads events files, forward or from the end, in constant memory; knows nothing of runs.
+
+A line that is no event is handed out as :class:`Bad` with its place and never costs a neighbour; a
+last line without its newline is not there yet.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gitralph.base import files, jsonline
+
+_FORWARD = 1 << 20
+_BACK = 1 << 16
+LINE_LIMIT = 4 << 20
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """One event: its place, its line as it was stored, and the object that line holds."""
+
+    start: int
+    end: int
+    raw: bytes
+    value: dict[str, Any]
+
+    @property
+    def topic(self) -> str:
+        return str(self.value["topic"])
+
+
+@dataclass(frozen=True)
+class Bad:
+    """One line that is no event: its place, its beginning, and what is wrong."""
+
+    start: int
+    end: int
+    raw: bytes
+    reason: str
+
+
+EventLine = Emitted | Bad
+_Line = tuple[int, int, bytes, bool]  # start, end, bytes without newline, whether that is all of it
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    if not raw.strip(b"\0 \t"):
+        raise ValueError("blank line")
+    value = jsonline.object_in(raw)
+    if not isinstance(value.get("topic"), str):
+        raise ValueError("no topic")
+    return value
+
+
+def _row(line: _Line) -> EventLine:
+    start, end, data, whole = line
+    raw = data.removesuffix(b"\r")
+    if not whole:
+        return Bad(start, end, raw[:_SHOWN], f"longer than {LINE_LIMIT >> 20} MiB")
+    try:
+        return Emitted(start, end, raw.strip(), _parsed(raw))
+    except ValueError as error:
+        return Bad(start, end, raw[:_SHOWN], str(error))
+
+
+def _forward(fd: int, at: int) -> Iterator[_Line]:
+    """Whole lines from ``at`` to the present end."""
+    start, carry = at, b""
+    while chunk := os.pread(fd, _FORWARD, at):
+        at += len(chunk)
+        pieces = (carry + chunk).split(b"\n")
+        carry = pieces.pop()
+        for piece in pieces:
+            yield start, start + len(piece) + 1, piece, len(piece) <= LINE_LIMIT
+            start += len(piece) + 1
+        if len(carry) > LINE_LIMIT:
+            yield from _skip_long(fd, start, carry[:_SHOWN], at)
+            return
+
+
+def _skip_long(fd: int, start: int, head: bytes, at: int) -> Iterator[_Line]:
+    """A line too long to hold: find its end without keeping it, then go on."""
+    while chunk := os.pread(fd, _FORWARD, at):
+        found = chunk.find(b"\n")
+        if found >= 0:
+            yield start, at + found + 1, head, False
+            yield from _forward(fd, at + found + 1)
+            return
+        at += len(chunk)
+
+
+def _backward(fd: int) -> Iterator[_Line]:
+    """Whole lines from the end to the beginning; a torn tail is passed over.
+
+    ``carry`` is the part of a line known so far, ``dropped`` what was cut from its end to hold it.
+    """
+    at = end = os.fstat(fd).st_size
+    carry, dropped, torn = b"", 0, True
+    while at > 0:
+        size = min(_BACK, at)
+        at -= size
+        pieces = (os.pread(fd, size, at) + carry).split(b"\n")
+        for piece in reversed(pieces[1:]):
+            start = end - len(piece) - dropped - (0 if torn else 1)
+            if not torn:
+                yield start, end, piece, not dropped and len(piece) <= LINE_LIMIT
+            end, dropped, torn = start, 0, False
+        carry = pieces[0]
+        if len(carry) > LINE_LIMIT:
+            dropped += len(carry) - LINE_LIMIT
+            carry = carry[:LINE_LIMIT]
+    if not torn and end > 0:
+        yield 0, end, carry, not dropped and len(carry) <= LINE_LIMIT
+
+
+def open_events(path: str) -> int | None:
+    """A descriptor for reading, None when there is no such file yet."""
+    try:
+        return files.open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+
+
+def scan(fd: int, at: int = 0) -> Iterator[EventLine]:
+    """Every line from a byte position to the present end."""
+    for line in _forward(fd, at):
+        yield _row(line)
+
+
+def scan_back(fd: int) -> Iterator[EventLine]:
+    """Every line, the last first."""
+    for line in _backward(fd):
+        yield _row(line)
+
+
+def line_number(fd: int, position: int) -> int:
+    """The number of the line that starts at ``position``, by counting newlines before it."""
+    number, at = 1, 0
+    while at < position:
+        chunk = os.pread(fd, min(_FORWARD, position - at), at)
+        if not chunk:
+            break
+        number += chunk.count(b"\n")
+        at += len(chunk)
+    return number

@@ -1,0 +1,109 @@
+"""Reads manifests, ``<session>.files``: which paths a session says it changed.
+
+Any script may append a line, so every line is checked again here.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gitralph.base import files, treepath
+from gitralph.base.layout import Layout
+from gitralph.base.quote import c_unquote, line_form
+
+_LIMIT = 1 << 30
+
+
+@dataclass
+class Manifest:
+    """Offsets (byte positions) of each path's lines, in order; ``size`` is the end of whole lines."""
+
+    lines: dict[bytes, list[int]] = field(default_factory=dict)
+    size: int = 0
+    damaged: list[int] = field(default_factory=list)
+
+
+def path_of(line: bytes) -> bytes | None:
+    """The tree path of a manifest line, None when git would not take it."""
+    try:
+        path = c_unquote(line)
+    except ValueError:
+        path = line
+    return path if treepath.is_valid(path) else None
+
+
+def parse(data: bytes) -> Manifest:
+    """Every whole line; a torn tail waits for its newline."""
+    manifest, at = Manifest(), 0
+    while (end := data.find(b"\n", at)) >= 0:
+        line = data[at:end]
+        if line.strip(b"\0\r "):
+            path = path_of(line)
+            if path is None:
+                manifest.damaged.append(at)
+            else:
+                manifest.lines.setdefault(path, []).append(at)
+        at = end + 1
+    manifest.size = at
+    return manifest
+
+
+def read(layout: Layout, session: str) -> Manifest:
+    """The manifest of a session in this worktree, empty when there is none."""
+    try:
+        return parse(files.read_bytes(layout.manifest(session), _LIMIT))
+    except FileNotFoundError:
+        return Manifest()
+
+
+def line_at(data: bytes, offset: int) -> tuple[int, bytes]:
+    """The number, from 1, and the text of the line that starts at ``offset``."""
+    return data.count(b"\n", 0, offset) + 1, data[offset:].partition(b"\n")[0]
+
+
+def passed_over(layout: Layout, session: str, since: int) -> list[tuple[int, bytes]]:
+    """The lines from byte ``since`` on that name no path of this worktree, with their numbers."""
+    offsets = [at for at in read(layout, session).damaged if at >= since]
+    data = files.read_bytes(layout.manifest(session), _LIMIT) if offsets else b""
+    return [line_at(data, at) for at in offsets]
+
+
+def _stems(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".files"):
+                yield entry.name[: -len(".files")]
+
+
+def sessions_here(layout: Layout) -> list[str]:
+    """The ids (file stems) of all sessions that have a manifest in this worktree, sorted."""
+    try:
+        return sorted(stem.partition("~")[0] for stem in _stems(layout.own))
+    except FileNotFoundError:
+        return []
+
+
+def sessions_naming(layout: Layout, paths: list[bytes], but: set[str]) -> dict[bytes, list[str]]:
+    """Which other sessions' manifests hold a line for one of ``paths``.
+
+    A plain search in the bytes: a line of a foreign script has no journal record to find it by, and
+    this stays cheap with a thousand dead sessions.
+    """
+    found: dict[bytes, list[str]] = {}
+    needles = [(path, _needles(path)) for path in paths]
+    for session in sessions_here(layout):
+        if session in but:
+            continue
+        try:
+            data = b"\n" + files.read_bytes(layout.manifest(session), _LIMIT)
+        except OSError:
+            continue
+        for path, forms in needles:
+            if any(form in data for form in forms):
+                found.setdefault(path, []).append(session)
+    return found
+
+
+def _needles(path: bytes) -> list[bytes]:
+    forms = {path, line_form(path)} if b"\n" not in path else {line_form(path)}
+    return [b"\n" + form + b"\n" for form in forms]

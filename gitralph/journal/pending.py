@@ -1,0 +1,161 @@
+"""What sessions have pending in one worktree: manifests and journals less what was consumed."""
+
+import os
+from dataclasses import dataclass, field
+
+from gitralph.base import files
+from gitralph.base.layout import Layout
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import GAP, Journal, Record
+from gitralph.journal import consumption, manifests
+
+_LIMIT = 1 << 30
+
+
+@dataclass
+class PathState:
+    """One path: its journal, and per session the records no commit has taken.
+
+    ``bare`` are sessions with a manifest line that no journal record stands behind; ``void`` those
+    whose records were consumed because they had no effect, or only in part; ``taken`` those whose
+    records a commit took. What any of them mean now is judged by the content of HEAD and file.
+    """
+
+    path: bytes
+    journal: Journal
+    pending: dict[str, list[Record]] = field(default_factory=dict)
+    bare: set[str] = field(default_factory=set)
+    void: dict[str, list[Record]] = field(default_factory=dict)
+    taken: dict[str, list[Record]] = field(default_factory=dict)
+    manifest_upto: dict[str, int] = field(default_factory=dict)
+
+    def owners(self) -> set[str]:
+        """Every session with something pending here."""
+        return set(self.pending) | self.bare
+
+    def add(self, record: Record) -> None:
+        """Count a record as the last one of the journal, which does not hold it yet."""
+        record.offset = record.end = self.journal.size
+        self.journal.records.append(record)
+        self.pending.setdefault(record.session, []).append(record)
+
+
+@dataclass
+class Claims:
+    """One session's manifest in this worktree: new lines per path beyond what was consumed."""
+
+    session: str
+    size: int = 0
+    fresh: dict[bytes, int] = field(default_factory=dict)
+    old: set[bytes] = field(default_factory=set)
+    damaged: int = 0
+
+
+def family(layout: Layout, session: str) -> list[str]:
+    """A session and its children, parents first; each child is named in its parent's record."""
+    out, todo = [], [session]
+    while todo:
+        name = todo.pop(0)
+        if name in out:
+            continue
+        out.append(name)
+        record = sessionfile.read(layout, name)
+        children = record.get("children") if record else None
+        todo += [c for c in children if isinstance(c, str)] if isinstance(children, list) else []
+    return out
+
+
+def claims(layout: Layout, session: str) -> Claims:
+    """Read one manifest against its consumption."""
+    lines, done = manifests.read(layout, session), consumption.read(layout, session)
+    found = Claims(session, lines.size, damaged=len(lines.damaged) + done.damaged)
+    for path, offsets in lines.lines.items():
+        upto = done.upto.get((layout.token, path), 0)
+        fresh = sum(1 for offset in offsets if offset >= upto)
+        if fresh:
+            found.fresh[path] = fresh
+        else:
+            found.old.add(path)
+    return found
+
+
+def read_journal(layout: Layout, path: bytes) -> Journal:
+    """The journal of a path, read while no hook is between its two appends; empty when missing."""
+    name = layout.journal(path)
+    try:
+        fd = files.open_regular(name, os.O_RDONLY)
+    except FileNotFoundError:
+        return Journal()
+    try:
+        files.lock(fd, name, files.SHARED, wait=10.0)
+        size = os.fstat(fd).st_size
+        return journal.parse(os.pread(fd, min(size, _LIMIT), 0))
+    finally:
+        os.close(fd)
+
+
+def journal_bytes(layout: Layout, path: bytes) -> int:
+    """How long the journal of a path is now, 0 when there is none."""
+    try:
+        return os.stat(layout.journal(path), follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _split_records(found: PathState) -> None:
+    by_session: dict[str, list[Record]] = {}
+    for record in found.journal.records:
+        if record.op == GAP:
+            continue
+        by_session.setdefault(record.session, []).append(record)
+    for session, records in by_session.items():
+        mark = consumption.mark_of(found.journal, session)
+        waiting = [r for r in records if consumption.is_pending(r, mark)]
+        if waiting:
+            found.pending[session] = waiting
+        elif mark.void:
+            found.void[session] = records
+        else:
+            found.taken[session] = records
+
+
+def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
+    """Everything known of one path; ``claimed`` are the manifests that may hold bare lines for it."""
+    found = PathState(path, read_journal(layout, path))
+    _split_records(found)
+    for claim in claimed:
+        fresh = claim.fresh.get(path, 0)
+        if path in claim.fresh or path in claim.old:
+            found.manifest_upto[claim.session] = claim.size
+        if fresh > len(found.pending.get(claim.session, ())):
+            found.bare.add(claim.session)
+    return found
+
+
+def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> dict[bytes, PathState]:
+    """The paths that ``sessions`` (one family) have pending or void, each with its state.
+
+    ``undone``: a commit of theirs left HEAD, so what commits took counts as well.
+    """
+    claimed = [claims(layout, session) for session in sessions]
+    names = {path for claim in claimed for path in (*claim.fresh, *claim.old)}
+    out: dict[bytes, PathState] = {}
+    for path in sorted(names):
+        fresh = any(path in claim.fresh for claim in claimed)
+        if not fresh and not os.path.lexists(layout.journal(path)):
+            continue
+        found = path_state(layout, path, claimed)
+        known = found.owners() | set(found.void) | (set(found.taken) if undone else set())
+        if known & set(sessions):
+            out[path] = found
+    return out
+
+
+def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[str]) -> None:
+    """Find other sessions' bare manifest lines for these paths."""
+    for path, sessions in manifests.sessions_naming(layout, list(states), own).items():
+        for session in sessions:
+            claim = claims(layout, session)
+            fresh = claim.fresh.get(path, 0)
+            if fresh > len(states[path].pending.get(session, ())):
+                states[path].bare.add(session)

@@ -1,0 +1,104 @@
+"""Runs: the events file that is a run's identity, the marker of the current one, and the run's record.
+
+The record ``runs/<id>.json`` says what the run did and how far each task got. It is written whole,
+always before the step it names is taken.
+"""
+
+import json
+import os
+import time
+from typing import Any
+
+from gitralph.base import files, locks
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.hook import event_log, sessionfile
+
+_LIMIT = 64 << 20
+_LOCK = "runs"
+Record = dict[str, Any]
+
+
+def _claim(layout: Layout) -> str:
+    """Create an events file that nobody has; its name makes the run's id."""
+    stamp, count = time.strftime("%Y%m%d-%H%M%S", time.gmtime()), 1
+    while True:
+        run = stamp if count == 1 else f"{stamp}-{count}"
+        path = layout.events(event_log.name_of_run(run))
+        try:
+            os.close(files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            count += 1
+            continue
+        return run
+
+
+def create(layout: Layout, root: str, **known: object) -> Record:
+    """A new run with its own events file, current in this worktree."""
+    run = _claim(layout)
+    record: Record = {
+        "v": 1, "run": run, "worktree": layout.token, "root": root, "plan": None, "agent": None,
+        "process": None, "started": sessionfile.now(), "ended": None, "outcome": None, "handed": 0,
+        "tasks": [], **known,
+    }  # fmt: skip
+    save(layout, record)
+    mark(layout, run)
+    return record
+
+
+def mark(layout: Layout, run: str) -> None:
+    """Make a run the current one of this worktree."""
+    files.write_whole(layout.current_events, event_log.name_of_run(run).encode() + b"\n")
+
+
+def save(layout: Layout, record: Record) -> None:
+    """Put a record on disk in one step."""
+    path = layout.run(record["run"])
+    files.make_folder(os.path.dirname(path))
+    with locks.hold(layout, _LOCK):
+        files.write_whole(path, json.dumps(record, indent=1).encode("ascii") + b"\n")
+
+
+def read(layout: Layout, run: str) -> Record:
+    """The record of a run that has an events file; a bare one where the record is missing or damaged.
+
+    Raises Fatal for a run that is not there.
+    """
+    name = event_log.name_of_run(run)
+    if not os.path.lexists(layout.events(name)):
+        raise Fatal(f"the events file '{name}' of run '{run}' is not there", "git ralph run list")
+    try:
+        value = json.loads(files.read_bytes(layout.run(run), _LIMIT))
+    except (OSError, ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict) and value.get("run") == run:
+        return {"tasks": [], "handed": 0, **value}
+    return {"v": 1, "run": run, "tasks": [], "handed": 0}
+
+
+def current(layout: Layout) -> tuple[str | None, list[str]]:
+    """The run that this worktree's marker names, and warnings about a marker that names none."""
+    warnings: list[str] = []
+    name = event_log.read_marker(layout, warnings)
+    return (event_log.run_of_name(name) if name else None), warnings
+
+
+def all_ids(layout: Layout) -> list[str]:
+    """Every run of the repository in the order of their start."""
+    try:
+        names = os.listdir(layout.top)
+    except FileNotFoundError:
+        return []
+    found = [run for name in names if (run := event_log.run_of_name(name)) is not None]
+    return sorted(found, key=_order)
+
+
+def _order(run: str) -> tuple[str, int, str]:
+    """By second, then by number: ``-10`` after ``-9``."""
+    head, _, tail = run[:15], run[15:16], run[16:]
+    return head, int(tail) if tail.isdigit() else 0, run
+
+
+def files_of(layout: Layout, run: str) -> tuple[str, ...]:
+    """All that a run has on disk, its events last: they are what makes it one."""
+    return layout.run_summary(run), layout.run(run), layout.events(event_log.name_of_run(run))

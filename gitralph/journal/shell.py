@@ -1,0 +1,173 @@
+"""Reads ``shells.jsonl``: the shell commands of all sessions of a worktree, and what changed meanwhile.
+
+Their order is the order of lines. A command that has not ended, or of which no picture could be taken,
+counts as one that may have changed anything.
+"""
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+
+from gitralph.base import files, jsonline
+from gitralph.base.layout import Layout
+from gitralph.hook import shellwatch
+
+_LIMIT = 256 << 20
+
+Form = tuple[str | None, str | None] | None
+"""Blob id and mode of a file; (None, None) when absent, None when it is as in HEAD."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One path that changed while a command ran; ``base`` is HEAD's blob."""
+
+    before: Form
+    after: Form
+    base: str | None
+
+    @property
+    def is_known(self) -> bool:
+        forms = [form for form in (self.before, self.after) if form is not None]
+        return all(form[0] != shellwatch.UNKNOWN for form in forms)
+
+
+@dataclass
+class Window:
+    """One command: places in the file where it begins and ends; ``rows`` None when not known.
+
+    ``picture`` is what was dirty, and ``head`` what HEAD was, when a command began that has not ended.
+    """
+
+    session: str
+    opened: int
+    agent_id: str | None = None
+    tool: str | None = None
+    call: str | None = None
+    time: str = ""
+    closed: int | None = None
+    late: bool = False
+    rows: dict[bytes, Row] | None = None
+    picture: dict[bytes, tuple[Form, str | None]] | None = None
+    head: str | None = None
+
+    def overlaps(self, other: "Window") -> bool:
+        """True when the two ran at the same time, as far as anybody can tell."""
+        return (other.closed is None or self.opened < other.closed) and (
+            self.closed is None or other.opened < self.closed
+        )
+
+    def row(self, path: bytes, now: Form) -> Row | None:
+        """What this command may have done to a path; for a running one, until ``now``."""
+        if self.rows is not None:
+            return self.rows.get(path)
+        if self.closed is not None or self.picture is None:
+            return None
+        before, base = self.picture.get(path, (None, None))
+        return None if before == now else Row(before, now, base)
+
+    def may_have_made(self, path: bytes, change: Row) -> bool:
+        """True when this command, too, could explain a change of a path."""
+        if self.rows is not None:
+            return path in self.rows
+        if self.closed is not None or self.picture is None:
+            return True
+        return self.picture.get(path, (None, None))[0] != change.after
+
+
+@dataclass
+class Windows:
+    """All commands in the order in which they began."""
+
+    windows: list[Window] = field(default_factory=list)
+    by_id: dict[str, Window] = field(default_factory=dict)
+
+
+def _form(value: object) -> Form:
+    if value == shellwatch.CLEAN:
+        return None
+    if isinstance(value, list) and len(value) == 2:
+        oid, mode = value
+        return (oid if isinstance(oid, str) else None, mode if isinstance(mode, str) else None)
+    return (shellwatch.UNKNOWN, None)
+
+
+def _path(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _rows(value: object) -> dict[bytes, Row] | None:
+    if not isinstance(value, list):
+        return None
+    out = {}
+    for row in value:
+        if isinstance(row, list) and len(row) == 4 and isinstance(row[0], str):
+            base = row[3] if isinstance(row[3], str) else None
+            out[_path(row[0])] = Row(_form(row[1]), _form(row[2]), base)
+    return out
+
+
+def _text(fields: dict[str, object], key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _take_line(found: Windows, fields: dict[str, object], at: int) -> None:
+    opened, closed = _text(fields, "open"), _text(fields, "close")
+    session = _text(fields, "session")
+    if opened is not None and session is not None:
+        window = Window(
+            session, at, _text(fields, "agent_id"), _text(fields, "tool"), _text(fields, "call"),
+            _text(fields, "ts") or "",
+        )  # fmt: skip
+        found.windows.append(window)
+        found.by_id[opened] = window
+    elif closed is not None and closed in found.by_id and found.by_id[closed].closed is None:
+        window = found.by_id[closed]
+        window.closed, window.rows = at, _rows(fields.get("rows"))
+        window.late = fields.get("late") is True
+
+
+def read(layout: Layout) -> list[Window]:
+    """Every command of this worktree, oldest first; empty when none was watched."""
+    try:
+        data = files.read_bytes(layout.shells, _LIMIT)
+    except OSError:
+        return []
+    found = Windows()
+    for at, _, line in jsonline.lines(data):
+        try:
+            _take_line(found, jsonline.object_in(line), at)
+        except ValueError:
+            continue  # damage costs only its own line
+    for window in found.windows:
+        if window.closed is None:
+            _look_at_running(layout, window)
+    return found.windows
+
+
+def _look_at_running(layout: Layout, window: Window) -> None:
+    kept = shellwatch.load(layout.shell_call(window.session, window.call or window.tool or ""))
+    picture = shellwatch.picture_of(kept) if kept is not None else None
+    if picture is None:
+        return
+    try:
+        found = {_path(n): (_form(row[1:]), row[0]) for n, row in picture.rows.items()}
+    except ValueError:
+        return  # not one of ours: the command counts as one that may have changed anything
+    window.head, window.picture = picture.head, found
+
+
+def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[str], old: set[str]) -> bool:
+    """True when a shell command of another session can explain what a path holds ``now``.
+
+    ``old`` are the texts that stood there before the family's pending edits: a command that ended with
+    one of them came before, and explains nothing.
+    """
+    for window in read(layout):
+        if window.session in family:
+            continue
+        row = window.row(path, now)
+        unknown = window.rows is None and (window.closed is not None or window.picture is None)
+        if unknown or (row is not None and not (row.after is not None and row.after[0] in old)):
+            return True
+    return False

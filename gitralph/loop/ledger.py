@@ -1,0 +1,49 @@
+"""The run's record as the loop keeps it: every job's step is on disk before it is taken."""
+
+import threading
+from typing import Any
+
+from gitralph.context import Context
+from gitralph.journal import run as runs
+from gitralph.loop.model import Job, job_of
+from gitralph.query import events as emitting
+
+
+class Ledger:
+    """One run's record and its jobs. Safe for threads."""
+
+    def __init__(self, ctx: Context, record: runs.Record) -> None:
+        self.ctx = ctx
+        self.record = record
+        self.jobs = [job for kept in record["tasks"] if isinstance(kept, dict) and (job := job_of(kept))]
+        self.seen = {text for text in record.get("seen") or () if isinstance(text, str)}
+        self._lock = threading.Lock()
+
+    @property
+    def run(self) -> str:
+        return str(self.record["run"])
+
+    def add(self, job: Job) -> None:
+        """A task joins the run."""
+        with self._lock:
+            self.jobs = [*self.jobs, job]
+
+    def save(self) -> None:
+        """Put everything on disk."""
+        with self._lock:
+            self.record["seen"] = sorted(self.seen)
+            self.record["tasks"] = [job.document() for job in self.jobs]
+            runs.save(self.ctx.layout, self.record)
+
+    def step(self, job: Job, step: str, **changes: Any) -> None:
+        """Note the step that is about to be taken."""
+        job.step = step
+        for name, value in changes.items():
+            setattr(job, name, value)
+        self.save()
+
+    def tell(self, topic: str, job: Job | None = None, **payload: object) -> None:
+        """An event of the loop's own in the run's file."""
+        if job is not None:
+            payload = {"task": job.text, "n": job.number, "session": job.session, **payload}
+        emitting.own_event(self.ctx, self.run, topic, **payload)

@@ -1,1 +1,0 @@
-"""What each command does: returns results and raises errors, never parses argv or prints."""

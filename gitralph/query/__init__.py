@@ -1,0 +1,1 @@
+"""Questions to the same inputs and decisions as commit: status, why, diff, guard, events."""

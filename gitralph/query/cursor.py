@@ -1,0 +1,40 @@
+"""A named reader's place in each events file, kept across processes; moved only forward by its reader."""
+
+import json
+import os
+from typing import Any
+
+from gitralph.base import files
+from gitralph.base.errors import UsageError
+from gitralph.base.ids import is_valid
+from gitralph.base.layout import Layout
+
+_LIMIT = 1 << 20
+
+
+def checked(name: str) -> str:
+    """A cursor's name from outside. Raises UsageError for one that is not allowed."""
+    if not is_valid(name):
+        raise UsageError(f"'{name[:60]}' is not a cursor name", "use letters, digits, '.', '_', '-'")
+    return name
+
+
+def _read(layout: Layout, name: str) -> dict[str, Any]:
+    try:
+        value = json.loads(files.read_bytes(layout.cursor(name), _LIMIT))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def position(layout: Layout, name: str, file: str) -> int:
+    """Where this reader goes on in ``file``; 0 for a new reader or one whose record is damaged."""
+    found = _read(layout, name).get(file)
+    return found if type(found) is int and found >= 0 else 0
+
+
+def save(layout: Layout, name: str, file: str, at: int) -> None:
+    """Remember that everything before ``at`` has been handed on. The caller holds the cursor's lock."""
+    files.make_folder(os.path.dirname(layout.cursor(name)))
+    places = {**_read(layout, name), file: at}
+    files.write_whole(layout.cursor(name), json.dumps(places, indent=1).encode("ascii") + b"\n")

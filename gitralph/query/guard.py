@@ -1,0 +1,121 @@
+"""``git ralph guard``: would the commit that git is about to make take another live session's lines?
+
+Judged by the index that git hands its hooks, which is a temporary one under ``commit -a`` and for paths.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+
+from gitralph.commit import commit
+from gitralph.commit.commit import Request
+from gitralph.commit.request import Draft
+from gitralph.context import Context
+from gitralph.git import listing, refs
+from gitralph.git.run import Git
+from gitralph.git.trees import Entry
+from gitralph.journal import manifests, pending
+from gitralph.session import sessions
+
+WARN, REFUSE, OFF = "warn", "refuse", "off"
+_HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One path of one session that would be committed with it; ``lines`` None when all of it is meant."""
+
+    path: bytes
+    session: str
+    lines: int | None
+
+
+@dataclass
+class _Hunk:
+    """Old lines ``start`` to ``end`` become ``added``."""
+
+    start: int
+    end: int
+    added: list[bytes]
+
+
+def mode(ctx: Context) -> str:
+    """What to do about it: ``ralph.guard``."""
+    return ctx.config.choice("ralph.guard", WARN, REFUSE, OFF)
+
+
+def _staged(ctx: Context) -> dict[bytes, Entry | None]:
+    """What the index at hand changes against HEAD."""
+    head = refs.read_head(ctx.repo).oid
+    git = ctx.git.at(GIT_INDEX_FILE=os.path.abspath(ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index))
+    base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
+    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
+    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
+    return {path: new for path, (_, new) in found.items()}
+
+
+def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
+    """The live sessions but our own with records in one of ``paths``; a draft tells what is left of them."""
+    family = set(pending.family(ctx.layout, own)) if own else set()
+    naming = manifests.sessions_naming(ctx.layout, paths, family)
+    found = {name for names in naming.values() for name in names}
+    return sorted(n for n in found if sessions.state_of(ctx.layout, n) == "live")
+
+
+def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
+    """The line changes between two blobs, None where they have no lines."""
+    plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-U0")
+    said = git.run("-c", "diff.algorithm=histogram", "diff", *plain, old, new)
+    out: list[_Hunk] = []
+    for line in said.split(b"\n"):
+        found = _HEAD.match(line)
+        if found:
+            at, count = int(found[1]), int(found[2] or b"1")
+            out.append(_Hunk(at, at + count, []) if count else _Hunk(at + 1, at + 1, []))
+        elif out and line.startswith(b"+"):
+            out[-1].added.append(line[1:])
+    return out if out or not said else None
+
+
+def _common(theirs: _Hunk, staged: _Hunk) -> int:
+    """How many lines of their hunk the staged one has too."""
+    if staged.start > theirs.end or theirs.start > staged.end:
+        return 0
+    removed = len(range(max(theirs.start, staged.start), min(theirs.end, staged.end)))
+    there = set(staged.added)
+    return max(removed, sum(line in there for line in theirs.added if line.strip()))
+
+
+def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | None) -> int | None:
+    """How many of the changed lines of ``theirs`` are in ``staged``; None: all of the path."""
+    if staged is None or theirs is None:
+        return None if theirs == staged else 0
+    base = old.oid if old is not None else git.run("hash-object", "-w", "--stdin", stdin=b"").strip()
+    one, two = _hunks(git, base, theirs.oid), _hunks(git, base, staged.oid)
+    if one is None or two is None:
+        return None
+    return sum(max((_common(hunk, other) for other in two), default=0) for hunk in one)
+
+
+def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[Taken]:
+    out = []
+    for path, entry in made.entries.items():
+        if path in staged:
+            lines = _lines(git, made.base.lookup_safe(path), entry, staged[path])
+            out += [] if lines == 0 else [Taken(path, session, lines)]
+    # what cannot be told apart is in the commit when anything of the path is
+    unclear = {left.path for left in made.left if left.refuses and left.path in staged}
+    return out + [Taken(path, session, None) for path in sorted(unclear - set(made.entries))]
+
+
+def judge(ctx: Context, own: str | None) -> list[Taken]:
+    """Everything of other live sessions that a commit of the index at hand would take."""
+    staged = _staged(ctx)
+    out: list[Taken] = []
+    for session in _others(ctx, sorted(staged), own):
+        _, made, bench = commit.preview(ctx, Request(session, match=lambda _all: list(staged)))
+        try:
+            out += _taken(bench.git, made, staged, session)
+        finally:
+            bench.remove()
+    return sorted(out, key=lambda one: (one.path, one.session))

@@ -1,0 +1,80 @@
+"""``git ralph track`` and ``ls-files``: paths claimed by hand, paths pending."""
+
+import os
+from collections.abc import Sequence
+
+from gitralph.base import gitdir, layout
+from gitralph.base.errors import Fatal, Refused
+from gitralph.base.quote import shown
+from gitralph.context import Context
+from gitralph.hook import locate, record, sessionfile
+from gitralph.hook.journal import NONE, Record
+from gitralph.hook.locate import OutsideError, Target
+
+
+def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:
+    """All paths or none. Raises Fatal for one that is not in this repository."""
+    cwd, found = os.getcwd(), []
+    for path in paths:
+        try:
+            target = locate.locate(cwd, os.fsdecode(path), ctx.environ)
+        except OutsideError as error:
+            raise Fatal(f"'{shown(path)}' cannot be tracked: {error}") from None
+        if target.place.common_dir != ctx.repo.common_dir:
+            raise Fatal(f"'{shown(path)}' belongs to another repository, '{target.place.root}'")
+        found += _files(target)
+    return found
+
+
+def _files(target: Target) -> list[Target]:
+    """A folder stands for the files in it; one with a ``.git`` for itself, as a submodule."""
+    file = target.file
+    if os.path.islink(file) or not os.path.isdir(file) or os.path.lexists(file + "/.git"):
+        return [target]
+    out = []
+    for name in sorted(os.listdir(file)):
+        inner = f"{file}/{name}"
+        path = target.path + b"/" + os.fsencode(name)
+        out += _files(Target(target.place, path, inner))
+    return out
+
+
+def _note(target: Target, session: str) -> None:
+    lay = layout.for_place(target.place)
+    sessionfile.ensure(lay, session, target.place)
+    disk = record.look(target.file)
+    op = "delete" if disk.mode is None else "edit"
+    step = Record(
+        session, op, None, disk.oid, NONE, mode=(None, disk.mode), unknown_before=True,
+        tool="track", ts=sessionfile.now(), head=gitdir.head_oid(target.place),
+    )  # fmt: skip
+    record.write(lay, session, target.path, step, None)
+
+
+def track(ctx: Context, session: str, paths: Sequence[bytes]) -> int:
+    """Record that ``session`` changed ``paths`` (from the cwd); returns how many."""
+    targets = _targets(ctx, paths)
+    try:
+        for target in targets:
+            _note(target, session)
+    except OSError as error:
+        raise Fatal(f"cannot record: {error.strerror or error}") from error
+    return len(targets)
+
+
+def track_transcript(ctx: Context, session: str) -> list[bytes]:
+    """Claim the uncommitted files that the session's transcript names.
+
+    Raises Refused when hooks did record edits of it: these are better evidence.
+    """
+    from gitralph.session import transcript_claims
+
+    if not transcript_claims.is_empty(ctx, session):
+        raise Refused(
+            f"hooks recorded edits of session '{session}'; its transcript is no better",
+            "git ralph track -- <path> claims a path",
+        )
+    found = transcript_claims.named_paths(ctx, session)[1]
+    root = os.fsencode(ctx.repo.root)
+    track(ctx, session, [root + b"/" + path for path in found])
+    return found

@@ -1,0 +1,1 @@
+"""Registering hooks with agents, and proving that they record."""

@@ -1,0 +1,129 @@
+"""Checks the state folder of the repository we are in, without writing to it."""
+
+import os
+import stat
+from dataclasses import dataclass
+
+from gitralph.base import files, layout
+from gitralph.base.errors import Fatal, Refused
+from gitralph.base.gitdir import Place
+from gitralph.base.layout import Layout
+from gitralph.commit import guard_script
+from gitralph.git.repository import OLDEST_GIT, Repository
+from gitralph.git.run import Git
+from gitralph.journal import intents
+from gitralph.journal.intents import Intent, Merging
+from gitralph.setup.install import githook
+
+_LOG_TAIL = 5
+
+
+@dataclass(frozen=True)
+class Check:
+    """One fact about a repository; ``fatal`` when nothing can be recorded because of it."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str | None = None
+    fatal: bool = True
+
+    @property
+    def stops(self) -> bool:
+        return self.fatal and not self.ok
+
+
+def git_version(git: Git) -> Check:
+    """Whether git is new enough."""
+    said = git.line("version").removeprefix("git version ")
+    digits = [int(part) for part in said.split(".")[:2] if part.isdigit()]
+    oldest = ".".join(str(part) for part in OLDEST_GIT)
+    ok = tuple(digits) >= OLDEST_GIT
+    return Check("git", ok, said, None if ok else f"git ralph needs {oldest} or newer")
+
+
+def guard(repo: Repository) -> list[Check]:
+    """Whether git still runs the guard that is there: ``core.hooksPath`` may have come later."""
+    usual = f"{repo.common_dir}/hooks"
+    try:
+        here, there = githook.is_in(repo.hooks_dir), githook.is_in(usual)
+    except Refused:
+        return []
+    if here:
+        return [Check("guard", True, f"'{repo.hooks_dir}/{guard_script.NAME}'", fatal=False)]
+    if not there:
+        return []
+    detail = f"git runs the hooks of '{repo.hooks_dir}' now, not the guard in '{usual}'"
+    return [Check("guard", False, detail, "git ralph install --guard", fatal=False)]
+
+
+def checks(place: Place) -> list[Check]:
+    """Every check of the repository at ``place``."""
+    top = layout.state_folder(place)
+    out = [_format(top), _writable(place, top)]
+    if os.path.isdir(top):
+        out += [_private(top), _intents(top), _log(top)]
+    return out
+
+
+def _format(top: str) -> Check:
+    name, fix = "state format", "use the version of git ralph that wrote it, or a newer one"
+    if not os.path.lexists(top):
+        return Check(name, True, "no edit was recorded here yet")
+    if os.path.islink(top) or not os.path.isdir(top):
+        return Check(name, False, f"'{top}' is not a folder", f"move it away: mv '{top}' '{top}.old'")
+    try:
+        said = files.read_bytes(top + "/format", 64).strip().decode("ascii", "replace")
+    except FileNotFoundError:
+        return Check(name, True, "not set yet")
+    except OSError as error:
+        return Check(name, False, f"cannot be read: {error.strerror}", fix)
+    known = said == layout.FORMAT
+    return Check(name, known, f"'{said}'", None if known else fix)
+
+
+def _writable(place: Place, top: str) -> Check:
+    folder = top if os.path.isdir(top) else place.common_dir
+    fix = f"give yourself write access: chmod u+rwx '{folder}'"
+    room = os.statvfs(folder)
+    if room.f_flag & os.ST_RDONLY:
+        return Check("writable", False, f"'{folder}' is on a read-only file system", "remount it")
+    if room.f_bavail == 0:
+        return Check("writable", False, f"the disk of '{folder}' is full", "free some space")
+    ok = os.access(folder, os.W_OK | os.X_OK)
+    return Check("writable", ok, f"'{folder}'", None if ok else fix)
+
+
+def _private(top: str) -> Check:
+    mode = stat.S_IMODE(os.stat(top).st_mode)
+    fix = None if not mode & 0o077 else f"chmod 700 '{top}'"
+    return Check("private", fix is None, f"mode {mode:04o}", fix, fatal=False)
+
+
+def _intents(top: str) -> Check:
+    here = Layout(top, layout.MAIN)
+    found = [name for kind in (Intent, Merging) for name in intents.names(here, kind)]
+    count = sum(1 for name in found if name.endswith(".json"))
+    fix = None if not count else "the next git ralph commit finishes them, or: git ralph gc"
+    return Check("unfinished commits", not count, str(count), fix, fatal=False)
+
+
+def log_tail(top: str) -> list[str]:
+    """The last lines of hooks.log: what hooks could not record."""
+    try:
+        data = files.read_bytes(Layout(top, layout.MAIN).log, 1 << 20)
+    except OSError:
+        return []
+    return data.decode("utf-8", "replace").splitlines()[-_LOG_TAIL:]
+
+
+def _log(top: str) -> Check:
+    lines = log_tail(top)
+    detail = lines[-1] if lines else "empty"
+    fix = f"see '{Layout(top, layout.MAIN).log}'" if lines else None
+    return Check("hooks.log", True, detail, fix, fatal=False)
+
+
+def unusable(error: Fatal) -> Check:
+    """A repository that git itself or the rules of git ralph turn down."""
+    return Check("repository", False, error.message, error.hints[0] if error.hints else None)

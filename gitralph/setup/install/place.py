@@ -1,0 +1,123 @@
+"""Reads and replaces one file of somebody else's configuration: in one step, through links, modes kept."""
+
+import errno
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gitralph.base import files
+from gitralph.setup.install.form import UnusableError
+
+_LIMIT = 16 << 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file as it stands; ``target`` is where its links lead, ``data`` None when it is absent."""
+
+    path: str
+    target: str
+    data: bytes | None
+    mode: int | None
+
+
+def look(path: str) -> Found:
+    """Read the file that ``path`` names. Raises UnusableError for what is no file of sane size."""
+    target = os.path.realpath(path)
+    try:
+        fd = os.open(target, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return Found(path, target, None, None)
+    except OSError as error:
+        raise UnusableError(f"cannot be read: {error.strerror}") from None
+    with os.fdopen(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise UnusableError("is not a regular file")
+        data = file.read(_LIMIT + 1)
+    if len(data) > _LIMIT:
+        raise UnusableError("is too large")
+    return Found(path, target, data, stat.S_IMODE(found.st_mode))
+
+
+def _temporary(target: str) -> str:
+    """Where a file is written before it gets its name; the same each time, so nothing piles up."""
+    folder, name = os.path.split(target)
+    return f"{folder}/.{name}.gitralph"
+
+
+def put(target: str, data: bytes, mode: int, like: str | None = None) -> None:
+    """Put ``data`` at ``target`` in one step, with a mode and the owner of the file ``like``.
+
+    What a killed run left under the temporary name is used again; two runs wait for each other.
+    """
+    temporary = _temporary(target)
+    fd = files.open_locked(temporary)
+    with os.fdopen(fd, "wb") as file:
+        os.ftruncate(fd, 0)
+        file.write(data)
+        file.flush()
+        if like is not None:
+            _keep_owner(fd, like)
+        os.fchmod(fd, mode)
+        os.fsync(fd)
+        os.rename(temporary, target)
+
+
+def clean(target: str) -> None:
+    """Remove what a killed run left beside ``target``."""
+    try:
+        os.unlink(_temporary(target))
+    except OSError:
+        pass
+
+
+def _keep_owner(fd: int, like: str) -> None:
+    owner = os.stat(like)
+    try:
+        os.fchown(fd, owner.st_uid, owner.st_gid)
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            raise
+
+
+def _usual_mode() -> int:
+    """The mode that a new file gets."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def replace(found: Found, data: bytes) -> None:
+    """Put ``data`` where ``found`` was, through its links, its mode kept; folders are made."""
+    os.makedirs(os.path.dirname(found.target), exist_ok=True)
+    try:
+        if found.mode is None:
+            put(found.target, data, _usual_mode())
+        else:
+            put(found.target, data, found.mode, found.target)
+    except OSError:
+        clean(found.target)
+        raise
+
+
+def delete(found: Found, folders: Sequence[str]) -> None:
+    """Remove the file, then those of ``folders`` that are empty."""
+    os.unlink(found.target)
+    clean(found.target)
+    prune(folders)
+
+
+def prune(folders: Sequence[str]) -> None:
+    """Remove folders that are empty, innermost first."""
+    for folder in sorted(set(folders), key=len, reverse=True):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            continue
+
+
+def moved(found: Found) -> bool:
+    """True when somebody changed the file since it was read."""
+    return look(found.path) != found

@@ -1,0 +1,1 @@
+"""Whose the changes of a shell command are."""

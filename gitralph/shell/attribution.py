@@ -1,0 +1,383 @@
+"""Which uncommitted changes only a shell command of this session can explain; they are offered.
+
+A file counts as explained when what it holds now leads back, change by change, to what HEAD holds,
+each change being one that the session recorded or one that happened while its shell command ran and
+nobody else's did. Everything else is left: a person or another session may have made it.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gitralph.base.quote import shown
+from gitralph.commit import decision, provenance
+from gitralph.commit.decision import Left, Outcome
+from gitralph.commit.inputs import Scene
+from gitralph.context import Context
+from gitralph.git import refs
+from gitralph.git.config import Config
+from gitralph.git.trees import TreeReader
+from gitralph.hook import record
+from gitralph.hook.journal import Record, split_lines
+from gitralph.journal import pending, shell
+from gitralph.journal.pending import PathState
+from gitralph.journal.shell import Form, Row, Window
+
+OFFER, INCLUDE, OFF = "offer", "include", "off"
+MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"
+
+
+def setting(config: Config) -> str:
+    """``ralph.shellEdits``. Raises Fatal for a word that it may not be."""
+    return config.choice("ralph.shelledits", OFFER, INCLUDE, OFF)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One path that shell commands changed: whose it is, by which commands, and why not ours.
+
+    ``loose``: a command that never said it was over, so what came later cannot be told apart.
+    """
+
+    path: bytes
+    now: Form
+    verdict: str
+    commands: tuple[Window, ...]
+    detail: str = ""
+    rivals: tuple[str, ...] = ()
+    loose: bool = False
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        return tuple(sorted({command.session for command in self.commands} | set(self.rivals)))
+
+
+@dataclass
+class Survey:
+    """What a commit has to decide about shell changes; ``states`` are of the paths it will take."""
+
+    take: bool = False
+    offers: dict[bytes, Offer] = field(default_factory=dict)
+    states: dict[bytes, PathState] = field(default_factory=dict)
+
+
+def call_name(command: Window) -> str:
+    """A command by its call, never by its text."""
+    call = f" '{command.call}'" if command.call and not command.call.startswith("input-") else ""
+    return f"shell call{call} ({command.tool or 'shell'}) of '{command.session}' at {command.time}"
+
+
+def form_of(root: str, path: bytes) -> Form:
+    """A file as it stands, in the form that pictures have."""
+    found = record.look(os.path.join(root, os.fsdecode(path)))
+    return (found.oid, found.mode)
+
+
+@dataclass
+class _Walk:
+    """From what a file holds now back to HEAD. ``used`` are the commands on the way, latest first."""
+
+    path: bytes
+    base: Form
+    head: str | None
+    windows: list[Window]
+    records: list[Record]
+    family: frozenset[str]
+    used: list[tuple[Window, Row]] = field(default_factory=list)
+
+    def _by_record(self, at: Form, before: int) -> Record | None:
+        if at is None:
+            return None
+        found = [r for r in self.records if r.is_exact and r.after == at[0] and r.offset < before]
+        return found[-1] if found else None
+
+    def _by_command(self, at: Form, before: int, now: Form) -> tuple[Window, Row] | None:
+        for window in reversed(self.windows):
+            if window.session in self.family and window.opened < before:
+                row = window.row(self.path, now)
+                if row is not None and row.after == at and row.is_known:
+                    return window, row
+        return None
+
+    def _starts_here(self, window: Window, row: Row) -> bool:
+        """True when the file was as in HEAD when the command began, and HEAD has it so still."""
+        if window.closed is None and row.base is None:
+            return window.head == self.head
+        return row.base == (self.base[0] if self.base else None)
+
+    def back(self, now: Form, place: int = 1 << 62) -> bool:
+        """True when every change on the way is known; ``place``: by commands that began before it."""
+        at, offset = now, 1 << 62
+        while at != self.base:
+            step = self._by_record(at, offset)
+            if step is not None:
+                offset = step.offset
+                if step.before == (self.base[0] if self.base else None):
+                    return True
+                at = (step.before, step.mode[0] or (at[1] if at and step.before else None))
+                continue
+            found = self._by_command(at, place, now)
+            if found is None:
+                return False
+            self.used.append(found)
+            place = found[0].opened
+            if found[1].before is None:
+                return self._starts_here(*found)
+            at = found[1].before
+        return True
+
+
+def _rivals(windows: list[Window], walk: _Walk) -> tuple[str, ...]:
+    """Other sessions whose commands could have made one of the changes as well."""
+    return tuple(
+        sorted(
+            {
+                other.session
+                for window, row in walk.used
+                for other in windows
+                if other.session not in walk.family
+                and other.overlaps(window)
+                and other.may_have_made(walk.path, row)
+            }
+        )
+    )
+
+
+def judge(
+    path: bytes, now: Form, base: Form, head: str | None, windows: list[Window],
+    state: PathState | None, family: frozenset[str],
+) -> Offer | None:  # fmt: skip
+    """What a family's shell commands have to do with a path; None when nothing."""
+    touching = [w for w in windows if w.session in family and w.row(path, now) is not None]
+    if not touching:
+        return None
+    known = state.journal.records if state is not None else []
+    pending_here = state.owners() if state is not None else set()
+    mine = [r for r in known if r.session in family]
+    walk = _Walk(path, base, head, windows, mine, family)
+    explained = walk.back(now)
+    told = bool(known) and known[-1].after == (now[0] if now else None)
+    if told and (not walk.used or known[-1].session not in family or not known[-1].is_exact):
+        return None  # the journal tells who made what stands there
+    commands = tuple(w for w, _ in reversed(walk.used)) or tuple(touching[-1:])
+    others = tuple(sorted(pending_here - family))
+    loose = any(w.late or w.closed is None for w, _ in walk.used)
+    if others:
+        return Offer(path, now, CONTESTED, commands, "another session has pending edits there", others)
+    if not explained or not walk.used:
+        detail = "it was changed before or after the command, too, by nobody we know"
+        return Offer(path, now, DOUBTFUL, commands, detail)
+    rivals = _rivals(windows, walk)
+    if rivals:
+        return Offer(path, now, CONTESTED, commands, "shell commands of several sessions ran then", rivals)
+    return Offer(path, now, MINE, commands, loose=loose)
+
+
+def base_of(reader: TreeReader, path: bytes) -> Form:
+    """What HEAD holds, in the form that pictures have."""
+    entry = reader.lookup_safe(path)
+    return (None, None) if entry is None else (entry.oid.decode(), f"{entry.mode:o}")
+
+
+def touched(windows: Iterable[Window], family: Container[str]) -> set[bytes]:
+    """The paths that commands of a family changed and reported."""
+    return {path for w in windows if w.session in family and w.rows for path in w.rows}
+
+
+def _candidates(ctx: Context, windows: list[Window], family: list[str]) -> list[bytes]:
+    """The paths to look at, of those that git lists as changed now."""
+    if not any(w.session in family for w in windows):
+        return []
+    from gitralph.commit import uncommitted
+
+    running = any(w.session in family and w.closed is None and w.picture is not None for w in windows)
+    known = touched(windows, family)
+    if not running and not known:
+        return []
+    dirty = uncommitted.dirty_paths(ctx)
+    return dirty if running else [path for path in dirty if path in known]
+
+
+def paths(ctx: Context, family: list[str]) -> list[bytes]:
+    """The uncommitted paths that shell commands of a family may have changed."""
+    if setting(ctx.config) == OFF:
+        return []
+    return _candidates(ctx, shell.read(ctx.layout), family)
+
+
+def _is_gone(row: Row) -> bool:
+    return row.after == (None, None) or (row.after is None and row.base is None)
+
+
+def _is_new(row: Row) -> bool:
+    return row.before == (None, None) or (row.before is None and row.base is None)
+
+
+def _sources(path: bytes, row: Row, rows: Mapping[bytes, Row]) -> Iterable[tuple[bytes, Row]]:
+    """What a command may have moved to ``path``: it vanished, and the text, or the file, is new there."""
+    for other, old in rows.items():
+        if other != path and _is_gone(old) and not _is_new(old):
+            before = old.base if old.before is None else old.before[0]
+            if _is_new(row) or (row.after is not None and row.after[0] == before):
+                yield other, old
+
+
+def _with_source(
+    ctx: Context, reader: TreeReader, head: str | None, windows: list[Window], family: frozenset[str],
+    offer: Offer,
+) -> Offer:  # fmt: skip
+    """An offer, doubtful where the file was moved there with uncommitted text that is not the family's.
+
+    A command that moves a file explains where it is now, not who wrote it.
+    """
+    for window in offer.commands:
+        row = window.row(offer.path, offer.now)
+        for other, old in _sources(offer.path, row, window.rows or {}) if row is not None else ():
+            if old.before is None:
+                continue  # it was as in HEAD
+            state = pending.path_state(ctx.layout, other, [])
+            mine = [r for r in state.journal.records if r.session in family]
+            walk = _Walk(other, base_of(reader, other), head, windows, mine, family)
+            if not walk.back(old.before, window.opened):
+                detail = f"it may be '{shown(other)}', moved with text that is not this session's"
+                return replace(offer, verdict=DOUBTFUL, detail=detail)
+    return offer
+
+
+def moved(found: Survey) -> list[tuple[bytes, bytes]]:
+    """The ends of what shell commands moved without a change; they are committed together."""
+    return [
+        (other, path)
+        for path, offer in found.offers.items()
+        for window in offer.commands
+        for row in [window.row(path, offer.now)]
+        if row is not None and _is_new(row)
+        for other, _ in _sources(path, row, window.rows or {})
+        if other in found.offers
+    ]
+
+
+def survey(
+    ctx: Context, reader: TreeReader, head: str | None, family: list[str], asked: bool,
+    wanted: Container[bytes] | None, states: Mapping[bytes, PathState],
+) -> Survey:  # fmt: skip
+    """Judge every path for a commit. ``asked``: the user wants what is offered."""
+    how = setting(ctx.config)
+    found = Survey(asked or how == INCLUDE)
+    windows = shell.read(ctx.layout) if how != OFF else []
+    if not windows:
+        return found
+    own = frozenset(family)
+    for path in _candidates(ctx, windows, family):
+        if wanted is not None and path not in wanted:
+            continue
+        state = states.get(path) or pending.path_state(ctx.layout, path, [])
+        now = form_of(ctx.repo.root, path)
+        offer = judge(path, now, base_of(reader, path), head, windows, state, own)
+        if offer is None:
+            continue
+        if offer.verdict == MINE:
+            offer = _with_source(ctx, reader, head, windows, own, offer)
+        found.offers[path] = offer
+        if found.take and offer.verdict == MINE and (asked or not offer.loose):
+            found.states[path] = state
+    return found
+
+
+def _left(offer: Offer) -> Left:
+    contested = offer.verdict == CONTESTED
+    reason = decision.CONTESTED if contested else decision.SHELL
+    names = " and ".join(call_name(command) for command in offer.commands[-2:])
+    detail = f"likely changed by {names}" + (f"; {offer.detail}" if offer.detail else "")
+    mine = offer.verdict == MINE
+    return Left(offer.path, reason, detail, offer.sessions, optional=True, by_shell=mine)
+
+
+def _taken(scene: Scene, offer: Offer, state: PathState) -> Outcome:
+    from gitralph.commit import decide
+
+    names = " and ".join(call_name(command) for command in offer.commands)
+    note = f"'{shown(offer.path)}' was changed by {names}; taken as it stands"
+    content = scene.contents[offer.path]
+    known = state.owners() | set(state.void)
+    used = decide.uses(scene, state) if known else []
+    return Outcome(offer.path, content, decision.SHELL, uses=used, notes=[note])
+
+
+def _is_still(scene: Scene, offer: Offer) -> bool:
+    content = scene.contents.get(offer.path)
+    if content is None or offer.now is None:
+        return False
+    mode = f"{content.mode:o}" if content.mode else None
+    return (provenance.content_id(content), mode) == offer.now
+
+
+def _overlaps(scene: Scene, was: Outcome) -> bool:
+    """True when lines that the session edited no longer stand as it left them."""
+    now, made = scene.contents[was.path].data, was.content.data if was.content else None
+    if now is None or made is None or scene.wishes.include_entangled:
+        return False
+    from gitralph.commit import separate
+
+    head = separate.head_text(scene, was.path) or b""
+    edited = [(low, high) for _, _, low, high in _hunks(head, made)]
+    changed = [(low, high) for low, high, _, _ in _hunks(made, now)]
+    return any(a < high and low < b for a, b in edited for low, high in changed)
+
+
+def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
+    from gitralph.isolate.linediff import hunks  # most commits need no diff of ours
+
+    lines: dict[bytes, int] = {}
+    before, after = ([lines.setdefault(x, len(lines)) for x in split_lines(t)] for t in (old, new))
+    counts = Counter(before), Counter(after)
+    return hunks(before, after, lambda line: all(count[line] == 1 for count in counts))
+
+
+def _overlap(offer: Offer) -> Left:
+    detail = f"{call_name(offer.commands[-1])} rewrote lines that it had edited"
+    return Left(offer.path, decision.ENTANGLED, detail, (decision.UNRECORDED,))
+
+
+def settle(scene: Scene, found: Survey, decided: list[Outcome], left: Container[bytes]) -> list[Outcome]:
+    """The outcomes of a commit with what shell commands did: taken where wanted, else left."""
+    by_path = {one.path: one for one in decided}
+    for path, offer in found.offers.items():
+        was = by_path.get(path)
+        wanted = path in found.states and path not in left and path not in scene.ignored
+        if wanted and _is_still(scene, offer):
+            by_path[path] = _taken(scene, offer, found.states[path])
+        elif was is None:
+            by_path[path] = Outcome(path, left=[_left(offer)])
+        elif was.taken and was.how == decision.EDITS and _overlaps(scene, was):
+            by_path[path] = Outcome(path, left=[_overlap(offer)])
+        elif was.taken and was.content == scene.contents.get(path):
+            continue  # what the command did is in it
+        elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
+            was.left.append(_left(offer))
+    return sorted(by_path.values(), key=lambda one: one.path)
+
+
+def likely(
+    ctx: Context, dirty: list[bytes], states: Mapping[bytes, PathState]
+) -> dict[bytes, tuple[Window, ...]]:
+    """The commands, of any session, that likely changed these paths; none where journals explain them."""
+    windows = shell.read(ctx.layout) if setting(ctx.config) != OFF else []
+    if not windows:
+        return {}
+    from gitralph.commit import history
+
+    head = refs.read_head(ctx.repo)
+    reader = history.base_of(ctx, head)
+    sessions = list(dict.fromkeys(w.session for w in windows))
+    known = touched(windows, sessions)
+    running = any(w.picture is not None for w in windows)
+    out: dict[bytes, tuple[Window, ...]] = {}
+    for path in dirty if running else [path for path in dirty if path in known]:
+        now, base, state = form_of(ctx.repo.root, path), base_of(reader, path), states.get(path)
+        found = [judge(path, now, base, head.oid, windows, state, frozenset([one])) for one in sessions]
+        commands = tuple(c for offer in found if offer is not None for c in offer.commands)
+        if commands:
+            out[path] = commands
+    return out

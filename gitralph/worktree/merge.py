@@ -1,0 +1,218 @@
+"""``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
+
+import os
+from dataclasses import dataclass
+
+from gitralph.base import files, locks
+from gitralph.base.errors import Busy, Fatal, Refused
+from gitralph.commit import recover_merge
+from gitralph.context import Context
+from gitralph.git import carry, index, merge, refs, worktrees
+from gitralph.git.refs import Head, LostRaceError, Move
+from gitralph.git.repository import Repository
+from gitralph.journal import bead as beads
+from gitralph.journal import intents
+from gitralph.journal.bead import Bead
+from gitralph.journal.intents import Merging
+from gitralph.worktree import trash, where
+from gitralph.worktree.where import Trees, short
+
+FORWARD, TRUE, ALREADY = "fast-forward", "merge", "already"
+
+
+@dataclass(frozen=True)
+class MergeDone:
+    """What a merge came to. ``commit`` is where the target is now."""
+
+    bead: str
+    branch: str
+    target: str
+    before: str
+    commit: str
+    how: str
+
+
+class ConflictError(Refused):
+    """The two sides changed the same lines; nothing moved. ``paths`` are in conflict."""
+
+    def __init__(self, message: str, paths: tuple[bytes, ...], said: tuple[str, ...], *hints: str) -> None:
+        super().__init__(message, *hints)
+        self.paths = paths
+        self.said = said
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A move of ``target`` from ``old`` to ``new``; ``ident`` and ``message`` are for the reflogs."""
+
+    bead: Bead
+    target: str
+    old: str
+    new: str
+    how: str
+    ident: bytes
+    message: str
+
+
+def _target(trees: Trees, record: Bead, given: str | None) -> tuple[str, str]:
+    """The branch to move and its commit. Raises Refused for a base that is no branch, Fatal for none."""
+    ref = record.base_ref if given is None else worktrees.full_name(trees.git, given)
+    if ref is None or not ref.startswith("refs/heads/"):
+        named = given or (short(ref) if ref else f"the commit {(record.base_oid or '?')[:12]}")
+        raise Refused(f"'{named}' is not a branch", f"git ralph worktree merge {record.bead} --into <branch>")
+    oid = worktrees.value(trees.git, ref)
+    if oid is None:
+        raise Fatal(
+            f"branch '{short(ref)}' is gone", f"git ralph worktree merge {record.bead} --into <branch>"
+        )
+    return ref, oid
+
+
+def _message(record: Bead, target: str) -> str:
+    title = f": {' '.join(record.title.split())}" if record.title else ""
+    into = "" if short(target) in ("main", "master") else f" into {short(target)}"
+    return f"Merge bead '{record.bead}'{title}{into}\n\nRalph-Bead: {record.bead}\n"
+
+
+def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Plan:
+    branch = where.branch_of(record.bead)
+    tip = worktrees.value(trees.git, branch)
+    if tip is None:
+        raise Fatal(f"there is no branch '{short(branch)}'", f"git ralph worktree add {record.bead}")
+    target, old = _target(trees, record, given)
+    if target == branch:
+        raise Refused(f"'{short(branch)}' cannot be merged into itself")
+    git = trees.ctx.git
+    if merge.is_ancestor(git, tip, old):
+        return Plan(record, target, old, old, ALREADY, b"", "")
+    if forward and merge.is_ancestor(git, old, tip):
+        note = f"merge {short(branch)}: Fast-forward"
+        return Plan(record, target, old, tip, FORWARD, merge.ident_now(git), note)
+    found = merge.merge_trees(git, old, tip)
+    if found.conflicts:
+        names = trash.describe_paths(list(found.conflicts))
+        raise ConflictError(
+            f"'{short(branch)}' conflicts with '{short(target)}' in {names}",
+            found.conflicts, found.said,
+            f"git -C {trees.path(record.bead)} merge {short(target)}, settle it there, then merge again",
+        )  # fmt: skip
+    commit, ident = merge.commit_merge(
+        git, trees.ctx.config, found.tree, (old, tip), _message(record, target)
+    )
+    return Plan(record, target, old, commit, TRUE, ident, f"merge {short(branch)}: Merge made in memory")
+
+
+def _git_dir(trees: Trees, path: str) -> str:
+    return os.path.realpath(trees.inside(path).line("rev-parse", "--absolute-git-dir"))
+
+
+def _checkout(trees: Trees, target: str) -> Repository | None:
+    """The checkout that has the target as its HEAD. Raises Refused while something is in progress there."""
+    row = trees.holder(target)
+    if row is None or row.bare:
+        return None
+    path = trees.root if row is trees.rows[0] else row.path
+    if row.missing and row is not trees.rows[0]:
+        raise Refused(
+            f"'{short(target)}' is checked out at '{path}', which is not there", "git worktree repair"
+        )
+    repo = recover_merge.checkout(trees.ctx, _git_dir(trees, path), path)
+    if repo is None:
+        raise Fatal(f"cannot use the checkout '{path}'")
+    operation = repo.operation()
+    if operation:
+        raise Refused(f"{operation} is in progress in '{path}'", f"git -C {path} status")
+    return repo
+
+
+def _judge(found: carry.Carry, target: str) -> None:
+    bad = carry.unclean(found)
+    if bad:
+        raise Refused(
+            f"'{short(target)}' is checked out at '{found.repo.root}', which has its own changes of "
+            f"{trash.describe_paths(bad)}",
+            "commit or stash them there, then merge again",
+        )
+
+
+def _stem(ctx: Context) -> str:
+    files.make_folder(ctx.layout.tmp)
+    return f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}"
+
+
+def _land(trees: Trees, plan: Plan) -> None:
+    """Move the target, its checkout with it. Raises Refused, Busy; nothing moved then."""
+    ctx = trees.ctx
+    repo, stem = _checkout(trees, plan.target), _stem(ctx)
+    prepared = {kind: f"{stem}.{kind}" for kind in ("index", "ref", "head")}
+    noted = Merging(plan.bead.bead, plan.target, plan.old, plan.new, prepared=prepared)
+    move = Move(
+        Head(plan.target, plan.old), plan.new, plan.ident, plan.message, prepared["ref"], prepared["head"]
+    )
+    found = None
+    if repo is not None:
+        noted.git_dir, noted.root = repo.git_dir, repo.root
+        found = carry.open_carry(repo, carry.changed(repo.git, plan.old, plan.new), prepared["index"])
+        _judge(found, plan.target)
+        carry.build_index(found, {path: pair[1] for path, pair in found.pairs.items()})
+    refs.prepare(move)
+    intents.write(ctx.layout, noted)
+    try:
+        _swap(ctx, move, found, stem)
+    except BaseException:
+        now = Head(plan.target, worktrees.value(ctx.git, plan.target))
+        if not refs.contains(ctx.repo, now, plan.new):
+            intents.remove(ctx.layout, noted)
+        raise
+    intents.remove(ctx.layout, noted)
+
+
+def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> None:
+    if found is None:
+        refs.swap_branch(ctx.repo, move, ctx.config, locks.WAIT)
+        return
+    lock_file = found.repo.index + ".lock"
+    index.take_lock(found.copy.path, lock_file, locks.WAIT)
+    try:
+        if index.moved(found.copy):
+            raise LostRaceError
+        refs.swap(found.repo, move, ctx.config, locks.WAIT)
+        todo = {path: pair[1] for path, pair in found.pairs.items()}
+        recover_merge.install(found, todo, stem, lock_file, locked=True)
+    finally:
+        if index.is_ours(lock_file, found.copy.path):
+            os.unlink(lock_file)
+
+
+def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> MergeDone:
+    """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then."""
+    where.checked(bead)
+    with beads.hold(ctx.layout, bead), locks.hold(ctx.layout, locks.COMMIT):
+        recover_merge.recover(ctx)
+        trees = where.open_trees(ctx)
+        record = where.record_of(ctx.layout, bead)
+        if record is None:
+            raise Fatal(f"there is no bead '{bead}' here", "git ralph worktree list")
+        plan = _plan(trees, record, into, forward)
+        if plan.how != ALREADY:
+            try:
+                _land(trees, plan)
+            except LostRaceError:
+                raise Busy(f"'{short(plan.target)}' or its checkout moved meanwhile", "try again") from None
+        _note(trees, record, plan)
+    return MergeDone(bead, short(where.branch_of(bead)), short(plan.target), plan.old, plan.new, plan.how)
+
+
+def _note(trees: Trees, record: Bead, plan: Plan) -> None:
+    """A bead that nobody works on any more counts as merged; a loop that still runs goes on."""
+    record.extra["merged"] = {"target": plan.target, "commit": plan.new}
+    if record.status == beads.COMPLETED or (record.active and record.owner is None):
+        record.status = beads.MERGED
+    beads.write(trees.layout, record)
+    row = trees.at(trees.path(record.bead))
+    if row is not None and not row.missing:
+        left = worktrees.dirt(trees.inside(row.path)).changed
+        if left:
+            trees.ctx.warn(
+                f"'{row.path}' has uncommitted work that was not merged: {trash.describe_paths(left)}"
+            )

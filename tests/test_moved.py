@@ -1,0 +1,266 @@
+"""Files that moved, became folders, were deleted: whose text goes along, and what goes together."""
+
+import itertools
+
+import pytest
+
+from tests.support import shells
+from tests.support.repo import Repo
+from tests.support.texts import TEN, changed
+
+
+def _in_head(repo: Repo, text: str) -> list[str]:
+    """The paths whose committed text has these words."""
+    names = repo.git("ls-tree", "-r", "--name-only", "HEAD").split("\n")
+    return [name for name in names if text.encode() in repo.blob(name)]
+
+
+# --- moved by a tool ---
+
+
+def test_skipping_a_shared_file_skips_both_ends_of_its_rename(repo: Repo) -> None:
+    """The other's line is not committed under the new name, and the old name does not stay beside it."""
+    repo.edit("S2", "a", changed(3, "S2's"))
+    repo.rename("S1", "a", "z")
+    repo.edit("S1", "b", changed())
+    answer = repo.commit("S1", "--skip-entangled")
+    assert answer.paths == {"b": "M"} == repo.changes()
+    assert answer.left == {"a": "contested", "z": "contested"}
+    assert _in_head(repo, "S2's") == []
+    assert repo.pending("S1") == ["a", "z"]
+
+
+def test_skipping_a_rename_that_another_session_edited_at_its_new_place_keeps_the_old_one(
+    repo: Repo,
+) -> None:
+    """Without its new name the file would be gone from HEAD."""
+    repo.rename("S1", "a", "z")
+    repo.edit("S2", "z", changed())
+    repo.edit("S1", "b", changed())
+    answer = repo.commit("S1", "--skip-entangled")
+    assert answer.paths == {"b": "M"} == repo.changes()
+    assert repo.blob("a") == TEN.encode()
+
+
+def test_a_file_of_a_human_that_a_session_moves_is_refused(repo: Repo) -> None:
+    """It is in no commit, and no session wrote a line of it."""
+    repo.write("note", "the human's\n")
+    repo.rename("S1", "note", "z")
+    repo.edit("S1", "b", changed())
+    answer = repo.commit("S1", code=4)
+    assert answer.left["z"] == "contested"
+    assert "moved here from 'note'" in answer.said
+    answer = repo.commit("S1", "--skip-entangled")
+    assert answer.paths == {"b": "M"}
+    assert answer.left["z"] == "contested"
+    assert repo.commit("S1", "--whole-file", "--", "z").paths == {"z": "A"}
+
+
+def test_a_file_with_a_humans_lines_that_a_session_moves_is_refused(repo: Repo) -> None:
+    """Its committed lines may go, the human's may not, and a rename takes them all."""
+    repo.write("a", changed(2, "the human's"))
+    repo.rename("S1", "a", "z")
+    assert {"a", "z"} & set(repo.commit("S1", code=4).left)
+    repo.commit("S1", "--skip-entangled")
+    assert _in_head(repo, "the human's") == []
+    assert repo.blob("a") == TEN.encode()
+
+
+def test_a_file_with_committed_and_own_lines_moves_whole(repo: Repo) -> None:
+    """Lines of the session, of a commit of another's, and of a plain commit of a human's are all known."""
+    repo.edit("S2", "a", changed(2, "S2"))
+    repo.commit("S2")
+    repo.write("a", changed(5, "human", changed(2, "S2")))
+    repo.commit_all("human")
+    repo.edit("S1", "a", changed(9, "S1", changed(5, "human", changed(2, "S2"))))
+    repo.rename("S1", "a", "z")
+    answer = repo.commit("S1")
+    assert answer.paths == {"a": "D", "z": "A"} == repo.changes()
+
+
+def test_a_file_with_a_humans_lines_after_an_edit_of_the_session_is_refused(repo: Repo) -> None:
+    """The step back from what was moved ends in a gap."""
+    repo.edit("S1", "a", changed())
+    repo.write("a", changed(9, "the human's", changed()))
+    repo.rename("S1", "a", "z")
+    repo.commit("S1", code=4)
+    repo.commit("S1", "--skip-entangled")
+    assert _in_head(repo, "the human's") == []
+
+
+def test_a_file_with_lines_that_another_session_committed_since_moves_whole(repo: Repo) -> None:
+    """The other's lines came later than this session's, and are in HEAD by now."""
+    repo.edit("S1", "a", changed())
+    repo.edit("S2", "a", changed(9, "S2", changed()))
+    repo.commit("S2")
+    repo.rename("S1", "a", "z")
+    answer = repo.commit("S1")
+    assert answer.paths == {"a": "D", "z": "A"} == repo.changes()
+
+
+@pytest.mark.parametrize("way", [["a", "y", "z"], ["a", "z", "a", "z"], ["a", "z", "y", "z"]])
+def test_a_file_moved_more_than_once_goes_as_one_move(repo: Repo, way: list[str]) -> None:
+    """Each step back leads to a text that HEAD has."""
+    for old, new in itertools.pairwise(way):
+        repo.rename("S1", old, new)
+    repo.edit("S1", "z", changed())
+    assert repo.commit("S1").paths == {"a": "D", "z": "A"}
+
+
+def test_a_new_file_of_the_session_moves_freely(repo: Repo) -> None:
+    """It never was in HEAD, and every line of it is its own."""
+    repo.edit("S1", "n", "one\n")
+    repo.edit("S1", "n", "one\ntwo\n")
+    repo.rename("S1", "n", "z")
+    assert repo.commit("S1").paths == {"z": "A"}
+
+
+def test_a_humans_line_moved_twice_is_still_the_humans(repo: Repo) -> None:
+    """The way back crosses the first move."""
+    repo.write("note", "the human's\n")
+    repo.rename("S1", "note", "y")
+    repo.rename("S1", "y", "z")
+    assert repo.commit("S1", code=4).left["z"] == "contested"
+
+
+def test_both_ends_by_name_one_after_the_other(repo: Repo) -> None:
+    """A path can be committed alone when it is named; the other end follows later."""
+    repo.rename("S1", "a", "z")
+    assert repo.commit("S1", "--", "a").paths == {"a": "D"}
+    assert repo.commit("S1", "--", "z").paths == {"z": "A"}
+
+
+def test_a_move_in_a_file_with_dos_line_ends(repo: Repo) -> None:
+    """HEAD's text and the file's differ in their line ends only."""
+    repo.git("config", "core.autocrlf", "true")
+    repo.write("a", TEN.replace("\n", "\r\n"))
+    repo.rename("S1", "a", "z")
+    assert repo.commit("S1").paths == {"a": "D", "z": "A"}
+
+
+def test_the_records_of_a_rename_that_do_not_name_the_other_end(repo: Repo) -> None:
+    """An older version wrote such; the text tells where it came from."""
+    repo.write("note", "the human's\n")
+    repo.rename("S1", "note", "z")
+    for file in repo.state.glob("edits/*.jsonl"):
+        lines = file.read_text()
+        assert '"other"' in lines
+        file.write_text(lines.replace('"other":"note",', "").replace('"other":"z",', ""))
+    assert repo.commit("S1", code=4).left["z"] == "contested"
+
+
+def test_skipping_a_moved_file_for_what_is_staged_keeps_its_old_name(repo: Repo) -> None:
+    """The new name conflicts with what the user staged there: the deletion waits with it."""
+    repo.edit("S1", "a", changed(9, "nine"))
+    repo.rename("S1", "a", "z")
+    repo.edit("S1", "b", changed())
+    repo.write("z", "the user's own z\n")
+    repo.git("add", "z")
+    repo.write("z", changed(9, "nine"))
+    answer = repo.commit("S1", "--skip-entangled")
+    assert answer.paths == {"b": "M"} == repo.changes()
+    assert repo.blob("a") == TEN.encode()
+
+
+# --- moved by a shell command ---
+
+
+def test_a_file_of_a_human_moved_by_a_shell_command_is_not_taken(repo: Repo) -> None:
+    """The command explains the move, not the text."""
+    repo.write("note", "the human's\n")
+    shells.run(repo, "S1", "mv note z")
+    answer = repo.commit("S1", "--with-shell")
+    assert answer.status == "nothing"
+    assert answer.left == {"z": "shell"}
+    assert "note" in answer.said
+
+
+def test_a_file_with_another_sessions_lines_moved_by_a_shell_command_is_not_taken(repo: Repo) -> None:
+    """Neither its end: a deletion without the new name would lose the file."""
+    repo.edit("S2", "a", changed(3, "S2's"))
+    shells.run(repo, "S1", "mv a z")
+    answer = repo.commit("S1", "--with-shell")
+    assert answer.status == "nothing"
+    assert _in_head(repo, "S2's") == []
+    assert repo.blob("a") == TEN.encode()
+
+
+def test_a_file_of_a_human_moved_and_changed_by_a_shell_command_is_not_taken(repo: Repo) -> None:
+    """It can no longer be told from its text."""
+    repo.write("note", "the human's\n")
+    shells.run(repo, "S1", "mv note z; echo more >> z")
+    assert repo.commit("S1", "--with-shell").status == "nothing"
+    assert _in_head(repo, "the human's") == []
+
+
+def test_a_file_of_the_sessions_own_is_moved_by_its_shell(repo: Repo) -> None:
+    """Recorded edits, then a move by the shell: all of it is this session's."""
+    repo.edit("S1", "n", "one\n")
+    shells.run(repo, "S1", "mv n z; sed -i s/one/two/ z")
+    assert repo.commit("S1", "--with-shell").paths == {"z": "A"}
+
+
+# --- folders and files in each other's place ---
+
+
+def test_a_file_that_became_a_folder_goes_with_what_was_tracked_in_it(repo: Repo) -> None:
+    """Nobody else has anything there, and the two cannot stand beside each other."""
+    repo.remove("a")
+    repo.write("a/inner", "text\n")
+    repo.ralph("track", "--session", "S1", "a/inner")
+    answer = repo.commit("S1")
+    assert answer.paths == {"a": "D", "a/inner": "A"} == repo.changes()
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_an_edit_below_what_was_a_file_says_how_it_is_taken(repo: Repo) -> None:
+    """Nobody recorded the removal: the hint takes it along, and says so by listing it."""
+    repo.remove("a")
+    repo.edit("S1", "a/inner", "text\n")
+    assert repo.commit("S1", code=4).left == {"a/inner": "contested"}
+    answer = repo.commit("S1", "--whole-file", "--", "a/inner")
+    assert answer.paths == {"a": "D", "a/inner": "A"} == repo.changes()
+
+
+def test_a_file_that_became_a_folder_stays_where_another_session_edited_it(repo: Repo) -> None:
+    """The other's pending lines would go unseen."""
+    repo.edit("S2", "a", changed())
+    repo.remove("a")
+    repo.write("a/inner", "text\n")
+    repo.ralph("track", "--session", "S1", "a/inner")
+    answer = repo.commit("S1", code=4)
+    assert answer.left == {"a/inner": "contested"}
+    assert answer.document["left"][0]["sessions"] == ["S2"]
+    answer = repo.commit("S1", "--whole-file", "--", "a/inner")
+    assert answer.paths == {"a": "D", "a/inner": "A"}
+    assert "Ralph-Includes: S2" in repo.trailers()
+    assert repo.pending("S2") == []
+
+
+# --- deletions ---
+
+
+def test_a_delete_after_the_human_stashed_the_file_is_committed(repo: Repo) -> None:
+    """The session's own edit was stashed away before; the removal is its last word."""
+    repo.edit("S1", "a", changed())
+    repo.git("stash", "-q")
+    repo.remove("a")
+    repo.hook("generic", {"session": "S1", "cwd": str(repo.root), "event": "delete", "path": "a"})
+    assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
+
+
+def test_a_delete_with_its_text_after_the_human_stashed_the_file_is_committed(repo: Repo) -> None:
+    """The same where the event knew what it deleted."""
+    repo.edit("S1", "a", changed())
+    repo.git("stash", "-q")
+    repo.delete("S1", "a")
+    assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
+
+
+def test_a_delete_of_a_file_with_a_humans_stashed_lines_is_committed(repo: Repo) -> None:
+    """What he stashed is safe in his stash."""
+    repo.edit("S1", "a", changed())
+    repo.write("a", changed(9, "the human's", changed()))
+    repo.git("stash", "-q")
+    repo.delete("S1", "a")
+    assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
