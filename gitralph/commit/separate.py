@@ -216,6 +216,8 @@ def _start(
     if before == head:
         return before, head
     then = history.entry_at(scene.repo, first.head, state.path)
+    if first.op == ASSIGN and first.head is None:
+        then = None  # there was no commit yet: an assignment knows
     if isinstance(then, history.Unknown):
         known = before if state.journal.consumed else head
         return known, known

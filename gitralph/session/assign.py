@@ -478,9 +478,18 @@ def _write(
                     return False
         for path, fd in held.items():
             made, before = records[path]
+            made.mtime = _written(ctx, path)
             files.append_record(layout.manifest(session), line_form(path) + b"\n")
             journal.append(layout, fd, path, made, before)
     return True
+
+
+def _written(ctx: Context, path: bytes) -> int | None:
+    """When the file was last written, which tells a correction from a file that git put back."""
+    try:
+        return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _is_as_read(worktree: Worktree, one: Found, fd: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gitralph.session import assign as assigning
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support.repo import Repo
 from tests.support.texts import TEN
@@ -277,6 +278,58 @@ def test_a_stash_brings_it_back(two: Repo) -> None:
     assert head(two) == ten(l7="seven")
 
 
+def test_a_correction_of_a_given_line_follows(two: Repo) -> None:
+    two.write("f", ten(l3="three", l8="x = 'e'"))
+    give(two, "S2", "f:8")
+    two.write("f", ten(l3="three", l8='x = "e"'))
+    two.commit("S2")
+    assert head(two) == ten(l8='x = "e"')
+
+
+def test_what_is_left_of_a_new_file_can_be_given_after_a_commit(empty_repo: Repo) -> None:
+    """Also where the first of it was the first commit of all."""
+    empty_repo.start("S1")
+    empty_repo.write("f", "a\nb\nc\n")
+    give(empty_repo, "S1", "f:2")
+    empty_repo.commit("S1")
+    assert head(empty_repo) == "b\n"
+    give(empty_repo, "S1", "f")
+    empty_repo.commit("S1")
+    assert head(empty_repo) == "a\nb\nc\n"
+    nothing_pending(empty_repo, "S1")
+
+
+def test_what_is_given_to_another_is_refused_and_the_rest_still_goes(two: Repo) -> None:
+    two.write("f", ten(l3="three", l8="eight"))
+    give(two, "S2", "f:8")
+    assert give(two, "S2", "f:8")["status"] == "nothing"
+    give(two, "S1", "f:8", code=4)
+    give(two, "S1", "f")
+    two.commit("S1")
+    assert head(two) == ten(l3="three")
+    two.commit("S2")
+    assert head(two) == text(two)
+
+
+def test_a_reset_makes_it_pending_again_and_the_rest_stays_nobodys(two: Repo) -> None:
+    two.write("f", ten(l3="three", l8="eight"))
+    give(two, "S2", "f:8")
+    two.commit("S2")
+    two.git("reset", "-q", "HEAD~1")
+    two.commit("S2")
+    assert head(two) == ten(l8="eight")
+    assert two.owners() == {"f": "nobody"}
+
+
+def test_what_is_staged_stays_staged(two: Repo) -> None:
+    two.write("f", ten(l3="three", l8="eight"))
+    two.git("add", "f")
+    give(two, "S2", "f:8")
+    two.commit("S2")
+    assert head(two) == ten(l8="eight")
+    assert "three" in two.staged()
+
+
 def test_a_folder_stands_for_what_is_uncommitted_in_it(two: Repo) -> None:
     two.write("d/a", "a\n")
     two.write("d/b", "b\n")
@@ -329,6 +382,32 @@ def test_a_path_that_another_session_claims_is_refused_until_it_lets_go(two: Rep
     give(two, "S2", "f")
     two.commit("S2")
     assert head(two) == ten(l2="two")
+
+
+@pytest.mark.parametrize(("place", "code"), [("f", 0), ("f:3", 4)])
+def test_a_save_in_between_is_never_given_by_an_old_number(
+    two: Repo, monkeypatch: pytest.MonkeyPatch, place: str, code: int
+) -> None:
+    """Only if journal and file are still what was read: else again, and lines by number are stale."""
+    swap(two, None, "line 3\n", "three\n")
+    real, saved = assigning._write, []
+
+    def late(*given: Any) -> bool:
+        if not saved:
+            saved.append(True)
+            swap(two, None, "line 1\n", "above\nline 1\n")
+        return real(*given)
+
+    monkeypatch.setattr(assigning, "_write", late)
+    before = state_of(two)
+    done = two.run("assign", "--to", "S2", "--json", "--", place)
+    assert done.code == code, done.said
+    if code:
+        assert [row["reason"] for row in done.json()["left"]] == ["stale"]
+        assert state_of(two) == before
+        return
+    two.commit("S2")
+    assert head(two) == text(two)
 
 
 # --- track --release ---
