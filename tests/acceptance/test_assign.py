@@ -10,6 +10,7 @@ import pytest
 
 from gitralph.session import assign as assigning
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
+from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import TEN
 
@@ -408,6 +409,25 @@ def test_a_save_in_between_is_never_given_by_an_old_number(
         return
     two.commit("S2")
     assert head(two) == text(two)
+
+
+def test_a_hook_that_speaks_in_between_keeps_its_line(two: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    three = ten(l3="three")
+    two.write("f", three)
+    real, told = assigning._write, []
+
+    def late(*given: Any) -> bool:
+        if not told:
+            told.append(True)
+            two.hook("generic", payloads.edit("S1", str(two.root), "f", TEN, three))
+        return real(*given)
+
+    monkeypatch.setattr(assigning, "_write", late)
+    (left,) = two.ralph("assign", "--to", "S2", "--json", "f:3", code=4).json()["left"]
+    assert left["sessions"] == ["S1"]
+    assert two.commit("S2").status == "nothing"
+    two.commit("S1")
+    assert head(two) == three
 
 
 # --- track --release ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -143,6 +145,49 @@ def test_a_late_hook_takes_back_what_was_given_of_its_own() -> None:
     late = Place(BASE, [*given.steps, Step("k9", "S1", BASE, disk)], disk)
     assert late.commit("S2").text == BASE
     assert late.commit("S1").text == disk
+
+
+def test_what_is_left_of_a_divided_gap_follows_nobody() -> None:
+    """The user removed a line of HEAD and one of S1's at once; S2 gets the first, S1's commit stays."""
+    recorded = BASE.replace(b"line 4\n", b"four\n")
+    disk = recorded.replace(b"line 3\nfour\n", b"")
+    place = Place(BASE, [Step("k0", "S1", BASE, recorded)], disk)
+    (change,) = (one for one in place.changes("S2") if one.removed == (b"line 3",))
+    assert place.can_give("S2", [change])
+    given = place.given("S2", [change])
+    assert given.commit("S1", follow=True).text == place.commit("S1", follow=True).text == recorded
+    assert given.commit("S2").text == BASE.replace(b"line 3\n", b"")
+
+
+def test_a_text_that_comes_back_brings_the_given_line_back_as_given() -> None:
+    disk = BASE.replace(b"line 3", b"three")
+    place = Place(BASE, [], disk)
+    given = place.given("S2", place.changes("S2"))
+    more = disk + b"more\n"
+    steps = [*given.steps, Step("k8", "S1", disk, more), Step("k9", "S1", more, disk)]
+    later = Place(BASE, steps, disk)
+    assert later.owners()[2] == "S2"
+    assert later.commit("S2").text == disk
+
+
+def test_an_undo_to_an_older_text_leaves_the_given_line_given() -> None:
+    human = BASE.replace(b"line 3", b"three")
+    one, two = human + b"one\n", human + b"one\ntwo\n"
+    place = Place(BASE, [Step("k0", "S1", human, one), Step("k1", "S1", one, two)], two)
+    given = place.given("S2", of(place, "S2", 3))
+    later = Place(BASE, [*given.steps, Step("k8", "S1", two, one)], one)
+    assert later.owners()[2] == "S2"
+    assert later.commit("S2").text == human
+
+
+def test_a_given_text_that_was_there_before_is_no_old_read() -> None:
+    """Lines in another order are not S2's doing only because the user put them back before he gave some."""
+    first, swapped = b"c\na\nb\n", b"c\nb\na\n"
+    texts = [first, swapped, first, swapped]
+    steps = [Step(f"k{n}", "S1", a, b) for n, (a, b) in enumerate(pairwise(texts))]
+    place = Place(b"c\n", steps, first)
+    given = place.given("S2", [Unrecorded(2, added=True)])
+    assert given.chained()[-1].before == first
 
 
 WORDS = [f"{letter}{n}" for letter in "abc" for n in range(3)] + ["}", ""]
