@@ -7,8 +7,8 @@ here opens a file, knows git, or imports from the rest of the program.
 `pending_units` say who wrote what, `unrecorded` what nobody did. The parts: `lines` and `linediff`
 read texts, `weave` holds all lines that ever were, `build` (with `moves` and `place`) builds it,
 `handover` gives an owner lines of nobody's (`assign` says which there are), `materialize` evaluates
-it, `head` (with `align`) fits it to HEAD, `rules`, `supersede` and `reverted` are the rules, `select`
-applies them and `explain` words the answer.
+it, `head` (with `align`) fits it to HEAD, `rules`, `supersede` and `reverted` say what may
+be taken, `select` applies them and `explain` words the answer.
 """
 
 from gitralph.isolate.agreement import agreed, unmoved_since

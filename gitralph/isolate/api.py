@@ -75,7 +75,7 @@ class Note:
     """Something the user should be told about a commit that goes through.
 
     Kinds: `absorbed` (another owner's version was replaced whole and is gone), `reverted` (the edit
-    was taken back), `pending_paths` (the edit removes lines that are not committed yet), `reanchored`
+    was taken back), `waiting` (the edit removes lines that are not committed yet), `reanchored`
     (HEAD moved outside, and it is certain how), `rewound` (HEAD no longer holds units that were
     committed before).
     """
