@@ -9,6 +9,7 @@ commit:--session= --plan= --task= --message= --file= --edit --trailer= --author=
 status:--session= --json --porcelain -z
 diff:--session= --stat
 why:--json
+assign:--to= --patch --json -p
 session:start list show end
 session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
 session-list:--json
@@ -42,7 +43,7 @@ gc:--dry-run -n
 env:
 help:
 emit:--run= --file= --json
-track:--session= --stdin --from-transcript -z
+track:--session= --stdin --from-transcript --release -z
 ls-files:--session= -z
 hook:
 guard:
@@ -134,7 +135,7 @@ _git_ralph() {
 		;;
 	esac
 	case $option in
-	--session | --parent) __git_ralph_reply "$(__git_ralph_sessions)" "$value" && return ;;
+	--session | --parent | --to) __git_ralph_reply "$(__git_ralph_sessions)" "$value" && return ;;
 	--run) __git_ralph_reply "$(__git_ralph_runs)" "$value" && return ;;
 	--agent) __git_ralph_reply "$__git_ralph_agents" "$value" && return ;;
 	--policy) __git_ralph_reply 'required optional none' "$value" && return ;;

@@ -19,6 +19,7 @@ COMMANDS = {
     "status": ("status", "porcelain", "Show whose every uncommitted path is"),
     "diff": ("diff", "porcelain", "Show exactly what commit would record"),
     "why": ("why", "porcelain", "Show who wrote a path or a line"),
+    "assign": ("assign", "porcelain", "Give a session lines that nobody recorded"),
     "session": ("session", "porcelain", "Start, list, show and end sessions"),
     "run": ("run", "porcelain", "Work through a plan, one true commit a task"),
     "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),

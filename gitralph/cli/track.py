@@ -9,7 +9,7 @@ import click
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import options, output
-from gitralph.session import session_choice
+from gitralph.session import release, session_choice
 from gitralph.session import track as tracking
 
 
@@ -23,8 +23,11 @@ from gitralph.session import track as tracking
     is_flag=True,
     help="Claim the uncommitted files that the session's transcript names, where no hook recorded any.",
 )
+@click.option("--release", "back", is_flag=True, help="Take a claim back; recorded edits stay.")
 @options.paths
-def track(session: str | None, zero: bool, from_stdin: bool, told: bool, paths: tuple[str, ...]) -> None:
+def track(
+    session: str | None, zero: bool, from_stdin: bool, told: bool, back: bool, paths: tuple[str, ...]
+) -> None:
     """Record that a session changed these paths. Only the paths are known then, not the lines."""
     given = [os.fsencode(path) for path in paths]
     if from_stdin:
@@ -33,11 +36,23 @@ def track(session: str | None, zero: bool, from_stdin: bool, told: bool, paths: 
     if not given and not from_stdin and not told:
         raise UsageError("no path given", "usage: git ralph track [--session <id>] [--] <path>...")
     ctx = options.context()
-    words = ["--stdin"] * from_stdin + ["-z"] * zero + ["--from-transcript"] * told + ["--", *paths]
+    if back and told:
+        raise UsageError("options --release and --from-transcript exclude each other")
+    words = (
+        ["--release"] * back
+        + ["--stdin"] * from_stdin
+        + ["-z"] * zero
+        + ["--from-transcript"] * told
+        + ["--", *paths]
+    )
     usage = "git ralph track --session {} " + shlex.join(words).removesuffix(" --")
-    found = session_choice.for_writing(ctx, session, creates=True, usage=usage)
+    found = session_choice.for_writing(ctx, session, creates=not back, usage=usage)
     if found is None:
         raise Refused("no session is named and none is live here", "use --session <id>")
+    if back:
+        for note in release.release(ctx, found, [os.fsdecode(path) for path in given]):
+            output.note(note)
+        return
     tracking.track(ctx, found, given)
     if told:
         for path in tracking.track_transcript(ctx, found):

@@ -19,7 +19,7 @@ from gitralph.commit.rewrites import Seen
 from gitralph.git import blobs
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import GAP, Record, replay, text_id
+from gitralph.hook.journal import ASSIGN, GAP, Hunk, Record, replay, split_lines, text_id
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
@@ -95,10 +95,21 @@ def one_form(text: bytes | None) -> bytes | None:
     return None if text is None else text.replace(b"\r\n", b"\n")
 
 
+def takes_of(hunks: list[Hunk], before: bytes | None, after: bytes | None) -> tuple[isolate.Take, ...] | None:
+    """What the hunks of an assignment give; None where its texts are read in another way than they were."""
+    places = [(h.start, h.removed, len(h.lines)) for h in hunks]
+    return isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
+
+
 def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     if record.op == GAP:
         return Step(record.call or str(record.offset), None, before, after)
-    return Step(str(record.offset), record.session, before, after, head=record.head or "", seen=record.seen)
+    key, head = str(record.offset), record.head or ""
+    if record.op == ASSIGN:
+        given = takes_of(record.hunks or [], before, after)
+        if given is not None:
+            return Step(key, record.session, after, after, head=head, seen=True, takes=given)
+    return Step(key, record.session, before, after, head=head, seen=record.seen)
 
 
 def gather(scene: Scene, state: PathState) -> Evidence:
@@ -118,7 +129,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         rows += _sighted_by_git(scene, state, rows[-1].after)
     start, then = head, head
     if rows:
-        start, then = _start(scene, state, texts[0][0], rows[0].before, head)
+        start, then = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start, then = one_form(start), one_form(then)
     steps = isolate.chain(rows, start)
@@ -241,6 +252,8 @@ def _start(
     if before == head:
         return before, head
     then = history.entry_at(scene.repo, first.head, state.path)
+    if first.op == ASSIGN and first.head is None:
+        then = None  # there was no commit yet: an assignment knows
     if isinstance(then, history.Unknown):
         known = before if state.journal.consumed else head
         return known, known
@@ -256,7 +269,7 @@ def _binary(texts: Iterable[bytes | None]) -> bool:
     return any(text is not None and b"\0" in text[:8000] for text in texts)
 
 
-def _whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
+def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
     """The reason why lines of this path cannot be told apart, None when they can."""
     content, entry = scene.contents[state.path], scene.reader.entry(state.path)
     # A link's target and a submodule's commit have no lines.
@@ -298,7 +311,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     """The outcome for a path that others, recorded or not, changed as well."""
     others = _others(scene, state)
     whom = others or [decision.UNRECORDED]
-    barred = _whole_only(scene, state)
+    barred = whole_only(scene, state)
     if barred is not None:
         return _refuse(state, *barred, whom)
     if _path_level(scene, state):

@@ -16,6 +16,8 @@ VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
 GAP = "gap"
 """The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
+ASSIGN = "assign"
+"""The ``op`` of a record by which a person gave a session lines that nobody recorded."""
 RENDERED, OFFERED = "rendered", "offered"
 """Operations of a repository hook on the commit's text, see ``commit/rewrites.py``."""
 # The chaining keys stand last in a line and are bounded, ids of 120 and calls of 200 characters: they fit.
@@ -318,9 +320,24 @@ def parse(data: bytes) -> Journal:
     return journal
 
 
+def release_line(session: str, released: list[int], ts: str, chain: dict[str, object]) -> bytes:
+    """The line by which a session takes claims back; ``chain`` is what the journal's tail says."""
+    fields = {
+        "v": VERSION, "ts": ts, "commit": None, "note": "released", "upto": 0, "units": [], "left": [],
+        "released": released, "session": session, "before": chain.get("before"),
+        "after": chain.get("after"), "exact": chain.get("exact") or NONE,
+    }  # fmt: skip
+    return jsonline.dumps(fields).encode("ascii") + b"\n"
+
+
 def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
     try:
         fields = jsonline.object_in(line)
+        if isinstance(released := fields.get("released"), list):
+            journal.records = [
+                r for r in journal.records if r.offset not in released or r.session != fields.get("session")
+            ]
+            return
         # Consumption lines stand in the same file, so that one lock orders both.
         if "upto" in fields:
             journal.consumed.append(fields)

@@ -24,6 +24,7 @@ Way of a question::
     lost      writes from an old read that threw away lines of others: ``stale``
     materialize  the text; explain words it
     annotate  the same weave asked line by line, for ``why`` and ``status``
+    assign    the lines that nobody recorded; handover gives some of them to an owner
 
 Diff. Only lines single in the file anchor it, thinned to a longest rising subsequence (patience
 diff; C. Schensted, "Longest increasing and decreasing subsequences", 1961). Equal lines between
@@ -55,7 +56,18 @@ the block; text typed and removed between two hooks has no owner.
 
 from gitralph.isolate.agreement import agreed, unmoved_since
 from gitralph.isolate.annotate import owners_by_line, pending_units
-from gitralph.isolate.api import UNRECORDED, Left, LineOwner, Note, Pending, Reading, Separation, Step
+from gitralph.isolate.api import (
+    UNRECORDED,
+    Left,
+    LineOwner,
+    Note,
+    Pending,
+    Reading,
+    Separation,
+    Step,
+    Take,
+)
+from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
 from gitralph.isolate.build import TAIL
 from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
@@ -70,10 +82,16 @@ __all__ = [
     "Reading",
     "Separation",
     "Step",
+    "Take",
+    "Unrecorded",
     "agreed",
     "chain",
+    "gives",
     "owners_by_line",
     "pending_units",
     "separate",
+    "takes",
     "unmoved_since",
+    "unrecorded",
+    "without",
 ]

@@ -14,12 +14,26 @@ UNRECORDED = "unrecorded"
 
 
 @dataclass(frozen=True, slots=True)
+class Take:
+    """What a person gave to a session in one place: `count` lines from index `at`, with what they removed.
+
+    `end` says that the change of the newline at the end of the file belongs to it.
+    """
+
+    at: int
+    count: int = 0
+    removed: tuple[bytes, ...] = ()
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One recorded edit of a path, or a gap, which is a change nobody recorded.
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
     it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
-    recorded. `seen` says that `before` stood on disk right before the edit.
+    recorded. `seen` says that `before` stood on disk right before the edit. A step with `takes` changes
+    no text: it gives its owner what nobody recorded (see `handover`).
     """
 
     key: str
@@ -29,6 +43,7 @@ class Step:
     over: tuple[str, ...] = ()
     head: str | None = None
     seen: bool = False
+    takes: tuple[Take, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from gitralph.isolate.api import Step
+from gitralph.isolate.handover import hand_over
 from gitralph.isolate.linediff import Range, hunks
 from gitralph.isolate.lines import common_lines, complete, ends_with_newline
 from gitralph.isolate.materialize import flags_of, states, text_of
@@ -36,6 +37,8 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
         if step.before != weave.text:
             _Folding(weave, GAP + step.key, None, landed).run(step.before)
         _Folding(weave, step.key, step.owner, landed if step.owner is None else None).run(step.after)
+        if step.takes:
+            hand_over(weave, step)
     if weave.text != worktree:
         _Folding(weave, TAIL, None, landed).run(worktree)
     return weave

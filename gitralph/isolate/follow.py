@@ -22,6 +22,8 @@ def following(weave: Weave, anchored: Anchored, ours: set[int]) -> set[int]:
     for index, unit in enumerate(weave.units):
         if index == BASE or unit.owner is not None or index in anchored.units | anchored.drift:
             continue
+        if any(weave.hunks[hunk].assigned for hunk in unit.hunks):
+            continue
         mine = ours | found
         if (
             all(_only_touches(weave, hunk, mine) for hunk in unit.hunks)

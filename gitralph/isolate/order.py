@@ -40,7 +40,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
         for step in [waiting[at] for at in path]:
             # A tool that read before another wrote and wrote after it, without losing a line of the other:
             # the file holds both edits, so the record's own text before is what is wrong.
-            if step.before != text and step.before in last_seen and _keeps(step, text):
+            if step.before != text and not step.takes and step.before in last_seen and _keeps(step, text):
                 step = replace(step, before=text)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost

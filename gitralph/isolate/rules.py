@@ -161,6 +161,8 @@ def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int
     for hunk in sorted(wanted) if blocks else ():
         born = [position[atom] for atom in weave.hunks[hunk].births if visible(weave, atom, flags)]
         for other, start, stop in blocks:
+            if _is_free_of(weave, hunk, other):
+                continue
             if other < hunk and any(start < at < stop for at in born):
                 places = [
                     position[atom] for atom in weave.hunks[other].births if _living_before(weave, atom, hunk)
@@ -169,6 +171,11 @@ def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int
                 # block, it would hang in the air.
                 if places and any(min(places) < at < max(places) for at in born):
                     yield Need(hunk, other, "is inside")
+
+
+def _is_free_of(weave: Weave, hunk: int, other: int) -> bool:
+    """Tell whether a person has said that a hunk stands without the lines of nobody's around it."""
+    return weave.hunks[hunk].assigned and weave.owner_of(other) is None
 
 
 def _blocks(weave: Weave, position: dict[int, int], flags: Flags) -> list[tuple[int, int, int]]:
@@ -206,7 +213,7 @@ def misplaced(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[
             if bisect_right(living, high) - bisect_left(living, low) > _CERTAIN:
                 continue
             for at in range(bisect_left(places, low), bisect_right(places, high)):
-                if own[at][1] > mover:
+                if own[at][1] > mover and not _is_free_of(weave, own[at][1], mover):
                     yield Need(own[at][1], mover, "is beside lines moved by")
 
 

@@ -22,7 +22,7 @@ BASE = 0
 class Hunk:
     """The operations of one step in one place."""
 
-    __slots__ = ("births", "crossed", "dels", "left", "right", "undels", "unit")
+    __slots__ = ("assigned", "births", "crossed", "dels", "left", "right", "undels", "unit")
 
     def __init__(self) -> None:
         self.unit = BASE
@@ -33,6 +33,8 @@ class Hunk:
         """Dead lines between the first and the last line this hunk replaced."""
         self.left = START
         self.right = END
+        self.assigned = False
+        """A person gave this to the owner, or gave away some of it and left the rest to nobody."""
 
     def touched(self) -> list[int]:
         """Return every atom this hunk has an operation on."""

@@ -1,0 +1,184 @@
+"""``git ralph assign``."""
+
+import os
+import re
+import sys
+
+import click
+
+from gitralph.base.errors import RalphError, Refused, UsageError
+from gitralph.base.quote import shown
+from gitralph.cli import environ, options, output
+from gitralph.commit.uncommitted import dirty_paths
+from gitralph.context import Context
+from gitralph.query import why
+from gitralph.session import assign as assigning
+from gitralph.session import session_choice
+from gitralph.session.assign import Found, Lines, Result, Unrecorded, Wanted
+
+_USAGE = "git ralph assign --to <session> [-p] [--] <path>[:<first>[-<last>]]..."
+_CONTEXT = 3
+_HELP = """\
+y - assign this hunk
+n - do not assign this hunk
+q - quit; do not assign this hunk or any of the remaining ones
+a - assign this hunk and all later hunks in the file
+d - do not assign this hunk or any of the later hunks in the file
+? - print help
+"""
+
+
+@options.command("assign")
+@click.option("--to", "session", metavar="<session>", help="The session whose the lines shall be.")
+@click.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
+@options.as_json
+@click.argument("places", nargs=-1, type=click.UNPROCESSED, metavar="[--] <path>[:<first>[-<last>]]...")
+def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...]) -> None:
+    """Give a session lines that nobody recorded: a person's, a formatter's, a shell command's."""
+    if session is None or not places:
+        raise UsageError("no session given" if session is None else "no path given", f"usage: {_USAGE}")
+    if ask and as_json:
+        raise UsageError("options -p and --json exclude each other")
+    ctx = options.context()
+    try:
+        found = session_choice.for_writing(ctx, session)
+        assert found is not None
+        pick = _Asker(ctx, found) if ask else None
+        result = assigning.assign(ctx, found, _wanted(ctx, places), pick)
+    except RalphError as error:
+        if as_json:
+            refused = Result("refused", session, notes=[error.message])
+            refused.left = list(error.left) if isinstance(error, Refused) else []  # type: ignore[arg-type]
+            output.as_json(_document(refused))
+        raise
+    _show(result, as_json)
+
+
+# --- what was typed ---
+
+
+def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
+    """Each path with its lines, None for all of it; a folder stands for what is uncommitted in it."""
+    out: Wanted = {}
+    for typed in places:
+        name, lines = _split(typed)
+        folder = os.path.isdir(name) and not os.path.islink(name) and not os.path.lexists(f"{name}/.git")
+        if lines is None and (folder or os.path.realpath(name) == ctx.repo.root):
+            paths = dirty_paths(ctx, typed=[f":(literal){name}"])
+        else:
+            paths = [why.tree_path(ctx, name)]
+        for path in paths:
+            old = out.get(path, [])
+            out[path] = None if lines is None or old is None else [*old, lines]
+    return out
+
+
+def _split(typed: str) -> tuple[str, Lines | None]:
+    """``path:first-last`` in its parts; a path that exists wins over line numbers."""
+    path, colon, lines = typed.rpartition(":")
+    if not colon or not path or os.path.lexists(typed):
+        return typed, None
+    told = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", lines)
+    if told is None:
+        if os.path.lexists(path):
+            raise UsageError(f"'{lines}' are no lines of '{path}'", f"usage: {_USAGE}")
+        return typed, None
+    return path, (int(told[1]), int(told[2] or told[1]))
+
+
+# --- hunk by hunk ---
+
+
+class _Asker:
+    """Asks for one hunk after the other, as ``git add -p`` does; an end of the input is a ``q``."""
+
+    def __init__(self, ctx: Context, session: str) -> None:
+        self.session = session
+        self.color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
+        self.done = False
+
+    def __call__(self, found: Found, changes: list[Unrecorded]) -> list[Unrecorded]:
+        hunks: list[list[Unrecorded]] = []
+        for one in changes:
+            if hunks and one.line <= hunks[-1][-1].line + 1:
+                hunks[-1].append(one)
+            else:
+                hunks.append([one])
+        chosen: list[Unrecorded] = []
+        rest = ""
+        if hunks and not self.done:
+            self._say(f"--- {shown(found.path)}", "1")
+            self._say(f"+++ {shown(found.path)}", "1")
+        for number, hunk in enumerate(hunks, 1):
+            if not self.done and not rest:
+                self._show(found, hunk)
+                answer = self._answer(f"({number}/{len(hunks)}) Assign this hunk to '{self.session}'")
+                self.done = answer == "q"
+                rest = answer if answer in ("a", "d") else ""
+                chosen += hunk if answer == "y" else []
+            if rest == "a":
+                chosen += hunk
+        return chosen
+
+    def _answer(self, question: str) -> str:
+        while True:
+            text = f"{question} [y,n,q,a,d,?]? "
+            sys.stdout.write(f"\033[1;34m{text}\033[m" if self.color else text)
+            sys.stdout.flush()
+            typed = sys.stdin.readline()
+            answer = typed.strip()[:1].lower() if typed else "q"
+            if not typed:
+                sys.stdout.write("\n")
+            if answer in ("y", "n", "q", "a", "d"):
+                return answer
+            if answer:
+                sys.stdout.write(_HELP)
+
+    def _show(self, found: Found, hunk: list[Unrecorded]) -> None:
+        lines = (found.content.data or b"").split(b"\n")[: found.count]
+        first, last = max(hunk[0].line - _CONTEXT, 1), min(hunk[-1].line + _CONTEXT, len(lines))
+        by_line = {one.line: one for one in hunk}
+        rows: list[tuple[str, bytes]] = []
+        for number in range(first, max(last, hunk[-1].line) + 1):
+            one = by_line.get(number)
+            rows += [("-", text) for text in one.removed] if one else []
+            if number <= len(lines):
+                rows.append(("+" if one and one.added else " ", lines[number - 1]))
+        gone, new = (sum(sign != skip for sign, _ in rows) for skip in "+-")
+        self._say(f"@@ -{first},{gone} +{first},{new} @@", "36")
+        for sign, text in rows:
+            color = {"-": "31", "+": "32"}.get(sign, "")
+            self._say(sign + text.decode("utf-8", "replace").removesuffix("\r"), color)
+
+    def _say(self, text: str, color: str) -> None:
+        plain = output.printable_lines(text)
+        sys.stdout.write((f"\033[{color}m{plain}\033[m" if self.color and color else plain) + "\n")
+
+
+# --- what is said ---
+
+
+def _show(result: Result, as_json: bool) -> None:
+    if as_json:
+        output.as_json(_document(result))
+    elif result.status == "nothing":
+        output.say(f"nothing to assign to session '{result.session}'")
+    for path, lines in result.paths.items() if not as_json else ():
+        where = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
+        word = "" if not where else " line " if len(lines) == 1 and lines[0][0] == lines[0][1] else " lines "
+        output.say(f"'{shown(path)}'{word}{where}: now session '{result.session}'s")
+    for note in result.notes:
+        output.note(note)
+
+
+def _document(result: Result) -> dict[str, object]:
+    return {
+        "status": result.status,
+        "session": result.session,
+        "paths": [
+            {"path": output.text(path), "lines": [list(one) for one in lines]}
+            for path, lines in result.paths.items()
+        ],
+        "left": output.left_json(result.left),
+        "notes": result.notes,
+    }

@@ -1,0 +1,134 @@
+"""Gives a session lines that nobody recorded, because a person said whose they are.
+
+The operations themselves change hands: no text changes, no other unit is touched, and what is left of
+the gap stays nobody's. Must never take an operation that somebody recorded.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from gitralph.isolate.api import Step, Take
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
+
+
+def hand_over(weave: Weave, step: Step) -> None:
+    """Move the operations that a step names from the gaps they are in to the step's owner."""
+    shown = list(weave.shown)
+    for take in step.takes:
+        for atom in shown[take.at : take.at + take.count]:
+            if is_nobodys(weave, weave.birth[atom]):
+                interleave(weave, weave.birth[atom])
+    units = 0
+    since = len(weave.hunks)
+    for take in step.takes:
+        made, oldest = _taken(weave, shown, take)
+        if not made.touched():
+            continue
+        made.unit = len(weave.units)
+        unit = Unit(f"{step.key}.{units}", step.owner, len(weave.steps) - 1)
+        unit.hunks.append(len(weave.hunks))
+        weave.units.append(unit)
+        weave.hunks.append(made)
+        units += 1
+        since = min(since, oldest)
+    if units:
+        # what returns to a text since then must not bring the lines back as nobody's
+        weave.known = {text: count for text, count in weave.known.items() if count <= since}
+        weave.known[weave.text] = len(weave.hunks)
+
+
+def is_nobodys(weave: Weave, hunk: int) -> bool:
+    """Tell whether a hunk is part of a gap."""
+    return hunk != BASE and weave.owner_of(hunk) is None
+
+
+def interleave(weave: Weave, hunk: int) -> None:
+    """Put each line of a replacement right behind the line it replaced, where they pair one to one.
+
+    Then either can be taken without the others, and a removal stands before the line it belongs to.
+    """
+    made = weave.hunks[hunk]
+    gone = [atom for atom in made.dels if atom > END]
+    if len(gone) != len(made.births) or len(gone) < 2:
+        return
+    left, right = weave.prev[gone[0]], weave.next[made.births[-1]]
+    run = gone + made.births
+    if any(weave.next[atom] != follower for atom, follower in pairwise(run)):
+        return
+    for pair in zip(gone, made.births, strict=True):
+        for atom in pair:
+            weave.next[left], weave.prev[atom] = atom, left
+            left = atom
+    weave.next[left], weave.prev[right] = right, left
+
+
+def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
+    """Return a hunk of what one place gives, and the oldest gap that any of it was in."""
+    index, made = len(weave.hunks), Hunk()
+    sources: list[int] = []
+    made.assigned = True
+    made.left = shown[take.at - 1] if 0 < take.at <= len(shown) else START
+    made.right = shown[take.at + take.count] if take.at + take.count < len(shown) else END
+    dead = [atom for atom in weave.between(made.left, made.right) if not weave.visible(atom)]
+    for atom in shown[take.at : take.at + take.count]:
+        _take_line(weave, made, index, atom, sources)
+    for content in take.removed:
+        gone = _removed(weave, dead, content)
+        if gone is not None:
+            sources.append(_last(weave, gone))
+            weave.hunks[sources[-1]].dels.remove(gone)
+            _operate(weave, made, index, gone, False)
+            del dead[: dead.index(gone) + 1]
+    if take.end and is_nobodys(weave, _last(weave, NEWLINE)):
+        weave.operate(NEWLINE, index, weave.complete)
+        (made.undels if weave.complete else made.dels).append(NEWLINE)
+    _take_file(weave, made, index, take)
+    for source in sources:
+        weave.hunks[source].assigned = True  # what is left of it was left on purpose: it follows nobody
+    return made, min(sources, default=index)
+
+
+def _removed(weave: Weave, dead: list[int], content: bytes) -> int | None:
+    """Return the line that a gap removed, rather one of the first text than one that came since."""
+    fitting = [
+        atom for atom in dead if weave.content(atom) == content and is_nobodys(weave, _last(weave, atom))
+    ]
+    return next((atom for atom in fitting if weave.birth[atom] == BASE), fitting[0] if fitting else None)
+
+
+def _take_line(weave: Weave, made: Hunk, index: int, atom: int, sources: list[int]) -> None:
+    last, birth = _last(weave, atom), weave.birth[atom]
+    sources += [hunk for hunk in (last, birth) if is_nobodys(weave, hunk)]
+    if last != birth and is_nobodys(weave, last):
+        weave.hunks[last].undels.remove(atom)
+        _operate(weave, made, index, atom, True)
+    if is_nobodys(weave, birth):
+        weave.hunks[birth].births.remove(atom)
+        weave.birth[atom] = index
+        weave.origin.pop(atom, None)
+        made.births.append(atom)
+
+
+def _operate(weave: Weave, made: Hunk, index: int, atom: int, visible: bool) -> None:
+    """Make the last operation on an atom the new hunk's."""
+    ops = weave.ops[atom]
+    assert ops
+    ops[-1] = index << 1 | visible
+    (made.undels if visible else made.dels).append(atom)
+
+
+def _take_file(weave: Weave, made: Hunk, index: int, take: Take) -> None:
+    """Lines of a file that nobody's gap made bring it along, whoever of several is committed first."""
+    last = _last(weave, EXISTS)
+    exists = weave.visible(EXISTS)
+    if not (is_nobodys(weave, last) or weave.hunks[last].assigned):
+        return
+    if made.touched() or (not take.count and not take.removed):
+        weave.operate(EXISTS, index, exists)
+        (made.undels if exists else made.dels).append(EXISTS)
+
+
+def _last(weave: Weave, atom: int) -> int:
+    ops = weave.ops[atom]
+    return ops[-1] >> 1 if ops else weave.birth[atom]

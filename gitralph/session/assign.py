@@ -1,0 +1,499 @@
+"""``git ralph assign``: what nobody recorded becomes a session's, because a person says so.
+
+Line by line by the same weave as a commit; where lines cannot be told apart, whole paths. One journal
+record a path says it; the working tree is only read. Refuses whole, with nothing written, what another
+session recorded.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from gitralph import isolate
+from gitralph.base import files
+from gitralph.base.errors import Refused, UsageError
+from gitralph.base.quote import line_form, shown
+from gitralph.commit import advice, decide, decision, history, provenance, separate
+from gitralph.commit.decision import Left
+from gitralph.commit.inputs import Scene, Wishes
+from gitralph.commit.plan import open_bench
+from gitralph.commit.provenance import Chain
+from gitralph.commit.separate import Evidence
+from gitralph.commit.ways_out import typed
+from gitralph.context import Context
+from gitralph.git import refs
+from gitralph.git.snapshot import Content, LeadsOutError, Worktree
+from gitralph.git.trees import GITLINK
+from gitralph.hook import journal, record, sessionfile
+from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Hunk, Record, replay, split_lines, text_id
+from gitralph.isolate import Unrecorded
+from gitralph.journal import manifests, pending
+from gitralph.journal.pending import PathState
+
+__all__ = ["Found", "Lines", "Result", "Unrecorded", "Wanted", "assign", "ranges"]
+Lines = tuple[int, int]
+_TRIES = 3
+
+
+@dataclass
+class Found:
+    """What nobody recorded in one path, and the text it stands in.
+
+    ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
+    other sessions have pending to them; ``settled`` says why there is nothing to give.
+    """
+
+    path: bytes
+    state: PathState
+    content: Content
+    head: bytes | None
+    head_mode: int | None
+    commit: str | None
+    changes: list[Unrecorded] = field(default_factory=list)
+    others: dict[int, str] = field(default_factory=dict)
+    whole: str | None = None
+    settled: str | None = None
+    converted: bool = False
+    mode: bool = False
+    known: Evidence | None = None
+    owners: frozenset[str] = frozenset()
+
+    @property
+    def count(self) -> int:
+        """How many lines the file has."""
+        return len(split_lines(self.content.data or b""))
+
+
+@dataclass
+class Result:
+    """What became of the question; ``paths`` are the lines each path gave."""
+
+    status: str
+    session: str
+    paths: dict[bytes, list[Lines]] = field(default_factory=dict)
+    left: list[Left] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+Wanted = dict[bytes, list[Lines] | None]
+Pick = Callable[[Found, list[Unrecorded]], list[Unrecorded]]
+"""Asks which of the changes a person wants."""
+
+
+def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None) -> Result:
+    """Give ``session`` what nobody recorded in these paths: in some lines of them, or everywhere.
+
+    Raises Refused with nothing written, UsageError for lines that a file has not.
+    """
+    _refuse_operation(ctx)
+    before: dict[bytes, Content] = {}
+    for _ in range(_TRIES):
+        found = _survey(ctx, session, wanted)
+        moved = [one for one in found if before.get(one.path, one.content) != one.content]
+        if any(wanted[one.path] is not None or pick for one in moved):
+            break  # line numbers, and answers, were about another text
+        before = {one.path: one.content for one in found}
+        result = Result("nothing", session)
+        chosen = {one.path: _choose(one, session, wanted[one.path], pick, result) for one in found}
+        _refuse(ctx, session, result)
+        records = _records(ctx, session, found, chosen, pick is None and wanted, result)
+        if not records:
+            return result
+        if _write(ctx, session, found, records):
+            result.status = "assigned"
+            return result
+    left = [Left(path, decision.STALE, "it keeps changing; try again") for path in wanted]
+    raise Refused(advice.headline(left), left=tuple(left))
+
+
+def _refuse_operation(ctx: Context) -> None:
+    doing = ctx.repo.operation()
+    if doing:
+        raise Refused(f"{doing} is in progress; nothing was assigned", "finish or abort it first: git status")
+
+
+# --- what is there ---
+
+
+def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Found]:
+    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    states = {path: pending.path_state(ctx.layout, path, claims) for path in wanted}
+    head = refs.read_head(ctx.repo)
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        with Worktree(ctx.repo.root) as worktree:
+            scene = Scene(
+                ctx.repo, ctx.config, ctx.layout, bench, history.base_of(ctx, head), worktree,
+                pending.family(ctx.layout, session), Wishes(), head.oid,
+            )  # fmt: skip
+            barred = decide.look(scene, states)
+            barred |= {
+                p: Left(p, decision.IGNORED, "git ignores it") for p in scene.ignored if p not in barred
+            }
+            if barred:
+                left = list(barred.values())
+                raise Refused(advice.headline(left), left=tuple(left))
+            return [_look(ctx, scene, state) for state in states.values()]
+    finally:
+        bench.remove()
+
+
+def _look(ctx: Context, scene: Scene, state: PathState) -> Found:
+    path = state.path
+    content, entry = scene.contents[path], scene.reader.entry(path)
+    found = Found(path, state, content, None, entry.mode if entry else None, scene.head)
+    if scene.entries.get(path) == entry:
+        found.settled = "it is as in HEAD"
+        return found
+    others = _path_level(state) - scene.own
+    if others:
+        ways = [
+            f"git ralph track --release --session {name} -- {_typed(ctx, path)}" for name in sorted(others)
+        ]
+        left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
+        raise Refused(advice.describe(left), *ways, left=(left,))
+    if _path_level(state):
+        found.settled = "this session claims the whole path already"
+        return found
+    found.whole = _whole(scene, state)
+    if content.mode != GITLINK and found.whole is None:
+        _look_at_lines(scene, state, found)
+    elif content.mode != GITLINK and (entry is None or entry.mode != GITLINK):
+        found.head = separate.head_text(scene, path)
+        _look_at_last(scene, state, found)
+    _look_at_mode(scene, found)
+    return found
+
+
+def _path_level(state: PathState) -> set[str]:
+    """The sessions that have the path pending, but not its lines."""
+    return state.bare | {s for s, group in state.pending.items() if any(not r.is_exact for r in group)}
+
+
+def _whole(scene: Scene, state: PathState) -> str | None:
+    content = scene.contents[state.path]
+    barred = separate.whole_only(scene, state)
+    if barred is not None:
+        return barred[1].partition(",")[0]
+    if (
+        b"\0" in (content.data or b"")[:8000]
+        or b"\0" in (separate.head_text(scene, state.path) or b"")[:8000]
+    ):
+        return "it is binary"
+    return None
+
+
+def _look_at_lines(scene: Scene, state: PathState, found: Found) -> None:
+    known = separate.gather(scene, state)
+    found.head, found.converted = known.head, known.converted
+    found.known, found.owners = known, scene.own
+    changes = isolate.unrecorded(known.head, known.worktree, known.readings, scene.own)
+    if known.seen.blocks or changes is None:
+        detail = "HEAD has moved, and its text does not fit the records"
+        if known.seen.blocks:
+            detail = "a hook's lines are in the commit alone, and the file has others"
+        left = Left(state.path, decision.STALE, detail)
+        raise Refused(advice.describe(left), left=(left,))
+    found.changes = changes
+    rows = isolate.owners_by_line(
+        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
+    )
+    for number, row in enumerate(rows, 1):
+        if row.owner is not None and not row.committed and row.owner not in scene.own:
+            found.others[number] = row.owner
+
+
+def _look_at_last(scene: Scene, state: PathState, found: Found) -> None:
+    """What this session recorded last is where its whole path goes on from."""
+    rows = replay(state.journal, scene.layout)
+    if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in set(state.pending) & scene.own:
+        return
+    found.head = rows[-1][2]
+    if found.head == found.content.data:
+        found.settled = "this session recorded it already"
+
+
+def _look_at_mode(scene: Scene, found: Found) -> None:
+    """Nobody's change of the executable bit goes with the whole path."""
+    if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
+        return
+    known = Chain(tuple(found.state.journal.records))
+    found.mode = provenance.mode_of(known, found.content, found.head_mode)[1]
+
+
+# --- what is wanted of it ---
+
+
+def _choose(
+    found: Found, session: str, wanted: list[Lines] | None, pick: Pick | None, result: Result
+) -> list[Unrecorded]:
+    where = f"'{shown(found.path)}'"
+    if wanted is not None:
+        _check(found, wanted)
+    if found.settled:
+        result.notes.append(f"{where}: {found.settled}; nothing to assign there")
+        return []
+    if found.whole is not None:
+        _choose_whole(found, session, wanted is not None or pick is not None, result)
+        return []
+    chosen = [one for one in found.changes if wanted is None or _is_within(found, one, wanted)]
+    if wanted is not None:
+        result.left += _recorded(found, wanted)
+    if pick is None:
+        result.left += _in_the_way(found, chosen)
+    else:
+        barred = _in_the_way(found, chosen)
+        result.notes += [f"{advice.describe(left)}; not asked" for left in barred]
+        chosen = pick(found, [one for one in chosen if not one.sessions and not one.stale])
+    if not chosen and not result.left and not (found.mode and wanted is None and pick is None):
+        result.notes.append(f"{where}: nothing unrecorded {'was chosen' if pick else 'is there'}")
+    return chosen
+
+
+def _check(found: Found, wanted: list[Lines]) -> None:
+    for first, last in wanted:
+        if not 0 < first <= last <= found.count + 1:
+            lines = f"{first}-{last}" if first != last else str(first)
+            raise UsageError(f"'{shown(found.path)}' has {found.count} lines; there is no {lines}")
+
+
+def _choose_whole(found: Found, session: str, parts: bool, result: Result) -> None:
+    others = set(found.state.pending) - {session}
+    if parts:
+        result.left.append(
+            Left(found.path, decision.CONTESTED, f"{found.whole}; only the whole path can be given")
+        )
+    elif others:
+        detail = f"{found.whole}, and another session has changes there"
+        result.left.append(Left(found.path, decision.CONTESTED, detail, tuple(sorted(others))))
+
+
+def _is_within(found: Found, one: Unrecorded, wanted: list[Lines]) -> bool:
+    """True for a change of these lines; a removal at the end is also the last line's, if that has none."""
+    lines = {one.line}
+    if one.line > found.count > 0 and not any(other.line == found.count for other in found.changes):
+        lines.add(found.count)
+    return any(first <= line <= last for first, last in wanted for line in lines)
+
+
+def _recorded(found: Found, wanted: list[Lines]) -> list[Left]:
+    """The lines asked for that other sessions recorded."""
+    asked = {n for first, last in wanted for n in range(first, last + 1)}
+    rows = [(n, name) for n, name in sorted(found.others.items()) if n in asked]
+    out: list[Left] = []
+    for name in sorted({name for _, name in rows}):
+        for lines in ranges(n for n, whose in rows if whose == name):
+            detail = f"session '{name}' recorded it and has not committed it"
+            out.append(Left(found.path, decision.CONTESTED, detail, (name,), lines))
+    return out
+
+
+def _in_the_way(found: Found, chosen: Sequence[Unrecorded]) -> list[Left]:
+    out = []
+    for one in chosen:
+        lines = (min(one.line, max(found.count, 1)),) * 2
+        if one.sessions:
+            detail = "it changes, or stands among, uncommitted lines of another session"
+            out.append(Left(found.path, decision.CONTESTED, detail, one.sessions, lines))
+        elif one.stale:
+            out.append(
+                Left(found.path, decision.STALE, "HEAD holds other text here than the records", (), lines)
+            )
+    return out
+
+
+def ranges(numbers: Iterable[int]) -> list[Lines]:
+    """Line numbers as ranges."""
+    out: list[Lines] = []
+    for number in sorted(set(numbers)):
+        if out and number == out[-1][1] + 1:
+            out[-1] = out[-1][0], number
+        else:
+            out.append((number, number))
+    return out
+
+
+def _typed(ctx: Context, path: bytes) -> str:
+    """A path as this command takes it: never a pathspec."""
+    return typed(ctx, path).replace(":(literal)", "")
+
+
+def _refuse(ctx: Context, session: str, result: Result) -> None:
+    if not result.left:
+        return
+    hints = []
+    for left in result.left:
+        if left.lines and left.sessions:
+            hints.append(f"git ralph why {_typed(ctx, left.path)}:{left.lines[0]}")
+        elif left.lines is None and not left.sessions:
+            hints.append(f"git ralph assign --to {session} -- {_typed(ctx, left.path)}")
+        else:
+            hints += [f"git ralph commit --session {name}" for name in left.sessions]
+    raise Refused(advice.headline(result.left), *dict.fromkeys(hints), left=tuple(result.left))
+
+
+# --- what is written ---
+
+
+def _records(
+    ctx: Context,
+    session: str,
+    found: list[Found],
+    chosen: dict[bytes, list[Unrecorded]],
+    whole_paths: "Wanted | bool",
+    result: Result,
+) -> dict[bytes, tuple[Record, bytes | None]]:
+    out = {}
+    for one in found:
+        everything = isinstance(whole_paths, dict) and whole_paths[one.path] is None
+        if one.settled:
+            continue
+        made = _whole_record(session, one) if one.whole is not None else None
+        if one.whole is None and (chosen[one.path] or (one.mode and everything)):
+            made = _lines_record(ctx, session, one, chosen[one.path], everything)
+        if made is not None:
+            out[one.path] = made
+            result.paths[one.path] = ranges(change.line for change in chosen[one.path])
+    return out
+
+
+def _lines_record(
+    ctx: Context, session: str, found: Found, chosen: list[Unrecorded], everything: bool
+) -> tuple[Record, bytes | None]:
+    after = found.content.data
+    eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
+    before, places = isolate.without(after, found.head, chosen, eol) if chosen else (after, [])
+    hunks = _hunks(before, after, places)
+    if hunks is None or (chosen and not _gives(session, found, chosen, before, hunks)):
+        detail = "its lines cannot be told apart from their neighbours"
+        left = Left(found.path, decision.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
+        raise Refused(
+            advice.describe(left),
+            f"git ralph assign --to {session} -- {_typed(ctx, found.path)}",
+            left=(left,),
+        )
+    mode: tuple[str | None, str | None] = (None, None)
+    if found.mode and everything:
+        mode = f"{found.head_mode:o}", f"{found.content.mode:o}"
+    if before is None:
+        mode = None, f"{found.content.mode:o}"
+    return _record(session, found, ASSIGN if chosen else "edit", before, hunks, mode), before
+
+
+def _gives(
+    session: str, found: Found, chosen: list[Unrecorded], before: bytes | None, hunks: list[Hunk]
+) -> bool:
+    """True when the record will be read as just these changes."""
+    known = found.known
+    assert known is not None
+    old = separate.one_form(before) if known.converted else before
+    given = separate.takes_of(hunks, old, known.worktree)
+    return given is not None and isolate.gives(
+        known.head, known.worktree, known.readings, session, found.owners, chosen, given
+    )
+
+
+def _hunks(
+    before: bytes | None, after: bytes | None, places: Sequence[tuple[int, int, int]]
+) -> list[Hunk] | None:
+    """The places as hunks; where only the newline at the end changes, with the line it ends."""
+    if before is None or after is None:
+        return [journal.hunk_between(before or b"", after or b"")] if (before or after) else []
+    new, shift, out = split_lines(after), 0, list[Hunk]()
+    for start, removed, added in places:
+        out.append(Hunk(start, removed, new[start + shift : start + shift + added]))
+        shift += added - removed
+    for _ in range(3):
+        if journal.apply_hunks(before, out) == after:
+            return out
+        last = out.pop() if out and _ends_at(out[-1], before) else Hunk(len(split_lines(before)), 0, [])
+        if out and _end(out[-1]) == last.start:
+            up = out.pop()
+            last = Hunk(up.start, up.removed + last.removed, up.lines + last.lines)
+        elif last.start and len(new) > len(last.lines):
+            above = new[len(new) - len(last.lines) - 1]
+            last = Hunk(last.start - 1, last.removed + 1, [above, *last.lines])
+        out.append(last)
+    return None
+
+
+def _end(hunk: Hunk) -> int:
+    return hunk.start + hunk.removed
+
+
+def _ends_at(hunk: Hunk, text: bytes) -> bool:
+    return _end(hunk) == len(split_lines(text))
+
+
+def _whole_record(session: str, found: Found) -> tuple[Record, bytes | None] | None:
+    """A path of which no lines are known: its text as it stands, from the last that was recorded."""
+    after = found.content.data
+    if found.content.mode == GITLINK or max(len(after or b""), len(found.head or b"")) > record.TEXT_LIMIT:
+        oid = None if after is None else text_id(after)
+        op = "delete" if found.content.absent else "edit"
+        mode = None if found.content.absent else f"{found.content.mode:o}"
+        made = Record(
+            session, op, None, oid, NONE, mode=(None, mode), unknown_before=True, tool=ASSIGN,
+            ts=sessionfile.now(), head=found.commit,
+        )  # fmt: skip
+        return made, None
+    before = found.head
+    if before == after and not found.mode:
+        return None
+    old = None if found.head_mode is None else f"{found.head_mode:o}"
+    new = None if found.content.absent else f"{found.content.mode:o}"
+    op = "delete" if after is None else "create" if before is None else "edit"
+    hunks = [] if before == after else [journal.hunk_between(before or b"", after or b"")]
+    return _record(session, found, op, before, hunks, (old, new)), before
+
+
+def _record(
+    session: str, found: Found, op: str, before: bytes | None, hunks: list[Hunk],
+    mode: tuple[str | None, str | None],
+) -> Record:  # fmt: skip
+    after = found.content.data
+    return Record(
+        session, op, None if before is None else text_id(before), None if after is None else text_id(after),
+        PAYLOAD, hunks=hunks, mode=mode, tool=ASSIGN, head=found.commit, ts=sessionfile.now(), seen=True,
+    )  # fmt: skip
+
+
+def _write(
+    ctx: Context, session: str, found: list[Found], records: dict[bytes, tuple[Record, bytes | None]]
+) -> bool:
+    """Append all records, or none where a journal or a file is not what was read any more."""
+    layout = ctx.layout
+    sessionfile.ensure(layout, session, ctx.repo.place)
+    with ExitStack() as stack:
+        held: dict[bytes, int] = {}
+        for one in sorted(
+            (one for one in found if one.path in records), key=lambda one: layout.journal(one.path)
+        ):
+            held[one.path] = files.open_locked(layout.journal(one.path), wait=10.0)
+            stack.callback(os.close, held[one.path])
+        with Worktree(ctx.repo.root) as worktree:
+            for one in found:
+                if one.path in held and not _is_as_read(worktree, one, held[one.path]):
+                    return False
+        for path, fd in held.items():
+            made, before = records[path]
+            made.mtime = _written(ctx, path)
+            files.append_record(layout.manifest(session), line_form(path) + b"\n")
+            journal.append(layout, fd, path, made, before)
+    return True
+
+
+def _written(ctx: Context, path: bytes) -> int | None:
+    """When the file was last written, which tells a correction from a file that git put back."""
+    try:
+        return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_as_read(worktree: Worktree, one: Found, fd: int) -> bool:
+    try:
+        return os.fstat(fd).st_size == one.state.journal.length and worktree.read(one.path) == one.content
+    except LeadsOutError:
+        return False

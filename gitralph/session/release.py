@@ -1,0 +1,86 @@
+"""``git ralph track --release``: a claim by path alone is taken back, as if it had never been made."""
+
+import os
+from collections.abc import Sequence
+
+from gitralph.base import files, jsonline
+from gitralph.base.errors import Refused
+from gitralph.base.quote import shown
+from gitralph.commit import advice, decision
+from gitralph.commit.decision import Left
+from gitralph.commit.ways_out import typed
+from gitralph.context import Context
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import Record
+from gitralph.hook.record import path_text
+from gitralph.journal import manifests, pending
+from gitralph.journal.pending import Claims, PathState
+from gitralph.query import why
+
+_BY_HAND = ("track", journal.ASSIGN)
+WAIT = 10.0
+
+
+def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
+    """Take back what ``session`` claims of these paths; returns a note for each.
+
+    Raises Refused, with nothing written, for a path that only another session claims.
+    """
+    paths = list(dict.fromkeys(why.tree_path(ctx, one) for one in given))
+    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    states = {path: pending.path_state(ctx.layout, path, claims) for path in paths}
+    _refuse_others(ctx, session, states)
+    return [note for path, state in states.items() for note in _release(ctx, session, path, state, claims)]
+
+
+def _by_hand(state: PathState, session: str) -> list[Record]:
+    mine = state.pending.get(session, [])
+    return [one for one in mine if not one.is_exact and one.tool in _BY_HAND]
+
+
+def _claimants(state: PathState) -> set[str]:
+    return state.bare | {name for name in state.pending if _by_hand(state, name)}
+
+
+def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -> None:
+    left = []
+    for path, state in states.items():
+        others = _claimants(state)
+        if others and session not in others | set(state.pending):
+            detail = "it is another session's claim"
+            left.append(Left(path, decision.CONTESTED, detail, tuple(sorted(others))))
+    if left:
+        hints = [
+            f"git ralph track --release --session {one.sessions[0]} -- "
+            + typed(ctx, one.path).replace(":(literal)", "")
+            for one in left
+        ]
+        raise Refused(advice.headline(left), *hints, left=tuple(left))
+
+
+def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[str]:
+    where, records = f"'{shown(path)}'", _by_hand(state, session)
+    recorded = len(state.pending.get(session, [])) > len(records)
+    notes = []
+    if records:
+        _append(ctx, session, path, [record.offset for record in records])
+    if records or session in state.bare:
+        size = next(claim.size for claim in claims if claim.session == session)
+        fields = {
+            "v": 1, "ts": sessionfile.now(), "session": session, "worktree": ctx.layout.token,
+            "commit": None, "ref": None, "note": "released", "paths": {path_text(path): size},
+        }  # fmt: skip
+        files.append_record(ctx.layout.commits(session), jsonline.dumps(fields).encode("ascii") + b"\n", WAIT)
+        notes.append(f"{where} is no longer claimed by session '{session}'")
+    if recorded:
+        notes.append(f"{where}: recorded edits of session '{session}' are not released")
+    return notes or [f"{where}: session '{session}' claims nothing there; nothing to release"]
+
+
+def _append(ctx: Context, session: str, path: bytes, offsets: list[int]) -> None:
+    fd = files.open_locked(ctx.layout.journal(path), WAIT)
+    try:
+        line = journal.release_line(session, offsets, sessionfile.now(), journal.tail(fd))
+        files.append(fd, line)
+    finally:
+        os.close(fd)
