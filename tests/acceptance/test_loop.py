@@ -71,7 +71,7 @@ def test_a_task_whose_edits_nobody_recorded_is_not_ticked(loop: Loop) -> None:
 
 
 def test_foreign_edit_during_a_task_stays_out(loop: Loop) -> None:
-    """It is mentioned."""
+    """The loop mentions it, and leaves it modified."""
     three(loop)
     loop.script({"one": [["write", "one.txt", "1\n"], ["raw", "u", "the user's\n"]]})
     said = loop.run("--max-tasks", "1")

@@ -151,7 +151,7 @@ def test_whole_file_takes_the_file_as_it_stands(shared: Repo) -> None:
 
 
 def test_adjacent_lines_of_two_sessions(shared: Repo) -> None:
-    """Line 10 of one session and line 11 of another: exactly its own, or refused, never both."""
+    """Line 10 of one session and line 11 of another: each commit has exactly its own."""
     edit(shared, "S1", "a", 10, "ten of S1\n")
     edit(shared, "S2", "a", 11, "eleven of S2\n")
     shared.commit("S1")
@@ -177,7 +177,7 @@ def test_both_append_and_each_commits_its_own(shared: Repo, end: str) -> None:
 
 
 def test_last_of_three_layers_in_one_line_wins(shared: Repo) -> None:
-    """Two sessions replaced one line in turn: the last version is committed, a note names what it replaced."""
+    """Two sessions replaced one line in turn: the last version is committed, a note tells the other."""
     edit(shared, "S1", "a", 50, "first words here\n")
     text = LINES.replace(line(50), "other thing entirely\n")
     shared.edit("S2", "a", text)

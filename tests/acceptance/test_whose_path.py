@@ -117,7 +117,7 @@ def _dead_session(repo: Repo, number: int) -> None:
 
 
 def test_dead_sessions_are_never_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand ended sessions with work on other paths cost nothing."""
+    """Ended sessions with work on other paths: none of their files is opened."""
     # seconds are the benchmark's business; here: whose files a commit and an edit open
     for number in range(20):
         _dead_session(repo, number)
