@@ -6,6 +6,7 @@ Mirrors git's setup.c: ``.git`` folders, ``gitdir:`` files, ``commondir``. Must 
 import os
 
 _GITDIR = "gitdir: "
+# 15,000 refs or so; the hook then does without HEAD's oid, which only helps, and stays fast.
 _PACKED_LIMIT = 1 << 20
 
 
@@ -83,6 +84,7 @@ def discover(start: str) -> Place | None:
             git_dir = _git_dir_of(dot_git)
             if git_dir is not None:
                 return Place(git_dir, _common_dir(git_dir), folder)
+        # git too stops here: below a bare repository or in a git dir there is no worktree (setup.c).
         if is_git_dir(folder):
             return None
         parent = os.path.dirname(folder)
@@ -136,6 +138,7 @@ def head_oid(place: Place) -> str | None:
                 said = _packed_ref(place.common_dir, ref)
     except OSError:
         return None
+    # SHA-1 or SHA-256; anything else is a symbolic ref or damage, and the hook does without.
     return said if len(said) in (40, 64) and not said.strip("0123456789abcdef") else None
 
 

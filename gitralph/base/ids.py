@@ -8,6 +8,7 @@ import sys
 
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _REST = _FIRST | frozenset("._-")
+# A name on disk may have 255 bytes (ext4, APFS, NTFS) and gets suffixes and a digest.
 _LIMIT = 120
 
 

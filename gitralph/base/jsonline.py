@@ -22,6 +22,7 @@ except ImportError:  # an interpreter without the accelerator
 # with SystemError instead ("returned NULL without setting an exception").
 _BAD = (StopIteration, ValueError, SystemError)
 _BLANK = " \t\n\r"
+# Python takes quadratic time for long numbers and refuses 4,300 digits (CVE-2020-10735).
 _LONGEST_NUMBER = 400
 _LONGEST_LINE = 8 << 20  # of another program's file: a transcript's lines hold whole files
 

@@ -11,6 +11,7 @@ from gitralph.base.gitdir import Place
 
 FOLDER = ".worktrees"
 PREFIX = "ralph-"
+# git counts up from 1 for the same name (builtin/worktree.c, add_worktree); nobody has 64 of one name.
 _MOST = 64
 
 

@@ -16,6 +16,7 @@ def _stat(pid: int) -> tuple[str, int, str] | None:
             said = file.read(1024).decode("ascii", "replace")
     except OSError:
         return None
+    # A program's name may hold blanks and parentheses; the last one ends it (proc(5)).
     name, _, rest = said.partition("(")[2].rpartition(")")
     fields = rest.split()
     if len(fields) <= 19 or fields[0] in "ZX":

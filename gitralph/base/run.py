@@ -37,6 +37,7 @@ _NOT_INHERITED = _NAMING | {
     "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
     "GIT_EXTERNAL_DIFF", "GIT_OPTIONAL_LOCKS",
 }  # fmt: skip
+# `git status` of a tree in which everything is untracked may print without end; a hook gives up here.
 _OUTPUT_LIMIT = 64 << 20
 
 
@@ -58,6 +59,7 @@ def find(name: str, environ: "Mapping[str, str]") -> str | None:
     """The absolute path of a program, None when it is not on PATH; relative entries of it do not count."""
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         file = f"{folder}/{name}"
+        # A "." in PATH would let a file of the working tree run as git.
         if folder[:1] == "/" and os.path.isfile(file) and os.access(file, os.X_OK):
             return file
     return None
@@ -162,6 +164,7 @@ def quick(words: list[str], env: dict[str, str], deadline: float) -> tuple[int, 
 def _spawn(words: list[str], env: dict[str, str]) -> tuple[int, int]:
     read, write = os.pipe()
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    # posix_spawn: importing subprocess costs a hook more than starting git does.
     actions = [
         (os.POSIX_SPAWN_DUP2, null, 0),
         (os.POSIX_SPAWN_DUP2, write, 1),

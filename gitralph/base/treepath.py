@@ -6,6 +6,7 @@ with git itself.
 """
 
 _HFS_IGNORED = frozenset([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
+# PATH_MAX of Linux, its NUL included: nothing longer can be opened in one call.
 _LIMIT = 4096
 
 

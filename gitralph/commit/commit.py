@@ -27,6 +27,8 @@ from gitralph.session import dead_hooks, transcript_claims
 if TYPE_CHECKING:
     from gitralph.commit import ways_out
 
+# Everybody of ours waits for one lock, so only plain git can win a race against a landing: five in a row is
+# a loop at work, which must not keep the lock.
 _TRIES = 5
 
 
@@ -46,6 +48,7 @@ def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None
         matches = request.match(plan.candidates(ctx, request.session))
     unwritten = taken.records if taken else None
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
+    # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
     if request.wishes.whole_file and request.match is not None:
         from gitralph.commit import named
 
@@ -99,6 +102,7 @@ def _result(ctx: Context, made: Draft, status: str) -> Result:
 
 
 def _hints(ctx: Context, made: Draft) -> list[str]:
+    # Nothing stands in the way, so there is no way out to tell of.
     if all(left.reason == decision.UNCHANGED for left in made.left):
         return []
     from gitralph.commit import ways_out
@@ -109,6 +113,7 @@ def _hints(ctx: Context, made: Draft) -> list[str]:
 def _notes(ctx: Context, made: Draft) -> list[str]:
     notes = []
     if made.head.ref is None:
+        # git says so at checkout only, which the agent that commits need not have seen.
         notes.append("HEAD is detached; no branch will hold this commit")
     record = sessionfile.read(ctx.layout, made.session) or {}
     started = record.get("branch")
@@ -127,6 +132,7 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
         return []
     notes = []
     for path, letter in made.changes.items():
+        # Only for new files: a changed one meets upstream's in a merge, a new one as "both added".
         theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
         if theirs is not None and theirs != made.entries[path]:
             notes.append(f"warning: upstream has another '{shown(path)}'; HEAD is behind it")
@@ -162,6 +168,7 @@ def commit(ctx: Context, request: Request) -> Result:
     """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
     bench, lost = open_bench(ctx, quarantine=False), _passed_over(ctx, request)
     with closing(_Remover(bench)):
+        # Hooks and editors may take minutes, so they run before the lock that every committer waits for.
         if request.edit or hooks.present(ctx, hooks.BEFORE):
             result = _commit_after_hooks(ctx, bench, request)
         else:
@@ -170,6 +177,7 @@ def commit(ctx: Context, request: Request) -> Result:
                 if result.commit:
                     hooks.drop_patch(ctx, request.session)
     result.notes += lost
+    # After the lock: a hook that commits again must be able to, as with git (githooks(5)).
     if result.commit and hooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
         hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
@@ -194,6 +202,7 @@ def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Res
     """Hooks and editor run without the lock, and again when the session's paths changed meanwhile."""
     typed = texts.Typed(ctx.repo.git_dir)
     try:
+        # A session that edits while its own hooks run is judged anew; one that goes on editing is told so.
         for _ in range(3):
             with locks.hold(ctx.layout, locks.COMMIT):
                 recover.settle(ctx)
@@ -205,6 +214,7 @@ def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Res
                     if result.commit:
                         hooks.drop_patch(ctx, request.session)
                         result.notes += _rewrite_notes(ctx, bench, request, ready.taken)
+            # What the hook saw is not what would be committed now: its answer is worth nothing.
             except (_ChangedError, hooks.MovedError):
                 continue
             typed.drop()
@@ -249,6 +259,7 @@ def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Pre
     if ready is not None and ready.taken.records:
         recover.settle(ctx)
         _record_rewrites(ctx, bench, request, ready)
+    # Plain git takes no lock of ours, so HEAD or the index may move under us: build again on what is there.
     for attempt in range(_TRIES):
         recover.settle(ctx)
         refuse_operation(ctx)
@@ -338,6 +349,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
     copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
     if copy.missing and made.head.oid is not None:
         return copy, index_plan.IndexPlan()  # somebody took it away: no entry of it is to be kept
+    # git commits nothing while an entry has conflict stages, not even other paths; nor do we.
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
         from gitralph.commit import ways_out
@@ -384,6 +396,7 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
         with closing(keep.store()) as store:
             fresh = index_plan.cached_trees(store, made.base, made.tree, plan.changes, made.entries)
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
+    # What is left stays pending: a partial commit consumes exactly what it lists.
     found = [one for one in made.outcomes if one.taken]
     land.land(
         land.Landing(

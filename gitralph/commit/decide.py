@@ -72,6 +72,7 @@ def _in_another_repository(scene: Scene, path: bytes) -> dict[bytes, Left]:
     if scene.contents[path].absent or scene.reader.entry(path) is not None:
         return {}
     nested = history.repository_above(scene.repo, path)
+    # Our hook never records across a nested `.git`; any script may write a manifest line.
     if nested is None:
         return {}
     return {path: Left(path, decision.SUBMODULE, f"it lies in the repository '{shown(nested)}'")}
@@ -89,6 +90,8 @@ def _make_blobs(scene: Scene, wanted: dict[bytes, Content]) -> dict[bytes, Left]
         scene.entries.update(_blobs(scene, "now", wanted))
         return {}
     except GitError:
+        # One filter that fails makes the whole `git update-index` fail: find out which, so that the other
+        # paths go on.
         suspects = sorted(scene.filtered & set(wanted))
         if not suspects:
             raise
@@ -113,6 +116,7 @@ def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
         return set()
     done = repo.git.at(repo.root).try_run(
         "-c",
+        # A look must start no program that the configuration names.
         "core.fsmonitor=false",
         "check-ignore",
         "-z",
@@ -133,12 +137,15 @@ def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
     first = next(record for record in chain.records if record.is_exact)
     if head is None or first.before is None:
         return head is None and first.before is None
+    # The usual case costs no process: the bytes are the blob.
     if first.before == head.oid.decode():
         return True
     text = _text_before(scene, state, first)
     if text is None:
         return False
     name = f"base-{next(_NUMBERS)}"
+    # Only git knows what attributes make of a text; `hash-object --path` is wrong for a file that has CRLF in
+    # HEAD already (seen with git 2.39).
     made = blobs.blobs_for(
         scene.bench, name, {state.path: Content(head.mode, text)}, scene.reader, scene.worktree
     )
@@ -185,8 +192,10 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     path, content = state.path, scene.contents[state.path]
     if not _mine(scene, state) and not state.bare & scene.own:
         return Outcome(path)
+    # Asked for by name, so no rule below keeps it out; those that protect the repository stand in `look`.
     if scene.wishes.whole_file:
         return _take_whole(scene, state)
+    # A new path only: what git tracks is not ignored (gitignore(5)).
     if path in scene.ignored:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
     if content.mode == GITLINK and not state.owners() - scene.own:
@@ -195,6 +204,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _void(scene, state) if state.owners() & scene.own else Outcome(path)
     since = records_since_head(scene, state)
     if since is not None and _is_alone(scene, state, since):
+        # The way of nearly every commit: own exact records lead from HEAD to the file, and no line need be
+        # separated.
         found = _take_edits(scene, state, Chain(tuple(since)))
         return _only_since(scene, state, since, found)
     if _has_others(scene, state):
@@ -229,6 +240,7 @@ def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
 def _knew(scene: Scene, state: PathState, first: Record) -> bool:
     """False when a write from an old read may have thrown away what others had written before it."""
     earlier = [r for r in state.journal.records if r.offset < first.offset]
+    # A pre event that read the bytes on disk cannot have been an old read.
     if not earlier or first.seen or earlier[-1].after == first.before:
         return True
     return not state.owners() - scene.own
@@ -236,6 +248,7 @@ def _knew(scene: Scene, state: PathState, first: Record) -> bool:
 
 def _has_others(scene: Scene, state: PathState) -> bool:
     """True when another session's record, consumed or not, may stand between HEAD and the file."""
+    # A claim has no text, so nothing can tell what of the file is the claimant's: it may be anything.
     if state.bare - scene.own:
         return True
     mine = _mine(scene, state)
@@ -257,7 +270,9 @@ def _several(scene: Scene, state: PathState) -> Outcome:
     if not state.owners() & scene.own and not _mine(scene, state):
         return Outcome(state.path)
     if scene.contents[state.path].absent and last is not None and last.after is not None:
-        return _refuse(state, decision.GONE, "it was deleted since, by nobody we know", [])
+        return _refuse(
+            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
+        )
     return separate(scene, state)
 
 
@@ -267,6 +282,7 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
         return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
     last = mine[-1]
     if content.absent and last.after is None and last is state.journal.records[-1]:
+        # A deletion known by its path only has the same effect as an exact one: the file is gone.
         if not last.is_exact:
             return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
         if _base_fits(scene, state, Chain((last,))):  # it deleted what HEAD has, whatever was there before
@@ -274,8 +290,12 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
     chain = provenance.chain_of(state.journal.records, mine)
     claimed = bool(state.bare & scene.own)
     if content.absent and chain.last.after is not None and not claimed:
-        return _refuse(state, decision.GONE, "it was deleted since, by nobody we know", [])
+        return _refuse(
+            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
+        )
     if chain.path_level:
+        # A claim by hand takes the file as it stands; a hook's path-level record only as it was when
+        # recorded.
         if claimed or provenance.ends_at(chain, content):
             return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
         return _refuse(state, decision.UNANCHORED, "it changed after it was recorded", [])
@@ -293,7 +313,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
         found.content = Content(mode, found.content.data)
-        found.notes.append(f"the mode of '{shown(state.path)}' was changed by nobody we know; left")
+        found.notes.append(f"the mode of '{shown(state.path)}' was changed and no session recorded it; left")
     return found
 
 
@@ -322,6 +342,8 @@ def _take_whole(scene: Scene, state: PathState) -> Outcome:
     found = _take(scene, state, decision.WHOLE_FILE)
     everyone = state.owners() | scene.own
     found.uses = uses(scene, state, everyone)
+    # Others' lines go along because they were asked for; the trailer says so, or history would lie about
+    # them.
     found.includes = state.owners() - scene.own
     found.notes.append(f"'{shown(state.path)}' was committed whole, as it stands")
     return found

@@ -72,8 +72,8 @@ class Ground:
 class Outcome:
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
-    ``seen`` is the id of the text that stood there when nothing was left to commit; ``ground`` and
-    ``gap`` are kept with what is consumed.
+    ``void``: all of it was reverted. ``seen`` is the id of the text on disk when that was found;
+    ``ground`` and ``gap`` are kept with what is consumed.
     """
 
     path: bytes

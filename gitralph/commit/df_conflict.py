@@ -63,6 +63,7 @@ def _clear_way(scene: Scene, draft: Draft, path: bytes) -> None:
             detail = f"'{where}' stands in its way in HEAD, and others have changes there"
             _keep_out(draft, path, detail, others)
             return
+        # Exact records would have told of the removal; without one the file in HEAD is still somebody's.
         if draft.how[path] == decision.EDITS:
             detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
             _keep_out(draft, path, detail, _sessions(draft, blocked.path))

@@ -141,6 +141,7 @@ def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, lengt
     """Append a record to a journal that has grown by nothing; ``length`` -1 does not ask."""
     fd = files.open_locked(ctx.layout.journal(path))
     try:
+        # A record came since the commit looked: what the hook rewrote may hold that edit as well.
         if length not in (-1, os.fstat(fd).st_size):
             return False
         files.append_record(ctx.layout.manifest(step.session), line_form(path) + b"\n")

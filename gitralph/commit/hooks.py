@@ -120,6 +120,7 @@ def alone(ctx: Context, entries: Mapping[bytes, Entry | None], now: Mapping[byte
 def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alone: bool) -> Stage:
     """The place for the hooks of one commit. ``folder`` is private to this command."""
     mode = ctx.config.choice("ralph.commithooks", *MODES)
+    # An unborn branch has no commit that a worktree could be made at.
     if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
         return _in_place(ctx, folder, tree)
     place = scratch.open_scratch(ctx, tree, head, _hook_env(ctx))
@@ -139,6 +140,7 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
         stamp = os.stat(ctx.repo.index).st_mtime_ns
         os.utime(index, ns=(stamp, stamp))
     git = ctx.outer.at(ctx.repo.root, GIT_INDEX_FILE=index, **_hook_env(ctx))
+    # -m keeps the stat data of what does not change, so a hook's `git diff` reads only those files.
     how = "-m" if os.path.exists(index) else "--empty"
     if how == "--empty":
         git.run("read-tree", tree)

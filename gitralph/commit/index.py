@@ -19,7 +19,9 @@ from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook.journal import replay, text_id
 from gitralph.journal import pending
 
+# git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5
+# The blob of no bytes, which `git add -N` puts into the index until the file is added (git 2.39).
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 
@@ -38,6 +40,7 @@ def _is_file(entry: Entry | None) -> bool:
 
 
 def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
+    # The mode is merged three ways like the text: who did not change it has no say.
     if staged.mode == new.mode or (old is not None and staged.mode == old.mode):
         return new.mode
     return staged.mode if old is not None and new.mode == old.mode else None
@@ -77,6 +80,8 @@ def _merge(facts: Facts, path: bytes, old: Entry | None, staged: Entry) -> Entry
     if mode is None:
         return None
     texts = {"new": facts.text(new), "old": facts.text(old), "staged": facts.text(staged)}
+    # git's three-way merge first: users know its conflicts. Without a common ancestor it has nothing to go
+    # by.
     merged = _by_git(facts, texts) if old is not None else None
     if merged is None:
         from gitralph.commit import carryover  # few commits meet a conflict
@@ -140,8 +145,10 @@ def plan(facts: Facts) -> IndexPlan:
     found = IndexPlan()
     for path, entry in facts.new.items():
         mark, there, old = facts.staged.get(path), facts.there(path), facts.old.get(path)
+        # Staged already as it will be committed, by `git add` before us: no change to make.
         if there == entry:
             continue
+        # `git add -N` promises a file and stages no text, so nothing of the user's is carried over.
         plain = there == old or _is_intent_to_add(there, old)
         if plain or (there is not None and there.oid in facts.own(path)):
             wanted = entry
@@ -202,6 +209,7 @@ def cached_trees(
 
     Empty when the user staged something on a committed path: the index then is no commit's tree.
     """
+    # A cached tree may stand in the index only if every entry below it is that tree's (gitformat-index(5)).
     if base.root is None or dict(changes) != dict(entries):
         return {}
     new = TreeReader(objects, tree)

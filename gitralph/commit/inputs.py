@@ -43,7 +43,7 @@ class Scene:
 
     @cached_property
     def own(self) -> frozenset[str]:
-        """The committing session and its children."""
+        """The committing session and its subagents' sessions: its family, which commits as one."""
         return frozenset(self.family)
 
     @cached_property

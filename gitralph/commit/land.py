@@ -25,7 +25,9 @@ from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption, intents
 from gitralph.journal.intents import Intent
 
+# Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite); then 75.
 WAIT = 10.0
+# Open descriptors before they are synced together: well below the usual limit of 1,024.
 _AT_ONCE = 200
 
 
@@ -76,6 +78,8 @@ def consumption_lines(
                     "since": ground.since if ground else None, "base": ground.base if ground else None,
                 }  # fmt: skip
                 lines.append(["journal", use.session, _text(found.path), fields])
+                # Two lines: the commit takes what it took, and what has no effect now may come back with its
+                # text.
                 if use.away and commit is not None and not use.left:
                     away = {**fields, "commit": None, "units": [], "note": "no effect now"}
                     lines.append(["journal", use.session, _text(found.path), away])
@@ -99,6 +103,7 @@ def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:
         None if after is None else journal.text_id(after), journal.PAYLOAD,
         hunks=[journal.hunk_between(before or b"", after or b"")], call=gap.key, ts=sessionfile.now(),
     )  # fmt: skip
+    # The journal's chain breaks at a gap, so the text before it must be found without replaying.
     if before is not None and known.before is not None:
         journal.store_text(lay, before, known.before)
     return {"line": journal.encode(known, b"?").decode("ascii"), "call": gap.key}
@@ -109,6 +114,8 @@ def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: li
     try:
         data = os.pread(fd, os.fstat(fd).st_size, 0)
         line = fields.get("line")
+        # Recovery runs this again after any crash: the name of the gap, made of its content, tells it is
+        # there.
         if isinstance(line, str) and _member("call", fields.get("call")) not in data:
             known = journal.decode(jsonline.loads(line))  # type: ignore[arg-type]
             files.append(fd, journal.encode(known, path))
@@ -127,6 +134,7 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
     The same commit can be made twice (undone, and done again within a second), so how far it read
     counts too.
     """
+    # What needs no commit has no name to be found by, and twice does no harm.
     if not isinstance(fields.get("commit"), str):
         return False
     wanted = [_member("commit", fields["commit"]), _member("session", session)]
@@ -136,7 +144,7 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
 
 
 def _is_void(fd: int, session: str) -> bool:
-    """True when all that a session has in an open journal is noted as void already."""
+    """True when all that a session has in an open journal is noted as reverted already."""
     found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
     mark = consumption.mark_of(found, session)
     mine = [record for record in found.records if record.session == session]
@@ -151,6 +159,7 @@ def _append_journal(
     lay: Layout, session: str, path: bytes, fields: dict[str, object], written: list[int]
 ) -> None:
     name = lay.journal(path)
+    # gc removed it: nothing of this path was pending, so there is nothing to consume.
     if not os.path.lexists(name):
         return
     fd = files.open_locked(name, WAIT)
@@ -229,14 +238,19 @@ def land(landing: Landing) -> None:
         landing.head, landing.commit, landing.ident, _reflog(landing), prepared["ref"],
         prepared["head"],
     )  # fmt: skip
+    # Finished lock files under private names: `link(2)` then gives them git's name whole or not at all, where
+    # git's own `open` leaves an empty lock if it is killed (seen with git 2.39).
     refs.prepare(move)
     if landing.touches_index:
         index.finish(landing.copy)
         os.link(landing.copy.path, prepared["index"])
+    # From here on a crash can be finished: the intent names all that is to move, and nothing has moved yet.
     intents.write(lay, plan)
     try:
         _move(landing, move, prepared["index"])
     except BaseException:
+        # An error after the ref moved (a full disk, say) must not forget the commit: the next command
+        # finishes it.
         if not refs.contains(repo, refs.read_head(repo), landing.commit):
             intents.remove(lay, plan)
         raise
@@ -256,9 +270,13 @@ def _move(landing: Landing, move: Move, prepared: str) -> None:
         return
     index.take_lock(prepared, lock, WAIT)
     try:
+        # A `git add` that came after the copy and ended before the lock was ours: installing the copy would
+        # lose it.
         if index.moved(landing.copy):
             raise IndexMovedError
         _swap(landing, move)
+        # Ref first, then index: killed between them, recovery installs the linked index or advances entry by
+        # entry. The other way round the user would see a reversal staged.
         os.rename(lock, landing.repo.index)
     except BaseException:
         if index.is_ours(lock, prepared):
@@ -294,6 +312,8 @@ def _landed(repo: Repository, plan: Intent) -> bool:
         now = refs.read_head(there) if there else Head(None, None)
     else:
         now = Head(plan.ref, _branch_value(repo, plan.ref))
+    # A reflog entry that starts from the commit proves it landed and was left again; one that ends at it
+    # proves nothing, since git writes the log before it renames the ref.
     there = _at(repo, plan.git_dir) or repo
     return refs.contains(repo, now, plan.commit) or refs.left_from(there, plan.ref, plan.commit)
 
@@ -308,6 +328,7 @@ def _at(repo: Repository, git_dir: str) -> Repository | None:
     if git_dir == repo.git_dir:
         return repo
     real = os.path.realpath(git_dir)
+    # The same for the git dir: only this repository's own worktrees are ever finished.
     inside = real == repo.common_dir or os.path.dirname(real) == repo.common_dir + "/worktrees"
     if not inside or not os.path.isdir(real):
         return None
@@ -316,6 +337,8 @@ def _at(repo: Repository, git_dir: str) -> Repository | None:
 
 
 def _own_layout(top: Layout, token: str) -> Layout:
+    # The intent is a file that anybody with our uid may have written: a token with a slash would lead
+    # outside.
     safe = token if "/" not in token and token not in ("", ".", "..") else layout.MAIN
     return Layout(top.top, safe)
 
@@ -353,6 +376,8 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
                 wanted = planned[path]
             else:
                 wanted = reader.entry(path) if old == before.entry(path) else old
+            # An entry that is no longer what it was before the commit was staged anew by the user, after the
+            # crash.
             if now == old and now != wanted:
                 todo[path] = wanted
         if not todo or _install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):

@@ -123,6 +123,7 @@ def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
     listing = [b"\t%s\t%s" % (letter.encode(), name) for name, letter in made.changes.items()]
     _write(path, _read(path) + cleanup.explain(listing))
     editor = ctx.git.line("var", "GIT_EDITOR")
+    # Through the shell, as git does: an editor may be set with options and quotes (git-var(1)).
     words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
     if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
         raise Failed("the editor failed; nothing was committed")

@@ -100,6 +100,7 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Move) -> str
             continue
         if _is_committed(scene, move.old, text, head):
             return None
+        # A text that no record leads to: somebody wrote there before the move.
         if record.after != at:
             return decision.UNRECORDED
         if record.session not in scene.own and _is_waiting(move.state, record):

@@ -12,6 +12,7 @@ from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.journal.pending import PathState
 
+# `git checkout --orphan` leaves a branch that was checked out just now, so one of the latest tips.
 _MOST = 50
 
 

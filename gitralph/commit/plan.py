@@ -67,6 +67,8 @@ def build(
     wanted = None if matches is None else set(matches)
     undone = history.undone(ctx.repo, ctx.layout, family)
     with Worktree(ctx.repo.root) as worktree:
+        # No lease on the journal: hooks must never wait for a commit. Read, look at the files, see whether a
+        # record came meanwhile, and read again; a path that changes three times in a row is `stale`.
         for once_more in (True, True, False):
             # a bench of its own: every reading makes its copies afresh
             inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
@@ -119,6 +121,7 @@ def _take_entries(scene: Scene, draft: Draft) -> None:
             made[found.path] = found.content
     if made:
         draft.entries |= blobs.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
+    # Same blob and mode as HEAD, after a filter or an undo: a commit does not list it, as git does not.
     for path in [p for p, e in draft.entries.items() if e == draft.base.entry(p)]:
         del draft.entries[path]
 

@@ -14,6 +14,8 @@ from gitralph.context import Context
 def heal(ctx: Context) -> None:
     """Settle unless somebody is committing just now; never fails the command that came for something else."""
     try:
+        # `status` and its like must not wait behind a commit whose hooks run: what is not healed now, the
+        # next heals.
         with locks.hold(ctx.layout, locks.COMMIT, wait=0):
             settle(ctx)
     except (OSError, RalphError):
@@ -44,6 +46,8 @@ def dead_work(layout: Layout) -> list[str]:
 
 def _runs(pid: int) -> bool:
     try:
+        # Signal 0 asks without sending (POSIX kill). A pid used again keeps a dead folder a little longer, no
+        # more.
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False

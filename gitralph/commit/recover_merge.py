@@ -53,6 +53,7 @@ def _landed(ctx: Context, repo: Repository | None, plan: Merging) -> bool:
 def _finish(ctx: Context, repo: Repository, plan: Merging) -> None:
     """Bring the target's checkout forward, as long as it still is on the target."""
     head = refs.read_head(repo)
+    # Somebody switched or reset the checkout after the crash: its files are another commit's now.
     if head.ref != plan.target or not refs.contains(repo, head, plan.new):
         return
     stem = f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}"

@@ -81,6 +81,7 @@ def _checked_out(ctx: Context, folder: str, tree: bytes, head: str, env: dict[st
     git = ctx.outer.elsewhere(folder, **env)
     git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
     git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
+    # Twice -f also removes nested repositories that a hook left (git-clean(1)).
     git.run(*_QUIET, "clean", "-ffdqx")
     return git
 
@@ -110,6 +111,7 @@ def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
 def _is_tool(root: bytes, path: bytes, is_folder: bool) -> bool:
     if not is_folder:
         return b"/" not in path
+    # A nested repository is somebody's work and no tool: a hook must not reach it through a link.
     return path.rpartition(b"/")[2] not in _NO_TOOLS and not os.path.lexists(
         os.path.join(root, path, b".git")
     )

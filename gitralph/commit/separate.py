@@ -27,10 +27,15 @@ from gitralph.journal.pending import PathState
 Row = tuple[Record, bytes | None, bytes | None]
 """A record with its texts before and after."""
 
+# The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
+# judged whole, and a person does not read a diff of it either.
 TEXT_LIMIT = 5 << 20
 STEP_LIMIT = 2000
 _REWINDS = 20
-"""To so many earlier commits of ours HEAD is looked for; a deeper reset is matched line by line."""
+"""To so many earlier commits of ours HEAD is looked for; a deeper reset is matched line by line.
+
+Each costs one evaluation of the weave, O(atoms), and only where HEAD is none of the later ones.
+"""
 _FILES = (0, 0o100644, 0o100755)
 
 
@@ -65,6 +70,8 @@ def _is_plain(scene: Scene, path: bytes) -> bool:
     """True when the file's bytes are its blob's: nothing converts them."""
     content, made = scene.contents[path], scene.entries.get(path)
     same = made is None or made.oid.decode() == provenance.content_id(content)
+    # A deleted file has no bytes to compare with: where git converts line ends, HEAD's text must be
+    # converted.
     return same and not (content.absent and scene.converts)
 
 
@@ -100,6 +107,8 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
     seen = rewrites.seen(texts, content)
     texts, content = seen.rows, seen.worktree
+    # With core.autocrlf the file has CRLF, its blob LF, and a payload either: in one form, or each line looks
+    # changed.
     converted = not _is_plain(scene, state.path)
     if converted:
         head, content = one_form(head), one_form(content)
@@ -136,6 +145,7 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
         seen, upto = fields.get("seen"), fields.get("upto")
         if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
             continue
+        # Only what a commit really saw on disk may be put in: the text must be one that the records know.
         earlier = [n for n, row in enumerate(rows) if row.key.isdigit() and int(row.key) < upto]
         if not earlier or seen not in known:
             continue
@@ -213,6 +223,7 @@ def _saw(scene: Scene, path: bytes) -> Callable[[Step], bool | None]:
         if step.head is None:
             return None
         if step.head not in known:
+            # The commit may be gone after a rebase and `git gc`; then nobody knows, and the records decide.
             then = history.entry_at(scene.repo, step.head, path) if step.head else None
             if isinstance(then, history.Unknown):
                 known[step.head] = None
@@ -241,14 +252,17 @@ def _start(
 
 
 def _binary(texts: Iterable[bytes | None]) -> bool:
+    # git's own test for binary: a NUL in the first 8,000 bytes (buffer_is_binary, xdiff-interface.c).
     return any(text is not None and b"\0" in text[:8000] for text in texts)
 
 
 def _whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
     """The reason why lines of this path cannot be told apart, None when they can."""
     content, entry = scene.contents[state.path], scene.reader.entry(state.path)
+    # A link's target and a submodule's commit have no lines.
     if content.mode not in _FILES or (entry is not None and entry.mode not in _FILES):
         return decision.CONTESTED, "it is not a plain file, and others have changes there"
+    # A clean filter (git-lfs, git-crypt) makes of each text a blob in which no line of it can be found.
     if state.path in scene.filtered:
         return decision.FILTERED, "a clean filter governs it, and others have changes there"
     if len(content.data or b"") > TEXT_LIMIT:
@@ -299,6 +313,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     if _made_anew(scene, state, known):
         return _anew(scene, state, whom)
     found = _ask(scene, state, known)
+    # A file is there or it is not: a deletion cannot be taken line by line.
     if others and _removes(scene, state, found):
         detail = "it was deleted or renamed while others have pending changes there"
         return _refuse(state, decision.CONTESTED, detail, others)
@@ -319,6 +334,7 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
     """A file moved onto another replaces it whole; a file made over a text nobody removed is refused."""
     own = sorted((r for n in scene.own for r in state.pending.get(n, [])), key=lambda r: r.offset)
     content = scene.contents[state.path]
+    # The move must be the last that is known: after it somebody may have written a line of his.
     alone = whom == [decision.UNRECORDED] and own[-1] is state.journal.records[-1]
     moved = next((r for r in own if r.op == "rename-to"), None)
     if moved is None or not alone or own[-1].after != provenance.content_id(content):
@@ -334,6 +350,8 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
 
 def _follows(scene: Scene, state: PathState) -> bool:
     """True when corrections go along: nothing says they may be another session's shell command's."""
+    # Following is the default: leaving a correction out commits a text that is nowhere on disk and was never
+    # tested.
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return False
     mine = [r for name in scene.own for r in state.pending.get(name, [])]
@@ -343,6 +361,8 @@ def _follows(scene: Scene, state: PathState) -> bool:
     }
     content = scene.contents[state.path]
     now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
+    # A command of another session may have made the correction; hooks tell of commands by before and after
+    # only.
     return not shell.may_have_changed(
         scene.layout, state.path, now, scene.own, {text for text in old if text is not None}
     )
@@ -414,6 +434,7 @@ def _ground(state: PathState, found: Separation) -> Ground | None:
 def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Gap | None, Separation]:
     """A record for the change at the end when the commit takes part of it, and its units by that name."""
     prefix = isolate.TAIL + "."
+    # A gap is recorded only where its texts are the bytes on disk; else its name would lead to another text.
     if known.converted or known.seen.blocks or not any(unit.startswith(prefix) for unit in found.taken):
         return None, found
     before = known.steps[-1].after if known.steps else known.head
@@ -425,7 +446,7 @@ def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> 
 def _nothing(
     scene: Scene, state: PathState, found: Separation, left: list[Left], notes: list[str]
 ) -> Outcome:
-    """No line of this session's is to be committed: left, waiting for others, or taken back."""
+    """No line of this session's is to be committed: left, waiting for others, or reverted."""
     waiting = _waiting(found)
     if left or waiting:
         return Outcome(state.path, left=left, notes=notes)
@@ -434,8 +455,9 @@ def _nothing(
         Use(name, state.journal.size, manifest_upto(scene, state, name))
         for name in sorted(scene.own & (state.owners() | set(state.void)))
     ]
+    # Nothing new of this session's: saying it at each commit would bury what matters.
     if not state.owners() & scene.own:
-        return Outcome(state.path)  # void before, void still: said once
+        return Outcome(state.path)  # reverted before, reverted still: said once
     if not notes:
         notes = [f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit"]
     seen = provenance.content_id(scene.contents[state.path])
@@ -478,7 +500,7 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
         if session in scene.own:
             left = [unit for unit in kept if _owner_of(state, unit) == session]
         else:
-            # an absorbed unit's name ends with a mark
+            # a superseded unit's name ends with a mark
             left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
         manifest = manifest_upto(scene, state, session)
         out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away))

@@ -140,4 +140,5 @@ def after_leaving(ctx: Context, session: str, left: list[Left]) -> list[str]:
     return out
 
 
+# A hint is typed or pasted: a command of more paths is nobody's to read.
 _MOST = 10

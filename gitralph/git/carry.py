@@ -121,6 +121,7 @@ def _delete(root: bytes, path: bytes) -> None:
         os.unlink(full)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return
+    # git removes the folders that a deletion leaves empty; rmdir refuses those that are not.
     folder = os.path.dirname(full)
     while folder != root:
         try:

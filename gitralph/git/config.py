@@ -23,6 +23,8 @@ class Config:
         values: dict[str, str | None] = {}
         every: dict[str, list[str]] = {}
         for row in nul.texts(git.run("config", "--list", "-z")):
+            # With -z a key without "=" comes without a newline and means true (git-config(1)); names of
+            # subsections may hold dots and equal signs, never a newline.
             key, newline, value = row.partition("\n")
             values[key] = value if newline else None
             every.setdefault(key, []).append(value)

@@ -55,6 +55,9 @@ class IndexCopy:
         with os.fdopen(fd, "wb") as out:
             out.write(data)
         if self.identity is not None:
+            # An entry as young as the index is "racily clean" and its file is read again (git's
+            # racy-git.txt). A copy with a newer time would take a file that changed within the same tick for
+            # clean.
             os.utime(self.path, ns=(self.identity[3], self.identity[3]))
 
 
@@ -79,6 +82,7 @@ def copy_index(source: str, target: str) -> IndexCopy:
             return IndexCopy(target, source, None, b"")
         with open(source, "rb") as file:
             data = file.read()
+        # git replaces the index by rename, so both halves of what was read are of one file or we read again.
         if (identity, checksum) == _identify(source):
             break
     try:
@@ -91,6 +95,7 @@ def copy_index(source: str, target: str) -> IndexCopy:
 def _parsed(source: str, data: bytes) -> IndexFile | None:
     """The index as we read it ourselves; a split one is git's alone."""
     with os.scandir(os.path.dirname(source)) as beside:
+        # A split index keeps most entries in another file (gitformat-index(5), "link").
         if any(entry.name.startswith("sharedindex.") for entry in beside):
             return None
     return indexfile.parse(data)
@@ -139,6 +144,8 @@ def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) ->
     out: dict[bytes, Staged] = {}
     for row in listing.entries(said):
         if row.path in wanted:
+            # git lists assume-unchanged entries with a small letter, skip-worktree ones with S
+            # (git-ls-files(1), -v).
             flags = ("h" if row.tag.islower() else "") + ("S" if row.tag.upper() == "S" else "")
             out[row.path] = Staged(row.entry, flags)
     return out
@@ -177,6 +184,7 @@ def _advance_by_git(
     flags: Mapping[bytes, str],
     monitor: tuple[str, str],
 ) -> None:
+    # Mode 0 removes (git-update-index(1)). Removals first: a folder may take the place of a file.
     gone = [path for path, entry in changes.items() if entry is None]
     lines = [b"0 %s\t%s" % (b"0" * 40, path) for path in gone]
     lines += [b"%o %s 0\t%s" % (e.mode, e.oid, p) for p, e in changes.items() if e is not None]
@@ -198,6 +206,8 @@ def finish(copy: IndexCopy) -> None:
         os.umask(umask)
         mode = 0o666 & ~umask
         if not copy.missing:
+            # The user may share the repository by mode: git keeps the index's mode, and so must its
+            # successor.
             mode = os.stat(copy.source).st_mode & 0o777
         os.fchmod(fd, mode)
         os.fsync(fd)
@@ -210,6 +220,8 @@ def take_lock(prepared: str, lock: str, wait: float) -> None:
     deadline, pause = time.monotonic() + wait, 0.002
     while True:
         try:
+            # `link` fails where the name is taken and gives a finished file its name in one step: killed
+            # before it there is no lock, killed after it the lock is ours by inode and complete.
             os.link(prepared, lock)
             return
         except FileExistsError:
@@ -225,6 +237,7 @@ def take_lock(prepared: str, lock: str, wait: float) -> None:
                 continue
             raise
         time.sleep(pause)
+        # git holds the lock for milliseconds as a rule, so waiting begins short.
         pause = min(pause * 2, 0.05)
 
 
@@ -239,4 +252,5 @@ def is_ours(lock: str, prepared: str) -> bool:
         a, b = os.lstat(lock), os.lstat(prepared)
     except FileNotFoundError:
         return False
+    # Content could be the same by accident, a second name of one file cannot.
     return (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)

@@ -14,6 +14,7 @@ from hashlib import sha1
 from gitralph.git.trees import Entry
 
 _HEADER, _CHECKSUM, _FIXED = 12, 20, 62
+# The flags hold lengths up to 0xFFF; git itself takes longer names, which we leave to it well before that.
 _NAME_LIMIT = 255
 _FILE_MODES = frozenset([0o100644, 0o100755, 0o120000, 0o160000])
 _EXTENDED, _STAGE, _ASSUME_VALID = 0x4000, 0x3000, 0x8000
@@ -85,9 +86,13 @@ class IndexFile:
         if flags & _EXTENDED:
             extended, name = int.from_bytes(data[name : name + 2], "big"), name + 2
         length = flags & 0xFFF
+        # 0xFFF means "this long or longer" (gitformat-index(5)), and a sparse folder is an entry with a
+        # tree's mode.
         if length >= 0xFFF or mode not in _FILE_MODES:
             return None
+        # Padded with 1 to 8 NULs to a multiple of eight (gitformat-index(5), versions 2 and 3).
         end = start + ((name - start + length + 8) & ~7)
+        # Checked because `find` and `synced` land on guessed positions.
         if data[name + length : end].strip(b"\0") or end > self.entries_end:
             return None
         oid = data[start + 40 : start + 60].hex().encode()
@@ -160,6 +165,8 @@ class IndexFile:
         A valid cached root tree rules it out, else a search for the flag bits at an entry's alignment.
         """
         root = next(self.cached_trees(), None)
+        # git invalidates the root's tree as soon as an entry changes, and an unmerged index has none to
+        # write.
         if root is not None and root.oid_at >= 0:
             return False
         found = (match.start() - 24 for match in _STAGED.finditer(self.data, _HEADER, self.entries_end))
@@ -244,6 +251,7 @@ def check(data: bytes) -> None:
         raise DamagedError
     last = data[-_CHECKSUM:]
     body = memoryview(data)[:-_CHECKSUM]
+    # All zero means that `index.skipHash` left the checksum out (git 2.40 and later).
     if last.strip(b"\0") and sha1(body, usedforsecurity=False).digest() != last:
         raise DamagedError
 
@@ -294,6 +302,7 @@ def _splices(
     slots = {path: index.find(path) for path in changes}
     splices, added = [], 0
     new = [path for path, entry in changes.items() if entry is not None and slots[path] is None]
+    # The untracked cache lists folders whose files are unknown to the index: a new entry makes it lie.
     if new and (index.extension(b"UNTR") or _crowded(index, new)):
         return None
     places = {path: index.place_for(path) for path in new}

@@ -34,6 +34,7 @@ class Keep:
             if not os.path.exists(kept):
                 os.makedirs(os.path.dirname(kept), exist_ok=True)
                 try:
+                    # A second name keeps the bytes whatever `git gc --prune=now` unlinks.
                     os.link(_file(self._objects, name), kept)
                 except FileNotFoundError:
                     self._copy_packed(name, kept)

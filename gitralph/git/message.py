@@ -91,6 +91,7 @@ def _is_title(lines: list[bytes]) -> bool:
 
 def _no_comment(lines: list[bytes]) -> str:
     """A character that starts no line: git would put trailers above lines that it takes for comments."""
+    # git 2.39 puts trailers above trailing lines that it takes for comments.
     begun = {line[:1] for line in lines}
     return next((char for char in ";!@%^&|~$+=" if char.encode() not in begun), ";")
 

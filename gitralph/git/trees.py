@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 GITLINK = 0o160000
 SYMLINK = 0o120000
 FOLDER = 0o40000
+# Open temporary files before they are synced together: well below the usual limit of 1,024 descriptors.
 _AT_ONCE = 200
 
 
@@ -150,6 +151,7 @@ class TreeBuilder:
         if oid is not None:
             tree.set_raw_string(self.reader.tree(oid).as_raw_string())
         here, below = _group(changes)
+        # Deletions first: a path may have been a file and be a folder now.
         for name in [name for name, entry in here.items() if entry is None]:
             if name in tree and not stat.S_ISDIR(tree[name][0]):
                 del tree[name]
@@ -161,6 +163,8 @@ class TreeBuilder:
         return self._keep(tree) if len(tree) else None
 
     def _descend(self, tree: "Tree", name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes) -> None:
+        # Stop at any non-tree: dulwich and `update-index --replace` would make a folder of a link or a
+        # submodule.
         mode, oid = tree[name] if name in tree else (FOLDER, None)  # noqa: SIM401  a Tree has no get
         if not stat.S_ISDIR(mode):
             if all(entry is None for entry in inner.values()):
@@ -181,6 +185,7 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
         return None
     os.makedirs(home, exist_ok=True)
     temporary = f"{home}/tmp_obj_{os.getpid()}_{os.urandom(6).hex()}"
+    # git's own prefix, so that `git gc` clears away what a kill leaves; read-only as git's objects are.
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         view = memoryview(body)

@@ -57,6 +57,7 @@ def listing(git: Git) -> list[Registered]:
 
 def add(git: Git, path: str, branch: str, start: str | None) -> None:
     """Make a worktree on ``branch``, a new one from ``start`` unless that is None; runs no hook."""
+    # A post-checkout hook would run in a checkout that is half made (githooks(5)).
     words = ["-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false", "worktree", "add", "-q"]
     words += ["--no-track", "-b", branch, path, start] if start else [path, branch]
     git.run(*words)
@@ -116,6 +117,8 @@ def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dir
 def _hidden(git: Git) -> tuple[bytes, ...]:
     """Flagged entries whose file is not what the index says: ``git status`` is blind for them."""
     rows = nul.rows(git.run("ls-files", "-v", "-z"))
+    # git takes such entries for unchanged without looking: work behind them would be removed with the
+    # worktree.
     flagged = [row[2:] for row in rows if row[:1].islower() or row[:1] == b"S"]
     root = os.fsencode(git.cwd or ".")
     there = [path for path in flagged if os.path.lexists(os.path.join(root, path))]

@@ -13,6 +13,8 @@ def replace(text: str, old: str, new: str, every: bool) -> str | None:
     if not old:
         return None
     count = text.count(old)
+    # Clients refuse an ambiguous text too, so a success means it was unique for them: here it is not, and
+    # nothing may be concluded.
     if count == 0 or (count > 1 and not every):
         return None
     return text.replace(old, new)
@@ -63,10 +65,12 @@ def _splice(old: list[str], hunk: UnifiedHunk) -> tuple[int, int, list[str]] | N
     body = [line for line in hunk.lines if line[:1] in ("-", "+", " ", "")]
     find = [line[1:] for line in body if line[:1] in ("-", " ", "")]
     put = [line[1:] for line in body if line[:1] in ("+", " ", "")]
+    # A hunk that only inserts names the line before it (POSIX diff -u).
     at = max(0, hunk.start - 1) if find else hunk.start
     old_open, new_open = _open_ends(hunk.lines)
     if old_open != new_open:  # the last newline comes or goes: an empty last line in this form
         (put if old_open else find).append("")
+    # Only where it says, and only as it says: a client that searched may have found another place.
     if old[at : at + len(find)] != find:
         return None
     return at, at + len(find), put
@@ -142,6 +146,7 @@ def find_patch(value: object, depth: int = 4) -> str | None:
         return value if value.lstrip().startswith(_BEGIN) else None
     if depth and isinstance(value, dict):
         found = [text for item in value.values() if (text := find_patch(item, depth - 1))]
+        # Two fields that look like patches: which one was applied nobody can tell.
         return found[0] if len(found) == 1 else None
     return None
 
@@ -165,6 +170,7 @@ def _update_line(patch: FilePatch, line: str) -> None:
     hunk, mark = patch.hunks[-1], line[:1]
     if line.strip() == _EOF:
         hunk.at_end = True
+    # Models leave out the blank in front of an empty context line; a line without a mark is taken for one.
     elif mark in (" ", ""):
         hunk.old.append(line[1:])
         hunk.new.append(line[1:])
@@ -240,6 +246,7 @@ def _put(lines: list[str], hunk: PatchHunk, start: int) -> tuple[int, int, bool]
             return None
         start, certain = above[0] + 1, above[1]
     if not hunk.old:
+        # Nothing to be found by: at the end is likely, and a guess.
         return len(lines), 0, False
     found = _seek(lines, hunk.old, start, hunk.at_end)
     return None if found is None else (found[0], len(hunk.old), certain and found[1])

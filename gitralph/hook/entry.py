@@ -21,8 +21,11 @@ from gitralph.hook.event import Event, session_of
 # the agent whose hook this is, its event, the kind of policy, the environment: the exit code
 Policy = Callable[[str, Event, str, dict[str, str]], int]
 _RECORDED_TOO = ("doc-only", "stop", "start")
+# A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
+# A client that never closes the pipe must not hold the agent.
 READ_SECONDS = 5.0
+# One `hooks.log.old` is kept beside it, so a broken hook in a loop fills 512 KiB and no disk.
 _LOG_LIMIT = 256 << 10
 _TURNS = ("prompt", "stop", "subagent-start", "subagent-stop", "subagent")
 
@@ -55,8 +58,11 @@ def read_input(fd: int, limit: int = READ_LIMIT, seconds: float = READ_SECONDS) 
     deadline = time.monotonic() + seconds
     while True:
         left = deadline - time.monotonic()
+        # What came so far may tell the paths: a payload cut short is worth a path-level record.
         if left <= 0 or not select.select([fd], [], [], left)[0]:
             return _Input(data, True)
+        # Read to the end even beyond the limit: a client that still writes would get SIGPIPE and take the
+        # hook for failed.
         chunk = os.read(fd, 1 << 20)
         if not chunk:
             return _Input(data, cut)
@@ -145,8 +151,10 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
     finally:
         for what in lost if event.kind == "edit" else ():  # said once, by the event that ends the call
             _log_anywhere(agent, f"not recorded: {what}")
+    # Every path was looked up before the first is written: one that git would not take costs no other.
     for change, target in found:
         lay = record.layout_of(target.place)
+        # A failing call had a pre event: what that kept would be taken for the next call's.
         if event.kind == "failed":
             record.forget(lay, session, event, target.path)
             continue
@@ -215,6 +223,8 @@ def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, s
 def _wake(lay: Layout, session: str, event: Event) -> None:
     """A prompt after the end: the session was not over."""
     kept = sessionfile.read(lay, session) if event.kind == "prompt" else None
+    # An end is not final: a background task that finishes wakes the session again (seen with Copilot CLI
+    # 1.0).
     if kept is not None and kept.get("ended") is not None:
         sessionfile.update(lay, session, ended=None)
 
@@ -235,6 +245,7 @@ def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
     """Record what one event tells; raises as :func:`take`."""
     agent = event.agent
     named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
+    # The payload's cwd, not ours: `cd` in an agent's shell moves it (seen with Claude Code 2.1).
     cwd = event.cwd if event.cwd and named else os.getcwd()
     if not whole:
         _forget_texts(event)
@@ -252,6 +263,7 @@ def log(lay: Layout, message: str) -> bool:
     """One line in hooks.log, which is started afresh when it grows too large; else to stderr (False)."""
     line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
     try:
+        # A rename, never a truncation: another hook may be appending to it.
         if os.path.exists(lay.log) and os.stat(lay.log).st_size > _LOG_LIMIT:
             os.replace(lay.log, lay.log + ".old")
         files.append_record(lay.log, line, wait=0.2)
@@ -315,6 +327,7 @@ def _skip(agent: str, error: SkipError) -> int:
 
 def main(agent: str, decide: Policy | None = None) -> int:
     """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so."""
+    # Also where the user's umask is 000: the state holds texts of files that may be private.
     mask = os.umask(0o077)
     try:
         return _run(agent, dict(os.environ), decide, mask)

@@ -17,9 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+# An event is a mark that people and programs read by the thousand; files belong elsewhere.
 PAYLOAD_LIMIT = 256 << 10
 TOPIC_LIMIT = 200
 FALLBACK = "events.jsonl"
+# An agent called `emit` itself and waits for it; an edit hook, which nobody asked for, gets 2 seconds.
 _WAIT = 10.0
 _NO_PAYLOAD = "null"
 
@@ -116,6 +118,7 @@ def from_environment(value: str) -> EventFile:
     """The file that ``RALPH_EVENTS_FILE`` names. Raises Fatal for one outside a state folder."""
     folder, name = os.path.split(value)
     top = os.path.realpath(folder)
+    # An agent sets the environment: without this `emit` would append to any file of the user's.
     inside = os.path.basename(top) == FOLDER and gitdir.is_git_dir(os.path.dirname(top))
     if value[:1] != "/" or not is_name(name) or not inside or os.path.islink(folder):
         raise Fatal(

@@ -18,8 +18,11 @@ GAP = "gap"
 """The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
 RENDERED, OFFERED = "rendered", "offered"
 """Operations of a repository hook on the commit's text, see ``commit/rewrites.py``."""
+# The chaining keys stand last in a line and are bounded, ids of 120 and calls of 200 characters: they fit.
 _TAIL = 1024
+# Two hooks of one call come within a few records of each other; reading stays flat as a journal grows.
 _RECENT = 16 << 10
+# Unpacking is bounded: a text of a few KiB may say it is gigabytes (a zip bomb; zlib packs 1,000 : 1).
 _TEXT_LIMIT = 256 << 20
 
 
@@ -30,6 +33,7 @@ def text_id(text: bytes) -> str:
 
 def split_lines(text: bytes) -> list[bytes]:
     """Lines with their newline; only ``\\n`` ends one."""
+    # splitlines takes a lone CR for a line end, git and the records do not.
     if b"\r" not in text:
         return text.splitlines(keepends=True)
     lines = [line + b"\n" for line in text.split(b"\n")]
@@ -51,6 +55,7 @@ class Hunk:
 def hunk_between(before: bytes, after: bytes) -> Hunk:
     """The one hunk that is left when the common head and tail are trimmed."""
     old, new = split_lines(before), split_lines(after)
+    # Trimming is all a hook can pay for; whoever commits diffs finer (see isolate/linediff.py).
     start, shorter = 0, min(len(old), len(new))
     while start < shorter and old[start] == new[start]:
         start += 1
@@ -229,6 +234,7 @@ def tail(fd: int) -> dict[str, object]:
     data = os.pread(fd, _TAIL, max(0, size - _TAIL))
     data = data[data.rfind(b"\n", 0, -1) + 1 :]
     at = data.rfind(b'"session":')
+    # A torn tail, or a line that another program wrote: then nothing is known, and the full text is stored.
     if at < 0 or not data.endswith(b"}\n"):
         return {}
     call = data.rfind(b'"call":', 0, at)
@@ -270,11 +276,14 @@ def load_text(layout: Layout, oid: str) -> bytes | None:
         text = unpacker.decompress(packed, _TEXT_LIMIT)
     except (OSError, zlib.error):
         return None
+    # The id is checked: `objects/` lies in a folder that any program of the user's may write.
     return text if text_id(text) == oid else None
 
 
 def append(layout: Layout, fd: int, path: bytes, record: Record, before_text: bytes | None) -> None:
     """Append ``record`` to its locked journal, the full text first where the chain breaks."""
+    # Text first, then the record: a crash between leaves a text that nobody names, never a record without its
+    # text.
     chained = record.before is None or record.before == known_after(tail(fd))
     if record.is_exact and record.before is not None and before_text is not None and not chained:
         store_text(layout, before_text, record.before)
@@ -312,6 +321,7 @@ def parse(data: bytes) -> Journal:
 def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
     try:
         fields = jsonline.object_in(line)
+        # Consumption lines stand in the same file, so that one lock orders both.
         if "upto" in fields:
             journal.consumed.append(fields)
             return
@@ -339,6 +349,7 @@ def replay(journal: Journal, layout: Layout) -> list[tuple[Record, bytes | None,
         else:
             before, after = held.text, held.apply(record)
         if after is None:
+            # Shown to be wrong by its own hash: it still names the path, like a path-level record.
             record.hunks = None
             journal.damaged.append(record.offset)
             out.append((record, None, None))

@@ -63,6 +63,8 @@ def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = Fa
     through one.
     """
     full = _absolute(cwd, written).rstrip("/") or "/"
+    # The folder's links are followed, as the tool followed them; the name itself may be the link that was
+    # edited.
     folder, name = os.path.split(full)
     if name in ("", ".", ".."):
         folder, name = os.path.split(os.path.realpath(full))
@@ -74,6 +76,7 @@ def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = Fa
         raise ForbiddenError("it lies inside a git dir")
     if place is None:
         raise OutsideError("no worktree there")
+    # git would take a worktree without its `.git` for the checkout around it, and so would a record.
     refuse_fallen(place, os.path.dirname(file))
     path = os.fsencode(os.path.relpath(file, place.root))
     if not treepath.is_valid(path):

@@ -12,6 +12,7 @@ from gitralph.hook.event import Event, session_of
 
 DOC_TYPES = frozenset(["scribe"])
 _KINDS = {"worktree-create": "create", "worktree-remove": "remove"}
+# A bead's record holds its prompt; what is larger was not written by us.
 _RECORD_LIMIT = 4 << 20
 
 

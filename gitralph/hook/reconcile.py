@@ -37,6 +37,8 @@ def same(a: Text, b: Text) -> bool:
 
 def in_style_of(text: bytes, model: bytes) -> bytes:
     """A payload's text with the line ends and byte order mark of ``model``, where these are uniform."""
+    # Most clients send LF whatever the file has; only where every line of the file ends with CRLF is it
+    # certain what they meant.
     if b"\r\n" not in text and b"\r\n" in model and model.count(b"\n") == model.count(b"\r\n"):
         text = text.replace(b"\n", b"\r\n")
     if model.startswith(_MARK) and not text.startswith(_MARK):
@@ -70,6 +72,7 @@ def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) 
     """
     if isinstance(told, Unknown) or same(seen, told):
         return seen
+    # Qwen Code and Gemini CLI send "" for a file that was not there as for an empty one.
     if told is None:
         return seen if seen == b"" else None  # some payloads cannot tell empty from absent
     assert isinstance(told, bytes)
@@ -101,6 +104,7 @@ def decide(
             return Verdict(UNKNOWN, disk, NONE)
         return Verdict(seen, disk, WINDOW)
     agrees = same(told_after, disk)
+    # The client could not decode the file, so its text cannot be turned back into the file's bytes.
     if not agrees and told_after is not None and _LOST in told_after:
         return Verdict(UNKNOWN, disk, NONE)
     model = disk if agrees else seen

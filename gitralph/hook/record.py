@@ -20,6 +20,7 @@ from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import Target
 from gitralph.hook.reconcile import UNKNOWN, Text, Unknown, Verdict, decide, normal, same
 
+# Larger files are recorded by path and hash: reading and comparing them would hold the agent up.
 TEXT_LIMIT = 5 << 20
 
 
@@ -55,11 +56,14 @@ def look(file: str) -> OnDisk:
     except (FileNotFoundError, NotADirectoryError):
         return OnDisk(None, None, None)
     if stat.S_ISLNK(found.st_mode):
+        # git stores a link's target as its blob; following it would record another file's text.
         text = os.fsencode(os.readlink(file))
         return OnDisk(text, "120000", journal.text_id(text))
     if not stat.S_ISREG(found.st_mode):
         return OnDisk(None, None, None)
     mode = "100755" if found.st_mode & 0o100 else "100644"
+    # The name may have become a link or a fifo since the lstat: then this fails instead of reading elsewhere
+    # or hanging.
     fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         size = os.fstat(fd).st_size
@@ -120,6 +124,7 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
     name = _call_file(lay, session, event, path)
     try:
         line, _, packed = files.read_bytes(name, 2 * TEXT_LIMIT).partition(b"\n")
+        # Once: an edit with the same call id again (a resumed session) must not get the bytes of the first.
         os.unlink(name)
         head = jsonline.loads(line.decode("ascii"))
         text = zlib.decompressobj().decompress(packed, TEXT_LIMIT + 1)
@@ -136,7 +141,7 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
 
 
 def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
-    """The text after that the payload's edit makes of the text before, best fit first."""
+    """Apply the payload's edit to the old text; of the candidates the first that agrees with the disk."""
     before = change.before if isinstance(seen, Unknown) else seen
     if change.source is not None:
         before = change.source.found
@@ -209,6 +214,7 @@ def _is_told_by(keys: dict[str, object], session: str) -> bool:
 def _is_repeat(record: Record, fd: int, disk: str | None) -> bool:
     """True when the journal tells this very step already: two hooks saw one call."""
     keys, exact = journal.tail(fd), record.is_exact
+    # Nothing changed, so there is nothing to tell apart: two such calls are two calls.
     if exact and record.before == record.after:
         return False
     if _is_told_by(keys, record.session) and keys.get("after", "") == record.after:
@@ -247,8 +253,11 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
         record = _build(session, event, change, found, disk, seen)
         record.head = gitdir.head_oid(target.place)
+        # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.
         if _is_repeat(record, fd, disk.oid) or (event.echo and _is_echo(lay, session, record, keys, target)):
             return
+        # Manifest first: a crash between the two leaves a claim, which is committed whole or not at all; the
+        # other way round the record would belong to no session.
         files.append_record(lay.manifest(session), line_form(target.path) + b"\n")
         before = found.before if isinstance(found.before, bytes) else None
         journal.append(lay, fd, target.path, record, before)

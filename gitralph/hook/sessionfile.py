@@ -76,6 +76,8 @@ def ensure(layout: Layout, session: str, place: Place, **known: object) -> None:
 
 def update(layout: Layout, session: str, **changes: object) -> dict[str, object]:
     """Change fields under the session's lock; lists given are added to. Returns the record."""
+    # The manifest's lock, not the record's: the record is replaced by rename, so a lock on it would be on a
+    # file of the past.
     fd = files.open_locked(layout.manifest(session))
     try:
         fields = read(layout, session) or new_record(layout, session)

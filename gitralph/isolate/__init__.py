@@ -1,13 +1,56 @@
 """Tells the owners of one file's lines apart; pure.
 
 Texts and recorded steps go in, the text of one owner's commit or a refusal comes out. Nothing
-here opens a file, knows git, or imports from the rest of the program.
+here opens a file, knows git, or imports from the rest of the program. gitralph-isolation(7) is
+the same theory for users, with an example.
 
-`chain` orders steps, `separate` answers what an owner may commit, `owners_by_line` and
-`pending_units` say who wrote what. The parts: `lines` and `linediff` read texts, `weave` holds all
-lines that ever were, `build` (with `moves` and `place`) builds it, `materialize` evaluates it,
-`head` (with `align`) fits it to HEAD, `rules`, `supersede` and `reverted` say what may be taken,
-`select` applies them and `explain` words the answer.
+Model. Every line a path ever held is an *atom* in one total order, kept when it is deleted: the
+weave of SCCS (M. J. Rochkind, "The Source Code Control System", IEEE TSE 1(4), 1975). A *step*
+is one recorded edit, or a *gap* that nobody recorded; each of its hunks inserts, deletes or
+returns atoms. The text of any set of hunks is what the last chosen operation on each atom leaves
+visible. Chosen operations of different owners touch different atoms or are refused, so they
+commute, as patches do in Darcs and Pijul: the order of commits cannot matter (I2).
+
+Way of a question::
+
+    order     late hooks into the order of texts; a missing text shows as a gap
+    agreement how far HEAD agrees with the texts the records know
+    fit       which place to read from: the first that rebuilds HEAD
+    build     steps into a weave: linediff, moves, place name the hunks, joined into units
+    head      which units HEAD holds; align matches lines where HEAD moved without us
+    rules     what a unit needs of others (1-4); supersede takes what is wholly replaced
+    reverted  units with no effect left (5); follow what nobody recorded on own lines (7)
+    select    the units of the commit and what stands in the way
+    lost      writes from an old read that threw away lines of others: ``stale``
+    materialize  the text; explain words it
+    annotate  the same weave asked line by line, for ``why`` and ``status``
+
+Diff. Only lines single in the file anchor it, thinned to a longest rising subsequence (patience
+diff; C. Schensted, "Longest increasing and decreasing subsequences", 1961). Equal lines between
+anchors say nothing about their author. A text the file had before is returned to atom by atom
+and not diffed.
+
+Invariants, each a test: I1 all operations together give the working tree. I2 chosen operations
+commute. I3 every line new in HEAD was inserted by the owner, but for corrections that follow.
+I4 every line gone was deleted by the owner or by a superseded unit. I5 no input is changed.
+I6 the rebuilt text of HEAD is HEAD's, else the answer is ``stale``.
+
+Rules. A needs B's unit, which HEAD lacks, when A (1) replaced or removed its lines: superseded if
+no line and no word of it is left, else entangled; (2) inserted strictly inside its block;
+(3) replaced a range across lines it deleted; (4) moved or restored its text. (5) An edit taken
+back as a whole is reverted, until its lines come back. (6) B inside A's new block never stops A.
+(7) A gap that only replaces or removes A's pending lines, or stands inside one block of them,
+follows A.
+
+Cost, for s steps of h changed lines, a atoms, u units of o operations: build O(s*h + a), head
+O(a) where our commits explain it and O(u*a) where lines must be matched, select O(u*o) a round.
+
+Measured with tests/isolate/simulator.py, 60 unseen seeds a cell: 300 lines, 3 sessions, 12 clustered
+edits: 86 % committed, 0 wrong of 269; uniform: 92 %, 0 of 246; one hot spot: 69 %, 0 of 248;
+50 lines, 2 sessions and a person, 8 edits: 78 %, 1 of 165 (the order of a moved block).
+
+Cannot be promised: a block that moved past its neighbour looks like the neighbour that moved past
+the block; text typed and removed between two hooks has no owner.
 """
 
 from gitralph.isolate.agreement import agreed, unmoved_since

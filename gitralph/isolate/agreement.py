@@ -26,6 +26,8 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     known |= {at for at, step in enumerate(steps, 1) if step.after == head}
     if not known:
         return None
+    # The same text may have been HEAD's twice (an edit, its undo). A place from before somebody was seen to
+    # work on another HEAD belongs to that HEAD, so the later ones are asked first.
     begin, end = _last_run(steps, saw)
     later = [place for place in known if place > end]
     if later:

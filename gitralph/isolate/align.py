@@ -38,6 +38,7 @@ def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
         match.present[atom] = 0
     old = [weave.line[atom] for atom in visible]
     new = [weave.line_id(line) for line in split_lines(head)]
+    # The same trust as between two recorded texts: only lines single on both sides anchor (see `linediff`).
     single = {line for line, n in Counter(old).items() if n == 1}
     single &= {line for line, n in Counter(new).items() if n == 1}
     for low_old, high_old, low_new, high_new in hunks(old, new, single.__contains__):
@@ -63,6 +64,8 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
     match.concerned.extend(atoms)
     old = [weave.line[atom] for atom in atoms]
     place = left
+    # Between the anchors the order is known, so the longest common run may decide; autojunk would drop lines
+    # that are frequent in files of 200 lines and more (Python's difflib).
     for tag, low_old, high_old, low_new, high_new in SequenceMatcher(
         None, old, fresh, autojunk=False
     ).get_opcodes():

@@ -59,10 +59,10 @@ class Left:
 class Note:
     """Something the user should be told about a commit that goes through.
 
-    Kinds: `absorbed` (another owner's version was replaced whole and is gone), `reverted` (the edit
-    was taken back), `waiting` (the edit removes lines that are not committed yet), `reanchored`
-    (HEAD moved outside, and it is certain how), `rewound` (HEAD no longer holds units that were
-    committed before).
+    Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `void` (the
+    edit was reverted), `followed` (a correction nobody recorded goes along), `differs` (one that does
+    not), `waiting` (the edit removes lines that are not committed yet), `reanchored` (HEAD moved outside,
+    and it is certain how), `rewound` (HEAD no longer holds units that were committed before).
     """
 
     kind: str
@@ -77,7 +77,8 @@ class Separation:
     """What to commit for one path, or why not.
 
     `taken` are the names the caller keeps and passes back as `committed`, as they are: a name that
-    ends with `~` is a unit taken by absorbing it. `reading` is how the records were read.
+    ends with `~` is a unit that was superseded. `void` are the owner's reverted units. `reading` is how the
+    records were read.
     """
 
     text: bytes | None

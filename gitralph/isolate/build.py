@@ -42,7 +42,11 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
 
 
 _COMMITS = 4
-"""So many commits of ours back a text that returns is looked for; a checkout mostly brings the last."""
+"""So many commits of ours back a text that returns is looked for; a checkout mostly brings the last.
+
+Each costs one evaluation of the whole weave, O(atoms), whenever a unit of it was folded; an older text is
+diffed instead, which is safe but may give a returned line to whoever brought it back.
+"""
 
 
 class _Landed:
@@ -94,6 +98,8 @@ class _Folding:
             weave.steps.append(self.key)
             return
         then = self._known(after)
+        # Not a diff: after `git stash pop` a brace or a blank line matches several old lines, and a diff
+        # would give some of them to whoever popped.
         if then is not None:
             ranges = self._return_to(then)
             self._join_moved_back(self._removers())
@@ -104,10 +110,13 @@ class _Folding:
         surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
             self._new_hunk()
+        # From the end, so that the indices of the ranges in front stay right.
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
             low_old, high_old, low_new, high_new = ranges[index]
             self._splice(hunk, low_old, high_old, fresh[low_new:high_new], surroundings)
+        # A moved block is a removal and an insertion; committing one without the other loses the text or
+        # doubles it.
         self._moves(surroundings)
         self._rims(after, ranges)
         self._finish(after)
@@ -171,6 +180,8 @@ class _Folding:
         fresh = [weave.line_id(line) for line in new[head : len(new) - tail].split(b"\n")[:-1]]
         found = hunks(window, fresh, lambda line: weave.count.get(line) == 1)
         ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
+        # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
+        # everybody.
         if self.owner is None:
             ranges = [part for each in ranges for part in self._by_owner(each)]
         return ranges, fresh
@@ -182,6 +193,7 @@ class _Folding:
         Where the lines do not pair one to one nobody can say which became which.
         """
         low_old, high_old, low_new, high_new = each
+        # A formatter that joins or splits lines leaves no pairs to go by.
         if high_old - low_old != high_new - low_new:
             return [each]
         weave = self.weave
@@ -205,6 +217,7 @@ class _Folding:
         made.left, made.right = left, right
         gone = set(removed)
         dead = [atom for atom in weave.between(left, right) if atom not in gone]
+        # Asked before anything is inserted: a line returned keeps its author, a line inserted gets a new one.
         back = returning(weave, dead, fresh, surroundings)
         if removed and dead:
             made.crossed = _crossed(weave, removed, set(dead) - set(back.values()))
@@ -281,6 +294,7 @@ class _Folding:
             weave.operate(EXISTS, hunk, after is not None)
             made = weave.hunks[hunk]
             (made.undels if after is not None else made.dels).append(EXISTS)
+            # A file is created or deleted as one: half of a deletion is no tree that anybody saw.
             for index in range(1, len(self.joined)):
                 self._join(0, index)
         if after:
@@ -307,6 +321,8 @@ class _Folding:
         for index in range(len(self.joined)):
             root = self._root(index)
             if root not in named:
+                # The n-th hunk of a step: journals on disk keep these names, so replaying must never number
+                # them otherwise.
                 key = f"{self.key}.{len(named)}"
                 named[root] = len(weave.units)
                 weave.units.append(Unit(key, self.owner, len(weave.steps)))

@@ -16,7 +16,7 @@ from gitralph.isolate.head import Anchored, anchor, exactly
 from gitralph.isolate.weave import Weave
 
 ABSORBED = "~"
-"""Ends the name of a unit taken by absorbing: none of its lines ever was in a commit."""
+"""Ends the name of a unit that was superseded: none of its lines ever was in a commit."""
 
 
 @dataclass(slots=True)
@@ -34,6 +34,7 @@ def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None)
     first: tuple[Weave, set[int]] | None = None
     for reading in readings:
         weave = fold(reading.steps, worktree, reading.commits)
+        # Cheapest first: `git reset` to one of our commits needs no matching, and byte equality cannot err.
         for number, names in enumerate(reading.commits):
             units = indices(weave, names)
             if exactly(weave, units, head):

@@ -56,6 +56,8 @@ def _touches_lines(weave: Weave, unit: int) -> bool:
 def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
     made = weave.hunks[hunk]
     for atom in made.dels:
+        # One line of HEAD or of another owner, and the whole hunk stays nobody's: half a correction is no
+        # text that anybody saw.
         if atom == EXISTS or (atom != NEWLINE and _unit(weave, provider(weave, atom, hunk)) not in mine):
             return False
     for atom in made.undels:

@@ -25,7 +25,7 @@ REST = "+"
 
 @dataclass(slots=True)
 class Anchored:
-    """Which units HEAD holds; `drift` are the units nobody may build on."""
+    """Which units HEAD holds; `drift` are gaps between HEAD and the records that nobody may build on."""
 
     units: set[int]
     drift: set[int] = field(default_factory=set)
@@ -44,17 +44,21 @@ def exactly(weave: Weave, units: Iterable[int], head: bytes | None) -> bool:
 def anchor(weave: Weave, committed: Iterable[int], head: bytes | None) -> Anchored | None:
     """Find the units that HEAD holds, or None where that cannot be said with certainty."""
     units = set(committed)
+    # The rule for every commit that only we made: no line has to be matched, so nothing can be mistaken.
     if exactly(weave, units, head):
         return Anchored(units)
     worktree = weave.text
     match = match_head(weave, units, head)
     found = _whole_units(weave, set(units), match)
+    # Somebody committed with plain git, amended or reset: first whole units, since `git commit -a` takes them
+    # whole, then lines, since `git add -p` does not.
     anchored = Anchored(found, added=found - units, rewound=units - found, moved=True)
     if _text(weave, found) != head:
         _split(weave, anchored, match)
         _drift(weave, anchored, match)
     _bury(weave, anchored, match)
     everything = set(range(len(weave.units)))
+    # I1 and I6, checked on every answer and not only in tests: a match that fails them is worth a refusal.
     if _text(weave, anchored.units) != head or _text(weave, everything) != worktree:
         return None
     return anchored
@@ -76,6 +80,8 @@ def _whole_units(weave: Weave, units: set[int], match: Match) -> set[int]:
             if concerned.isdisjoint(atoms):
                 continue
             before, after = (_wrong(weave, some, atoms, match) for some in (units, trial))
+            # Strictly closer each time, so the loop ends; a unit that brings the text no closer is left
+            # alone.
             if after < before and (after == 0 or _wrong_own(weave, trial, index, match) == 0):
                 units, changed = trial, True
     return units

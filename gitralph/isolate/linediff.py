@@ -16,17 +16,24 @@ Range = tuple[int, int, int, int]
 """A hunk: old lines [0], [1) become new lines [2], [3)."""
 
 _LONG_RUN = 5
-"""So many equal lines in a row are trusted although none of them is unique in the file."""
+"""So many equal lines in a row are trusted although none of them is unique in the file.
+
+For files that repeat themselves. 1,000 lines, each of them twice, every hundredth changed: ten hunks of a
+line with 3, 5 or 8; one hunk of 901 lines where no run is trusted. In the simulator, whose lines are
+mostly unique, the figures are the same with 3, with 5 and with none.
+"""
 
 
 def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return a longest subsequence of (old, new) pairs, sorted by new, in which old rises too."""
+    # Nearly every step moves nothing; this pass spares it the bookkeeping of the search.
     if all(one[0] < other[0] for one, other in pairwise(pairs)):
         return list(pairs)
     tails: list[int] = []
     ends: list[int] = []
     back: list[int] = []
     for index, (old, _) in enumerate(pairs):
+        # Patience sorting (Schensted 1961): `tails[n]` is the smallest end of a rising run of n + 1 pairs.
         at = bisect_left(tails, old)
         back.append(ends[at - 1] if at else -1)
         if at == len(tails):
@@ -68,6 +75,8 @@ def _between(
     """Add the hunk between two anchors, less the equal lines that grow from either of them."""
     low_old, low_new = start
     high_old, high_new = anchor
+    # From the top first: git's own diff slides an ambiguous hunk down as well, so the hunk is where people
+    # see it.
     while low_old < high_old and low_new < high_new and old[low_old] == new[low_new]:
         low_old += 1
         low_new += 1
@@ -103,6 +112,8 @@ def _long_run(old: Sequence[int], new: Sequence[int]) -> tuple[int, int, int] | 
     times = Counter(grams)
     for at_new, gram in enumerate(grams):
         at_old = places.get(gram, -1)
+        # Single on both sides, and more than two different lines in it: five blank lines or braces are no
+        # evidence.
         if at_old >= 0 and times[gram] == 1 and len(set(gram)) > 2:
             return at_old, at_new, _run_length(old, new, at_old, at_new)
     return None
@@ -122,5 +133,7 @@ def _anchors(old: Sequence[int], new: Sequence[int], unique: Callable[[int], boo
     for line in new:
         if line in places:
             seen[line] = seen.get(line, 0) + 1
+    # Once on both sides, as patience diff demands; a line that the edit doubled cannot say which copy is the
+    # old one.
     pairs = [(places[line], at) for at, line in enumerate(new) if seen.get(line) == 1]
     return rising(pairs)

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 
+# Words and marks are what supersede compares: bytes above 127 count as letters, so that a word in any
+# language and encoding stays one word.
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _MARK = re.compile(rb"[^0-9A-Za-z_\x80-\xff\s]")
+# Texts are compared in blocks before bytes: comparing slices runs in C, a loop over bytes does not.
 _BLOCK = 4096
 
 
@@ -19,6 +22,7 @@ def split_lines(text: bytes | None) -> list[bytes]:
     if not text:
         return []
     lines = text.split(b"\n")
+    # A text that ends with a newline has no empty last line (POSIX: a line ends with its newline).
     if not lines[-1]:
         lines.pop()
     return lines
@@ -98,6 +102,7 @@ def _common_end(old: bytes, new: bytes, limit: int) -> int:
 def _whole_lines(old: bytes, new: bytes, head: int, tail: int) -> int:
     """Shorten a common end so that it starts at the start of a line in both texts."""
     starts = (len(old) - tail, len(new) - tail)
+    # The bytes in common may begin in the middle of a line: "ab" and "xb" share a "b" that is no line.
     if all(at == head or text[at - 1 : at] == b"\n" for at, text in zip(starts, (old, new), strict=True)):
         return tail
     newline = old.find(b"\n", starts[0])

@@ -22,6 +22,7 @@ def lost_writes(
     weave = ground.weave
     found: list[Left] = []
     for step in steps:
+        # Only a step that `order` marked was written from an old read; for all others nothing can be lost.
         if not step.over:
             continue
         own = [unit for unit in ground.own - void if _step_of(weave, unit) == step.key]

@@ -13,7 +13,7 @@ Flags = bytearray
 """One byte per hunk: COUNTS or GHOST where its operations count, else 0."""
 
 COUNTS, GHOST = 1, 2
-"""A ghost was absorbed: its operations count, but none of its lines ever was in a commit."""
+"""A ghost is a superseded unit: its operations count, but none of its lines ever was in a commit."""
 
 
 def flags_of(weave: Weave, units: Iterable[int]) -> Flags:

@@ -38,6 +38,8 @@ def returning(
     """Map indices of new lines to the dead atoms they bring back, in the same order."""
     if not dead or not fresh:
         return {}
+    # An undo of one whole hunk is certain even where none of its lines is telling: every one is there, in
+    # order.
     inverse = _inverse(weave, dead, fresh)
     if inverse:
         return dict(enumerate(inverse))
@@ -50,6 +52,7 @@ def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[in
     killed: dict[int, list[int]] = {}
     for atom in dead:
         killed.setdefault(_killer(weave, atom), []).append(atom)
+    # The latest removal first: undo works backwards.
     for hunk in sorted(killed, reverse=True):
         if [weave.line[atom] for atom in killed[hunk]] == list(fresh):
             return killed[hunk]
@@ -68,6 +71,7 @@ def _twins(
     latest: dict[int, int] = {}
     for at, atom in enumerate(dead):
         line = weave.line[atom]
+        # Of several versions the one that was there last is the one that an undo brings back.
         if line not in latest or _killer(weave, atom) >= _killer(weave, dead[latest[line]]):
             latest[line] = at
     times: dict[int, int] = {}
@@ -101,5 +105,6 @@ def origins(
         line = weave.line[atom]
         older = [other for other in weave.seen[line] if other < births[0] and other != atom]
         if older and surroundings.telling(weave, line):
+            # What this very step took away moved; without such a line it was copied from the latest place.
             moved = [other for other in older if other in removed]
             yield atom, (moved or older)[-1]

@@ -53,6 +53,7 @@ def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index:
     def agreement(at: int) -> int:
         return sum((position < at) is side for position, side in enumerate(sides) if side is not None)
 
+    # Of equal places the last: new lines then stand behind what was removed, as in the output of diff.
     return max(range(low, high + 1), key=lambda at: (agreement(at), at))
 
 

@@ -1,9 +1,9 @@
 """Finds an owner's edits that were taken back and so have nothing left to commit.
 
-An edit is void when each of its lines is gone again and each removal restored, by whomever,
-without anything written in its place. A replaced line that HEAD lost by another commit counts as
-restored. Must not call an edit void that somebody only rewrote: that version is still the
-owner's to commit.
+An edit is reverted (void, in the names below) when each of its lines is gone again and each removal
+restored, by whomever, without anything written in its place. A replaced line that HEAD lost by another
+commit counts as restored. Must not call an edit reverted that somebody only rewrote: that version is
+still the owner's to commit.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ def void_units(weave: Weave, pending: set[int], in_head: Flags) -> set[int]:
     rest = bytearray(in_head)
     while True:
         standing = {unit for unit in void if not _undone(weave, unit, void, cancelled, rest)}
+        # A greatest fixed point: all units are taken for reverted, and what stands refutes some, which may
+        # refute more.
         if not standing:
             return void
         void -= standing
@@ -81,6 +83,8 @@ def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
         ops = weave.ops[line]
         if not ops or ops[-1] & 1:
             return False
+        # A line may have replaced the line that replaced it (an edit and its undo): without this the walk
+        # circles.
         if line in done:
             continue
         done.add(line)

@@ -1,7 +1,7 @@
 """What a hunk cannot be committed without: the refusal rules, one generator each.
 
 A need names a hunk of somebody else that is not part of the commit. Some needs can be met by
-absorbing that hunk (see `supersede`), the others make the edit entangled. The last rules look at the
+superseding that hunk (see `supersede`), the others make the edit entangled. The last rules look at the
 whole order: blocks around a line, and moves past it. When in doubt a rule must ask for too much: a
 refusal costs a gap, a missing rule costs a misattribution.
 """
@@ -41,6 +41,7 @@ def _file(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
     if EXISTS in made.dels:
         yield from _emptied(weave, hunk, flags)
         return
+    # A removal needs no file: lines that are in no commit go without one.
     if not (made.births or made.undels):
         return
     if not visible_before(weave, EXISTS, flags, hunk + 1) and not visible(weave, EXISTS, flags):
@@ -65,6 +66,7 @@ def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need
         if flags[other]:
             other = weave.birth[atom]
         if EXISTS in made.dels:
+            # Deleting a file takes every line along, so unlike a replacement it cannot be met by superseding.
             yield Need(hunk, other, "deletes the file with")
         elif not _harmless(weave, made, atom, other):
             yield Need(hunk, other, "replaces", absorbable=True)
@@ -75,6 +77,7 @@ def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
     if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
         return False
     if other != weave.birth[atom]:
+        # A restoring that replaced nothing leaves HEAD as it was; see the else.
         return not weave.hunks[other].dels  # else HEAD still shows what the restoring replaced
     return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
 
@@ -140,7 +143,13 @@ def provider(weave: Weave, atom: int, hunk: int) -> int:
 
 
 _CERTAIN = 40
-"""A block that moved past more lines than this did move; with fewer, they may have instead."""
+"""Past this distance we trust the diff's choice of which block moved.
+
+Below it the lines may have moved past the block instead, and a line written between them waits. In the
+simulator (20 seeds from 9,000,000; 300 lines, 3 sessions, 12 clustered edits) 85.7 % of 84 commits went
+through with 40 as with 0, and 83.3 % without a limit; none was wrong with any of the three. So the limit
+spares refusals, and 40 is on the careful side.
+"""
 
 
 def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
@@ -156,6 +165,8 @@ def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int
                 places = [
                     position[atom] for atom in weave.hunks[other].births if _living_before(weave, atom, hunk)
                 ]
+                # At the rim a line stands beside the block in either order of commits; inside, without the
+                # block, it would hang in the air.
                 if places and any(min(places) < at < max(places) for at in born):
                     yield Need(hunk, other, "is inside")
 
@@ -191,6 +202,7 @@ def misplaced(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[
             continue
         for source in _sources(weave, copy, flags):
             low, high = sorted((position[copy], position[source]))
+            # See `_CERTAIN`: over such a distance the diff is believed.
             if bisect_right(living, high) - bisect_left(living, low) > _CERTAIN:
                 continue
             for at in range(bisect_left(places, low), bisect_right(places, high)):
@@ -211,7 +223,7 @@ def _sources(weave: Weave, copy: int, flags: Flags) -> Iterator[int]:
 
 
 def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) -> Iterator[Need]:
-    """A line of the owner's that stands or falls by what others did and did not commit.
+    """A line of the owner's whose visibility depends on somebody's uncommitted change.
 
     Either only somebody's restoring keeps it in the working tree, or somebody removed it there
     while another commit already removed what it had replaced.

@@ -1,4 +1,4 @@
-"""Chooses the units of one commit: the owner's, what they absorb, and what stands in the way.
+"""Chooses the units of one commit: the owner's, what they supersede, and what stands in the way.
 
 Must not write texts or messages; it answers with sets of units and unmet needs.
 """
@@ -22,7 +22,7 @@ class Ground:
     committed: set[int]
     barred: set[int]
     ghosts: set[int]
-    """Units HEAD holds only because they were absorbed."""
+    """Units HEAD holds only because they were superseded."""
     own: set[int]
     """The owner's units that HEAD does not hold."""
     order: list[int] = field(init=False)
@@ -52,6 +52,7 @@ def choose(ground: Ground, wanted: set[int], include: bool) -> Choice:
     choice = Choice(set(wanted))
     while True:
         flags = flags_of(ground.weave, ground.committed | choice.units())
+        # What was superseded counts for what it removed, but no line of it was ever in a commit to build on.
         for unit in ground.ghosts - choice.included:
             switch(ground.weave, flags, unit, GHOST)
         choice.unmet = []
@@ -63,6 +64,7 @@ def choose(ground: Ground, wanted: set[int], include: bool) -> Choice:
                 grew = True
             else:
                 choice.unmet.append(need)
+        # Each round adds at least one unit, so there are at most as many rounds as units.
         if not grew:
             return choice
 
@@ -75,6 +77,7 @@ def without_unmet(ground: Ground, wanted: set[int]) -> tuple[Choice, list[Need]]
         choice = choose(ground, wanted, include=False)
         if not choice.unmet:
             return choice, dropped
+        # Dropping one unit may leave another without ground, so the choice is made again.
         dropped += choice.unmet
         wanted -= {ground.weave.hunks[need.hunk].unit for need in choice.unmet}
 

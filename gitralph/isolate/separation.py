@@ -53,8 +53,8 @@ def separate(
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
-    `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are void
-    units consumed with a note, which a stale write can no longer lose. `moved` says whether HEAD
+    `steps` come from `chain`; `committed` are the units earlier commits took; `settled` are reverted
+    units already reported, which the check for lost writes ignores. `moved` says whether HEAD
     is another than when the steps began; None leaves that to whether commits of ours are in it.
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
@@ -67,6 +67,7 @@ def separate(
     ghosts = {name.removesuffix(ABSORBED) for name in committed if name.endswith(ABSORBED)}
     case = _case(weave, anchored, owners, head, ghosts - set(committed))
     case.reading = fitted.reading
+    # Nothing pending: the answer is HEAD, whatever others did, and no refusal.
     if not case.ground.own:
         return Separation(head)
     lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
@@ -81,6 +82,7 @@ def separate(
     has_moved = bool(known) if moved is None else moved
     left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, has_moved))
     stale = any(entry.reason == "stale" for entry in left)
+    # A lost update is never skipped: to commit the rest would bless the loss.
     if stale or (left and not skip_entangled):
         return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
     return _answer(case, choice, left)
@@ -122,7 +124,7 @@ def _unfit(weave: Weave, known: set[int], owners: Collection[str], head: bytes |
 
 
 def _choose(case: _Case, wanted: set[int], include: bool) -> Choice:
-    """Choose, taking back into account void units that a standing one turns out to need."""
+    """Choose, taking back into account reverted units that a standing one turns out to need."""
     while True:
         choice = choose(case.ground, wanted, include)
         needed = {case.weave.hunks[need.other].unit for need in choice.unmet} & case.void
@@ -148,6 +150,7 @@ def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
     before = states(weave, flags_of(weave, ground.committed))
     units = ground.committed | choice.units()
     after = states(weave, flags_of(weave, units))
+    # A unit that changes no line of this commit is not consumed by it: it is pending for a later one.
     idle = _idle(case, choice, before, after)
     waiting = idle & choice.wanted
     taken = choice.units() - idle
@@ -234,7 +237,7 @@ def _void_note(case: _Case) -> Note:
     }
     undoers -= case.ground.own | {BASE}
     sessions = sessions_of(weave, undoers)
-    detail = f"taken back by {who(sessions)}" if sessions else "taken back"
+    detail = f"reverted by {who(sessions)}" if sessions else "reverted"
     lines = case.places.of_units(sorted(case.void))
     return Note("void", lines, sessions, detail, keys_of(weave, case.void))
 

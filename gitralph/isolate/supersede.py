@@ -1,4 +1,4 @@
-"""Absorbing: taking another owner's unit of which nothing is left.
+"""Superseding: taking another owner's unit of which nothing is left; called absorbing below.
 
 When A replaced every line B had not committed yet, A's commit is HEAD with B's replaced lines
 gone and A's in their place. B's unit is then part of it without a word of B's. Must refuse as
@@ -27,6 +27,7 @@ def absorbed(weave: Weave, unit: int, flags: Flags, own: set[int], barred: set[i
             return set()
         for hunk in weave.units[index].hunks:
             for need in needs_of(weave, hunk, trial):
+                # One need that cannot be met ends the attempt: a unit goes with all it needs or not at all.
                 if not need.absorbable:
                     return set()
                 more = weave.hunks[need.other].unit
@@ -43,6 +44,7 @@ def _gone(weave: Weave, unit: Unit, flags: Flags) -> bool:
     moved = {weave.origin.get(atom) for index in unit.hunks for atom in weave.hunks[index].births}
     for index in unit.hunks:
         made = weave.hunks[index]
+        # Who created or deleted the file is asked apart: its lines say nothing about that.
         if EXISTS in made.dels or EXISTS in made.undels:
             return False
         if any(visible(weave, atom, flags) for atom in _brought(made)):

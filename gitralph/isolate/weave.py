@@ -114,6 +114,7 @@ class Weave:
         ops = self.ops[atom]
         if ops is None:
             ops = self.ops[atom] = []
+        # Hunk and value in one int: a list holds them without an object an operation.
         ops.append(hunk << 1 | visible)
 
     def visible(self, atom: int) -> bool:

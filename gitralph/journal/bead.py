@@ -97,6 +97,7 @@ def _parse(bead: str, data: bytes) -> Bead:
         if name in ("bead", "v"):
             continue
         if name == "extra" or name not in Bead.__dataclass_fields__:
+            # Other tools keep fields of their own in the record: rewriting it must not lose them.
             found.extra[name] = value
         elif not _check(name, value):
             raise DamagedError(f"'beads/{bead}.json': '{name}' has the wrong type")

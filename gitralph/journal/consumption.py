@@ -18,8 +18,8 @@ _LIMIT = 1 << 30
 class Mark:
     """How far one session's records of one path are consumed.
 
-    ``upto`` is a byte position in the journal; ``left`` the units below it that stay pending.
-    ``void``: the last line consumed them because nothing of them was left to commit.
+    Records of this session before byte ``upto`` are consumed, except units in ``left``. ``void``: the
+    last line consumed them as reverted, with nothing of them left to commit.
     """
 
     upto: int = 0
@@ -58,6 +58,7 @@ def read(layout: Layout, session: str) -> Consumed:
         for path, upto in paths.items() if isinstance(paths, dict) else ():
             if type(upto) is int:
                 key = (str(fields.get("worktree")), path.encode("utf-8", "surrogateescape"))
+                # The furthest counts: two commits may append their lines in either order.
                 found.upto[key] = max(upto, found.upto.get(key, 0))
     return found
 
@@ -67,6 +68,8 @@ def mark_of(journal: Journal, session: str) -> Mark:
     mark = Mark()
     for fields in journal.consumed:
         upto, left = fields.get("upto"), fields.get("left")
+        # A position beyond the journal is of one that was removed and begun anew: it would hide records not
+        # yet committed.
         if fields.get("session") != session or type(upto) is not int or upto > journal.size:
             continue
         units = [u for u in left if isinstance(u, str)] if isinstance(left, list) else []
@@ -120,6 +123,7 @@ def landings(journal: Journal) -> list[Landed]:
                 taken.update(old.left)
             since, base = fields.get("since"), fields.get("base")
             place = since if type(since) is int else 0
+            # One commit has a line for each session of a family.
             if found and found[-1].commit == commit:
                 found.pop()
             found.append(

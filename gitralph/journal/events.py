@@ -11,6 +11,7 @@ from typing import Any
 
 from gitralph.base import files, jsonline
 
+# Reading backwards from the end in blocks keeps `--last` flat at a million events.
 _FORWARD = 1 << 20
 _BACK = 1 << 16
 LINE_LIMIT = 4 << 20
@@ -101,6 +102,7 @@ def _backward(fd: int) -> Iterator[_Line]:
     while at > 0:
         size = min(_BACK, at)
         at -= size
+        # Backwards in blocks: the last lines of a million cost what the last lines of ten do.
         pieces = (os.pread(fd, size, at) + carry).split(b"\n")
         for piece in reversed(pieces[1:]):
             start = end - len(piece) - dropped - (0 if torn else 1)

@@ -127,6 +127,8 @@ def _unlink(path: str) -> None:
 
 def _load(path: str, kind: type[Kind]) -> Kind | None:
     try:
+        # What an intent says is acted on with the right to move refs, so it is checked whole before anything
+        # is believed.
         plan = kind(**json.loads(files.read_bytes(path, _LIMIT)))
     except (OSError, ValueError, TypeError, RecursionError):
         return None
@@ -145,11 +147,14 @@ def unfinished(layout: Layout, kind: type[Kind]) -> Iterator[Kind]:
     """Every intent of a kind on disk; a damaged one cannot be acted on and is moved aside."""
     for name in names(layout, kind):
         path = f"{_folder(layout, kind)}/{name}"
+        # A kill before the rename: nothing had moved then, or the intent would have its name.
         if name.endswith(".tmp"):
             _unlink(path)
         elif name.endswith(".json"):
             plan = _load(path, kind)
             if plan is None:
+                # Kept for whoever looks into it: deleting the only trace of a commit cut short would be worse
+                # than a stray file.
                 os.replace(path, path + ".damaged")
             else:
                 yield plan

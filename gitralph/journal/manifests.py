@@ -28,6 +28,7 @@ def path_of(line: bytes) -> bytes | None:
     try:
         path = c_unquote(line)
     except ValueError:
+        # A file may really be called `"a`, and a script that appends it need not know of quoting.
         path = line
     return path if treepath.is_valid(path) else None
 
@@ -37,6 +38,7 @@ def parse(data: bytes) -> Manifest:
     manifest, at = Manifest(), 0
     while (end := data.find(b"\n", at)) >= 0:
         line = data[at:end]
+        # NULs are what some file systems leave of a write that a power cut tore.
         if line.strip(b"\0\r "):
             path = path_of(line)
             if path is None:
@@ -95,6 +97,7 @@ def sessions_naming(layout: Layout, paths: list[bytes], but: set[str]) -> dict[b
         if session in but:
             continue
         try:
+            # A newline in front, so that one search finds the first line like all others.
             data = b"\n" + files.read_bytes(layout.manifest(session), _LIMIT)
         except OSError:
             continue

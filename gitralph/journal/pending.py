@@ -16,8 +16,8 @@ _LIMIT = 1 << 30
 class PathState:
     """One path: its journal, and per session the records no commit has taken.
 
-    ``bare`` are sessions with a manifest line that no journal record stands behind; ``void`` those
-    whose records were consumed because they had no effect, or only in part; ``taken`` those whose
+    ``bare`` are sessions with a claim: a manifest line that no journal record stands behind; ``void``
+    those whose records were reverted, and consumed with a note or only in part; ``taken`` those whose
     records a commit took. What any of them mean now is judged by the content of HEAD and file.
     """
 
@@ -52,10 +52,15 @@ class Claims:
 
 
 def family(layout: Layout, session: str) -> list[str]:
-    """A session and its children, parents first; each child is named in its parent's record."""
+    """A family: a session and its subagents' sessions, committed as one; parents first.
+
+    Each child is named in its parent's record.
+    """
     out, todo = [], [session]
     while todo:
         name = todo.pop(0)
+        # Records are files that anybody may write: two sessions that name each other as children must not
+        # loop.
         if name in out:
             continue
         out.append(name)
@@ -87,6 +92,7 @@ def read_journal(layout: Layout, path: bytes) -> Journal:
     except FileNotFoundError:
         return Journal()
     try:
+        # Shared: several commands may read at once, and none between a hook's manifest line and its record.
         files.lock(fd, name, files.SHARED, wait=10.0)
         size = os.fstat(fd).st_size
         return journal.parse(os.pread(fd, min(size, _LIMIT), 0))
@@ -105,6 +111,7 @@ def journal_bytes(layout: Layout, path: bytes) -> int:
 def _split_records(found: PathState) -> None:
     by_session: dict[str, list[Record]] = {}
     for record in found.journal.records:
+        # A gap has no session: it is recorded only for the names of its units.
         if record.op == GAP:
             continue
         by_session.setdefault(record.session, []).append(record)
@@ -120,20 +127,22 @@ def _split_records(found: PathState) -> None:
 
 
 def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
-    """Everything known of one path; ``claimed`` are the manifests that may hold bare lines for it."""
+    """Everything known of one path; ``claimed`` are the manifests that may hold claims of it."""
     found = PathState(path, read_journal(layout, path))
     _split_records(found)
     for claim in claimed:
         fresh = claim.fresh.get(path, 0)
         if path in claim.fresh or path in claim.old:
             found.manifest_upto[claim.session] = claim.size
+        # More manifest lines than records: a script appended the path, or a hook was killed between its two
+        # appends.
         if fresh > len(found.pending.get(claim.session, ())):
             found.bare.add(claim.session)
     return found
 
 
 def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> dict[bytes, PathState]:
-    """The paths that ``sessions`` (one family) have pending or void, each with its state.
+    """The paths that ``sessions`` (one family) have pending or reverted, each with its state.
 
     ``undone``: a commit of theirs left HEAD, so what commits took counts as well.
     """
@@ -152,7 +161,7 @@ def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> 
 
 
 def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[str]) -> None:
-    """Find other sessions' bare manifest lines for these paths."""
+    """Find other sessions' claims of these paths."""
     for path, sessions in manifests.sessions_naming(layout, list(states), own).items():
         for session in sessions:
             claim = claims(layout, session)

@@ -121,6 +121,7 @@ def _take_line(found: Windows, fields: dict[str, object], at: int) -> None:
         )  # fmt: skip
         found.windows.append(window)
         found.by_id[opened] = window
+    # The first end counts: a second hook of one call may report it again.
     elif closed is not None and closed in found.by_id and found.by_id[closed].closed is None:
         window = found.by_id[closed]
         window.closed, window.rows = at, _rows(fields.get("rows"))
@@ -167,6 +168,8 @@ def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[s
         if window.session in family:
             continue
         row = window.row(path, now)
+        # No picture: git did not answer in time, or a client was killed; such a command may have changed
+        # anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
         if unknown or (row is not None and not (row.after is not None and row.after[0] in old)):
             return True

@@ -18,7 +18,9 @@ from gitralph.hook import journal
 from gitralph.hook.journal import Journal
 from gitralph.journal import consumption, manifests, pending
 
+# A client may wait for a person's permission between pre and post, overnight too.
 CALL_AGE = 24 * 3600.0
+# No write of ours takes an hour; the name of a younger file may be a running process's.
 LEFT_AGE = 3600.0
 _LIMIT = 1 << 30
 _WAIT = 2.0
@@ -83,7 +85,7 @@ def _claimed(lay: Layout) -> set[str]:
 
 
 def _is_needed(lay: Layout, found: Journal, changed: float, cutoff: float) -> bool:
-    """True while a record waits for a commit, or may come back because it is only void.
+    """True while a record waits for a commit, or may come back because it was only reverted.
 
     A session without a manifest was forgotten: a hook writes the manifest first, under the same lock.
     """
@@ -104,7 +106,7 @@ def journals(sweep: Sweep, lay: Layout) -> None:
     """Remove the journals of one worktree in which nothing is pending.
 
     A manifest line that a hook adds meanwhile comes with a record under the same lock, so looking
-    at manifests beforehand is enough; a bare line needs no journal.
+    at manifests beforehand is enough; a claim needs no journal.
     """
     claimed = _claimed(lay)
     for name in names(lay.edits, ".jsonl"):

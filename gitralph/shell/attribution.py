@@ -166,7 +166,7 @@ def judge(
     if others:
         return Offer(path, now, CONTESTED, commands, "another session has pending edits there", others)
     if not explained or not walk.used:
-        detail = "it was changed before or after the command, too, by nobody we know"
+        detail = "it was changed before or after the command too; no session recorded that"
         return Offer(path, now, DOUBTFUL, commands, detail)
     rivals = _rivals(windows, walk)
     if rivals:

@@ -42,8 +42,11 @@ def _speaker(agent: str, payload: dict[str, object], under_copilot: bool) -> str
     """
     if agent != "claude-code":
         return agent
+    # Cursor can load hooks from Claude Code's settings (its documentation); only its payloads name its
+    # version.
     if "cursor_version" in payload:
         return "cursor"
+    # Copilot CLI reads .claude/settings.json too and sends PascalCase names (seen with 1.0.102).
     foreign = "timestamp" in payload and "permission_mode" not in payload and "prompt_id" not in payload
     return "copilot" if under_copilot and foreign and "tool_use_id" not in payload else agent
 

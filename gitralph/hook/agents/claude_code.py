@@ -25,6 +25,7 @@ def parse(payload: dict[str, object]) -> Event:
     if name in ("PreToolUse", "PostToolUse", "PostToolUseFailure") and tool in _WRITERS:
         kind = {"PreToolUse": "pre", "PostToolUse": "edit"}.get(name, "failed")
         changes = _changes(payload, tool)
+    # A failing command may have written files before it failed (seen with 2.1.330).
     elif tool == "Bash" and name in ("PreToolUse", "PostToolUse", "PostToolUseFailure"):
         kind = "shell-pre" if name == "PreToolUse" else "shell"
     elif tool == "EnterWorktree" and name == "PostToolUse":
@@ -79,6 +80,7 @@ def _edited(answer: dict[str, object]):  # type: ignore[no-untyped-def]
         hunks = [_hunk(value) for value in list_of(answer, "structuredPatch")]
         old, new = text_of(answer, "oldString"), text_of(answer, "newString")
         every = answer.get("replaceAll") is True
+        # `structuredPatch` is what was applied; `newString` is what the model asked for (seen with 2.1.330).
         patched = apply_unified(text, hunks) if hunks else None
         replaced = replace(text, old, new, every) if old and new is not None else None
         return [found for found in (patched, replaced) if found is not None]

@@ -22,6 +22,7 @@ def parse(payload: dict[str, object]) -> Event:
     kind = _TOOLS.get((name, tool or ""), _KINDS.get(name, "other"))
     changes: list[Change] = []
     if kind in ("pre", "edit"):
+        # Under `command` with 0.169; the others are spared a client that renames it.
         changes = patch_changes(text_of(object_of(payload, "tool_input"), "command", "input", "patch"))
     found = Event(
         kind,

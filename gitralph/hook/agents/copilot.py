@@ -43,8 +43,10 @@ def parse(payload: dict[str, object]) -> Event:
     if name in _TOOLS and tool in _SHELLS:
         kind = "shell-pre" if name == "PreToolUse" else "shell"
     elif name in _TOOLS and tool in _WRITERS:
+        # A failure may come as a post event whose result says so.
         kind = "failed" if _is_failure(payload) else _TOOLS[name]
         changes = _changes(given)
+    # A subagent's stop has the same name as the session's, and only this field more.
     elif kind == "stop" and parent is not None:
         kind = "subagent-stop"
     found = Event(
@@ -81,6 +83,7 @@ def _is_failure(payload: dict[str, object]) -> bool:
 
 
 def _changes(given: object) -> list[Change]:
+    # A patch comes as the bare text in place of an object, in both dialects (seen with 1.0.102).
     if isinstance(given, str):
         return patch_changes(given)
     if not isinstance(given, dict):

@@ -25,6 +25,7 @@ def parse(payload: dict[str, object]) -> Event:
     elif name in ("BeforeTool", "AfterTool") and tool in _WRITERS:
         kind = "pre" if name == "BeforeTool" else "edit"
         changes = _changes(given, object_of(payload, "tool_response"))
+        # There is no event for failures: AfterTool comes for them as well (seen with 0.61).
         if kind == "edit" and has_error(payload):
             kind = "failed"
     found = Event(
@@ -58,6 +59,7 @@ def told_before(shown: dict[str, object]) -> Text:
 
 def _changes(given: dict[str, object], answer: dict[str, object]) -> list[Change]:
     shown = object_of(answer, "returnDisplay")
+    # `file_path` may be relative to a folder we do not know; the answer has it resolved (seen with 0.61).
     resolved = text_of(shown, "filePath")
     path = first_text(
         resolved if resolved and resolved[0] == "/" else None, text_of(given, "file_path"), resolved

@@ -51,6 +51,7 @@ def _text(payload: dict[str, object], key: str) -> Text:
         raise ValueError("unknown encoding")
     from binascii import a2b_base64
 
+    # Strict: else bytes that are no base64 are dropped without a word, and the text would be another.
     return a2b_base64(text, strict_mode=True)
 
 

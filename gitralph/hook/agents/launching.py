@@ -77,6 +77,8 @@ def requires(payload: object) -> bool:
         inner.get("input"), object_of(inner, "output").get("args"),
     )  # fmt: skip
     for one in holders:
+        # A policy of "required" must hold even where the rest cannot be read: failing open here would let two
+        # agents into one folder.
         if isinstance(one, str) and "worktree_policy" in one:
             one = given_object(one)
         if isinstance(one, dict) and one.get("worktree_policy") == "required":

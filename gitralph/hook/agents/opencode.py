@@ -50,6 +50,8 @@ def parse(payload: dict[str, object]) -> Event:
 
 def _changes(tool: str, args: dict[str, object], answer: dict[str, object]) -> list[Change]:
     told = object_of(answer, "metadata")
+    # Which tools there are depends on the model: some get apply_patch in place of write and edit (seen with
+    # 1.18).
     if tool in ("apply_patch", "patch"):
         listed = [change for one in list_of(told, "files") if (change := _listed(one)) is not None]
         return listed or patch_changes(text_of(args, "patchText", "patch", "input"))

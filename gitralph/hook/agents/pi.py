@@ -46,6 +46,7 @@ def parse(payload: dict[str, object]) -> Event:
 def _tool_kind(name: str, event: dict[str, object]) -> str:
     if name == "tool_call":
         return "pre"
+    # A result comes for failures too; a call that was blocked has none (seen with 0.87).
     return "failed" if event.get("isError") is True else "edit"
 
 

@@ -71,6 +71,8 @@ def patch_changes(text: str | None) -> list[Change]:
     out: dict[str, Change] = {}
     for patch in edits.parse_patch(text or ""):
         change = _patch_change(patch)
+        # The same file twice in one patch: each part fits the text that the one before it made, which no
+        # event shows.
         if patch.path in out:
             change.compute = None
             if change.op == "edit" and patch.op != "add":

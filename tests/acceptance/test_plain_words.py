@@ -1,0 +1,30 @@
+"""What a commit says of changes that no session recorded: plain sentences, in the words of the glossary."""
+
+from tests.support.repo import Answer, Repo
+from tests.support.texts import changed
+
+
+def _details(answer: Answer) -> dict[str, str]:
+    return {row["path"]: row["detail"] for row in answer.document["left"]}
+
+
+def test_a_deletion_that_no_session_recorded_is_said_to_be_that(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.remove("a")
+    said = _details(repo.commit("S1"))
+    assert said == {"a": "it was deleted after the last recorded edit; no session recorded it"}
+
+
+def test_a_mode_that_no_session_recorded_is_said_to_be_left(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    (repo.root / "a").chmod(0o755)
+    notes = repo.commit("S1").document["notes"]
+    assert "the mode of 'a' was changed and no session recorded it; left" in notes
+
+
+def test_an_edit_that_somebody_took_back_is_said_to_be_reverted(repo: Repo) -> None:
+    before = (repo.root / "a").read_text()
+    repo.edit("S1", "a", before.replace("\n", "\nfirst\n", 1))
+    repo.write("a", before + "last\n")
+    notes = repo.commit("S1").document["notes"]
+    assert any(note.endswith("reverted by somebody without a session") for note in notes), notes

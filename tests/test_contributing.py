@@ -1,0 +1,91 @@
+"""The way through the code that CONTRIBUTING shows a newcomer: every name on it exists."""
+
+import ast
+import re
+from pathlib import Path
+
+from tests.support import source
+
+TEXT = (source.ROOT / "CONTRIBUTING.md").read_text()
+PACKAGE = source.ROOT / "gitralph"
+NAME = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)+")
+ROOM = re.compile(r"[a-z_]+/")
+SUFFIXES = (".md", ".py", ".sh", ".toml", ".h")
+
+
+def _section(title: str) -> str:
+    return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def _quoted(text: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def _names(text: str) -> list[str]:
+    return [word for word in _quoted(text) if NAME.fullmatch(word) and not word.endswith(SUFFIXES)]
+
+
+def _defined(path: Path) -> set[str]:
+    """What a module has at its top."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {name.id for one in targets for name in ast.walk(one) if isinstance(name, ast.Name)}
+    return found
+
+
+def _exists(name: str) -> bool:
+    """True for a module or room below ``gitralph/``, or what one defines."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        place, rest = PACKAGE.joinpath(*parts[:count]), parts[count:]
+        module = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        if module.is_file():
+            return not rest or (len(rest) == 1 and rest[0] in _defined(module))
+    return False
+
+
+def test_the_way_of_an_edit_names_functions_that_exist() -> None:
+    """The walk from payload to commit, with the real function names."""
+    names = _names(_section("The way of an edit"))
+    assert len(names) > 30
+    assert [name for name in names if not _exists(name)] == []
+
+
+def test_the_way_of_an_edit_fits_on_a_screen() -> None:
+    assert len(_section("The way of an edit").strip().splitlines()) <= 40
+
+
+def test_every_owner_of_a_concept_exists_and_each_concept_has_one_row() -> None:
+    rows = [line.split("|")[1:3] for line in _section("One owner per concept").splitlines() if "|" in line][
+        2:
+    ]
+    concepts = [concept.strip() for concept, _ in rows]
+    assert len(concepts) > 20
+    assert len(set(concepts)) == len(concepts)
+    owners = [name for _, owner in rows for name in _quoted(owner)]
+    assert [name for name in owners if not _exists(name)] == []
+
+
+def test_the_recipes_name_what_exists() -> None:
+    text = _section("Where do I change what")
+    assert [name for name in _names(text) if not _exists(name)] == []
+    files = [word for word in _quoted(text) if "/" in word and "<" not in word and " " not in word]
+    assert len(files) > 10
+    assert [name for name in files if not (source.ROOT / name).exists()] == []
+
+
+def test_the_rooms_are_the_folders_there_are() -> None:
+    first = [line.split("|")[1] for line in _section("Rooms").splitlines() if line.startswith("|")]
+    named = {word.rstrip("/") for cell in first for word in _quoted(cell) if ROOM.fullmatch(word)}
+    there = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert named == there
+
+
+def test_a_name_that_does_not_exist_is_noticed() -> None:
+    assert _exists("commit.land.land")
+    assert not _exists("commit.land.landing_strip")
+    assert not _exists("commit.landing.land")
