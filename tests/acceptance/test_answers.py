@@ -138,6 +138,7 @@ def _everything(repo: Repo) -> dict[str, str]:
 
 
 def test_status_has_every_uncommitted_path_once(repo: Repo) -> None:
+    """With its owner and its sessions."""
     expected = _everything(repo)
     assert repo.owners("S1") == expected
     rows = {row["path"]: row for row in repo.ralph("status", "--json", "--session", "S1").json()["paths"]}

@@ -52,6 +52,7 @@ def everything(repo: Repo) -> tuple[str, ...]:
 
 
 def test_add_makes_the_worktree_of_a_bead(repo: Repo) -> None:
+    """Path and branch follow from the bead's id; the base is recorded; stdout is the path alone."""
     done = repo.ralph("worktree", "add", "bd-7jf", "--json").json()
     path = str(repo.root / ".worktrees/ralph-bd-7jf")
     assert done["path"] == path
@@ -73,6 +74,7 @@ def test_add_from_a_worktree_or_a_subdirectory_never_nests(repo: Repo) -> None:
 
 
 def test_base_is_a_branch_tag_or_oid(repo: Repo) -> None:
+    """An unknown base fails before anything exists."""
     first = repo.head()
     repo.git("tag", "v1")
     repo.write("a", "second\n")
@@ -93,6 +95,7 @@ def test_base_is_a_branch_tag_or_oid(repo: Repo) -> None:
 
 
 def test_added_again_is_reused(repo: Repo) -> None:
+    """The same path, with the uncommitted work in it as it was."""
     tree = add(repo)
     tree.write("a", "uncommitted\n")
     done = repo.ralph("worktree", "add", "bd-1", "--json").json()
@@ -103,6 +106,7 @@ def test_added_again_is_reused(repo: Repo) -> None:
 
 @pytest.mark.parametrize("how", ["other", "detached"])
 def test_wrong_branch_or_detached_is_refused(repo: Repo, how: str) -> None:
+    """Both names are given, nothing changes."""
     tree = add(repo)
     tree.git("switch", "-q", *(["-c", "other"] if how == "other" else ["--detach"]))
     before = everything(repo)
@@ -115,6 +119,7 @@ def test_wrong_branch_or_detached_is_refused(repo: Repo, how: str) -> None:
 
 @pytest.mark.parametrize("clone", [False, True])
 def test_foreign_directory_is_left_alone(repo: Repo, clone: bool) -> None:
+    """A directory that is not ours is refused, and no branch is made."""
     path = repo.root / ".worktrees/ralph-bd-1"
     if clone:
         subprocess.run(["git", "clone", "-q", str(repo.root), str(path)], check=True)
@@ -145,6 +150,7 @@ def test_branch_checked_out_elsewhere_is_refused(repo: Repo) -> None:
 
 
 def test_branch_name_in_the_way_is_refused(repo: Repo) -> None:
+    """A branch named as our folder of branches leaves no room for them: said, nothing made."""
     repo.git("branch", "ralph")
     before = everything(repo)
     assert "'ralph'" in repo.ralph("worktree", "add", "bd-1", code=4).said
@@ -153,6 +159,7 @@ def test_branch_name_in_the_way_is_refused(repo: Repo) -> None:
 
 
 def test_ids_of_beads(repo: Repo) -> None:
+    """Dots and dashes work and never mean the parent; what git cannot name is a usage error."""
     for bead in ("bd-a3f8.1", "ralph-loop-7jf", "gt-wisp-hfb", "bd-a3f8"):
         assert add(repo, bead).root.name == f"ralph-{bead}"
         assert f"ralph/{bead}" in branches(repo)
@@ -167,6 +174,7 @@ def test_ids_of_beads(repo: Repo) -> None:
 
 
 def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
+    """Refused with the owner named; a dead owner's bead can be taken over."""
     repo.start("S1")
     repo.start("S2")
     add(repo, "bd-1", "--session", "S1")
@@ -195,6 +203,7 @@ def _at_once(repo: Repo, beads: list[str]) -> list[int]:
 
 
 def test_many_adds_at_once_make_one_worktree(repo: Repo) -> None:
+    """Ten adds of one bead: one worktree; ten adds of ten beads: ten."""
     assert set(_at_once(repo, ["bd-1"] * 10)) <= {0, 4, 75}
     assert len(registered(repo)) == 2
     others = [f"x-{n}" for n in range(10)]
@@ -259,6 +268,7 @@ def test_ignored_files_are_copied_on_request(repo: Repo) -> None:
 
 
 def test_after_create_command_runs_inside(repo: Repo) -> None:
+    """With the variables of the session; where it fails the worktree stays and the exit code tells."""
     repo.git("config", "ralph.worktree.postCreate", 'echo "$RALPH_BEAD $RALPH_ROOT" >said; echo noise')
     done = repo.ralph("worktree", "add", "bd-1")
     tree = Path(done.text[:-1])
@@ -272,6 +282,7 @@ def test_after_create_command_runs_inside(repo: Repo) -> None:
 
 
 def test_worktrees_of_the_same_basename_stay_apart(repo: Repo) -> None:
+    """A worktree of the same folder name elsewhere: both stay registered."""
     other = repo.root.parent / "ralph-bd-1"
     repo.git("worktree", "add", "-q", "-b", "x", str(other))
     tree = add(repo)
@@ -280,6 +291,7 @@ def test_worktrees_of_the_same_basename_stay_apart(repo: Repo) -> None:
 
 
 def test_list_agrees_with_git(repo: Repo) -> None:
+    """Bead, branch, path, state and counts, for the worktrees that git knows too."""
     repo.start("S1")
     live = add(repo, "live", "--session", "S1")
     commit(live)
@@ -309,6 +321,7 @@ def test_list_agrees_with_git(repo: Repo) -> None:
 
 
 def test_locked_worktree_is_not_removed(repo: Repo) -> None:
+    """Not by force, not when the directory is missing; the reason is given."""
     tree = add(repo)
     repo.ralph("worktree", "lock", "bd-1", "--reason", "on a stick")
     assert "locked on a stick" in repo.git("worktree", "list", "--porcelain")
@@ -336,6 +349,7 @@ def test_remove_clean_and_merged(repo: Repo) -> None:
 
 
 def test_remove_refuses(repo: Repo) -> None:
+    """Where work, a live session or the caller is in it, or it is not ours: reason given, nothing changed."""
     repo.start("S1")
     for bead in ("mod", "new", "unmerged", "inside", "live"):
         add(repo, bead, *(["--session", "S1"] if bead == "live" else []))
@@ -381,6 +395,7 @@ def test_remove_refuses_with_a_process_inside(repo: Repo) -> None:
 
 
 def test_remove_lists_ignored_files_that_would_be_lost(repo: Repo) -> None:
+    """Ignored files that differ are listed and refused; by force they go after the list."""
     repo.write(".gitignore", ".env\nbuild/\n")
     repo.commit_all("ignore")
     repo.write(".env", "A=1\n")
@@ -438,6 +453,7 @@ def test_forced_removal_can_be_undone(repo: Repo) -> None:
 
 
 def test_missing_directory_is_cleared_alone(repo: Repo) -> None:
+    """Only that registration goes; another absent worktree's stays."""
     tree = add(repo)
     other = repo.worktree("other")
     shutil.rmtree(tree.root)
@@ -475,6 +491,7 @@ def test_squash_merged_counts_as_merged(repo: Repo) -> None:
 
 @pytest.mark.parametrize("forward", [True, False])
 def test_merge_leaves_the_main_checkout_alone(repo: Repo, forward: bool) -> None:
+    """The base has the work, authors are kept, unrelated dirt stays as it is."""
     tree = add(repo)
     tree.write("new", "work\n")
     tree.write("a", "changed\n")
@@ -529,6 +546,7 @@ def test_merge_conflict_is_refused_and_named(repo: Repo) -> None:
 
 @pytest.mark.parametrize("how", ["edited", "staged", "in the way", "ignored"])
 def test_merge_refuses_a_base_checked_out_and_dirty(repo: Repo, how: str) -> None:
+    """Refused before the ref moves where a path of the merge is dirty."""
     repo.write(".git/info/exclude", "new\n" if how == "ignored" else "")
     tree = add(repo)
     tree.write("new", "work\n")
@@ -568,6 +586,7 @@ def test_merge_is_busy_when_the_base_moved(repo: Repo, monkeypatch: pytest.Monke
 
 
 def test_worktree_without_git_file_never_falls_through_to_main(repo: Repo) -> None:
+    """Nothing is committed or recorded in the main checkout from a worktree that lost its git file."""
     repo.start("S1")
     tree = add(repo, "bd-1", "--session", "S1")
     (tree.root / ".git").unlink()

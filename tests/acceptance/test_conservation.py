@@ -208,6 +208,7 @@ class World:
 def test_no_line_is_lost_doubled_or_given_to_another(
     empty_repo: Repo, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each commit's tree and what stays pending are as the model predicts, after every step."""
     repo = empty_repo
     world = World(repo, seed, monkeypatch)
     for _ in range(STEPS):

@@ -29,6 +29,7 @@ def check(repo: Repo, path: object, tool: str = "Write", code: int = 0, **fields
 
 @pytest.mark.parametrize("path", ["README.md", "docs/a.md", "CLAUDE.md", "CLAUDE.local.md", "README.MD"])
 def test_documentation_may_be_written(repo: Repo, path: str) -> None:
+    """Markdown and the agents' own notes pass without a word."""
     for tool in ("Write", "Edit"):
         check(repo, path, tool)
         check(repo, str(repo.root / path), tool)
@@ -52,6 +53,7 @@ DENIED = [
 
 @pytest.mark.parametrize("path", DENIED)
 def test_code_is_denied(repo: Repo, path: str) -> None:
+    """Names that only look like documentation, paths outside, links to code: denied, the file named."""
     assert path in check(repo, path, code=2).said
 
 

@@ -49,6 +49,7 @@ def emit(repo: Repo, *words: str, **how: Any) -> None:
 
 
 def test_fresh_run_makes_its_file(repo: Repo) -> None:
+    """One file stamped in UTC, named by the marker; stdout is the run's id alone."""
     before = datetime.now(UTC)
     run = start(repo)
     found = list(repo.state.glob("events-*.jsonl"))
@@ -91,6 +92,7 @@ def test_events_of_an_older_run_stay_out(repo: Repo) -> None:
 
 
 def test_event_file_sources_in_order(repo: Repo) -> None:
+    """The option, the variable, this worktree's marker, the main one's, the common file."""
     linked = repo.worktree("linked")
     emit(linked, "fallback")
     main = start(repo)
@@ -117,6 +119,7 @@ def test_a_named_file_counts_without_a_marker(repo: Repo) -> None:
 
 
 def test_emit_after_cd_reaches_the_run(repo: Repo, make_repo: Callable[[str], Repo], tmp_path: Path) -> None:
+    """From another repository or none, by the variable the launcher set."""
     run = start(repo)
     env = {"RALPH_EVENTS_FILE": str(file_of(repo, run))}
     other = make_repo("other")
@@ -197,6 +200,7 @@ def _check_all_there(path: Path, processes: int, count: int) -> None:
 
 
 def test_concurrent_emits_are_whole_lines(repo: Repo) -> None:
+    """Eight processes, two hundred events each: every line parses, each once."""
     run = start(repo)
     children = _emitters(repo, file_of(repo, run), 8, 200)
     assert [child.wait() for child in children] == [0] * 8
@@ -248,6 +252,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("marker", HOSTILE)
 def test_hostile_marker_leads_nowhere(repo: Repo, marker: bytes, tmp_path: Path) -> None:
+    """A warning, the common file, and nothing outside of the state."""
     start(repo)
     (repo.state / "current-events").write_bytes(marker)
     said = repo.ralph("emit", "t", "x")
@@ -288,6 +293,7 @@ AWKWARD = b'{"topic":"one"}\n{corrupt\n\xff\xfe\n[]\n{"topic":"crlf"}\r\n\n{"top
 
 
 def test_malformed_lines_are_reported_and_passed_over(repo: Repo) -> None:
+    """By file and line number; strict is exit 1; the file stays as it is."""
     run = start(repo)
     path = file_of(repo, run)
     path.write_bytes(AWKWARD + b"{" + b"x\x1b" * 200 + b"\n")
@@ -306,6 +312,7 @@ def test_malformed_lines_are_reported_and_passed_over(repo: Repo) -> None:
 
 
 def test_half_a_last_line_is_waited_for(repo: Repo) -> None:
+    """Neither malformed nor consumed; once completed it comes exactly once."""
     run = start(repo)
     with file_of(repo, run).open("ab", 0) as file:
         file.write(b'{"topic":"a"}\n{"topic":"b')
@@ -327,6 +334,7 @@ def test_emit_after_a_torn_tail(repo: Repo, fragment: bytes) -> None:
 
 
 def test_cursors_give_only_what_is_new(repo: Repo) -> None:
+    """Each by its name, across processes."""
     start(repo)
     for name in "abcde":
         emit(repo, name)
@@ -365,6 +373,7 @@ def test_topic_then_last_filter(repo: Repo) -> None:
 
 
 def test_follow_shows_new_events_of_its_own_run(repo: Repo) -> None:
+    """A run started later does not redirect the follower."""
     first = start(repo)
     emit(repo, "before")
     words = [*runner.COMMAND, "events", "--follow"]
@@ -391,6 +400,7 @@ def test_unknown_fields_are_shown(repo: Repo) -> None:
 
 
 def test_broken_pipe_ends_quietly(repo: Repo) -> None:
+    """It ends as a broken pipe does (141), without a traceback; what nobody read is not consumed."""
     run = start(repo)
     row = '{"topic":"t","payload":"%s"}\n' % ("x" * 200)
     file_of(repo, run).write_text(row * 5000)

@@ -29,6 +29,7 @@ def _changed_lines(patch: str) -> list[str]:
 
 
 def test_a_path_the_user_staged_keeps_its_staged_change(repo: Repo) -> None:
+    """The session's edits are committed; the staged diff of the same path is the same change as before."""
     _stage(repo, "a", USERS)
     repo.edit("S1", "a", MINE)
     before = _changed_lines(repo.staged())
@@ -88,6 +89,7 @@ def test_staged_delete_or_mode_stays_staged(repo: Repo, how: str) -> None:
 
 
 def test_other_paths_staged_stay_for_the_next_plain_commit(repo: Repo) -> None:
+    """The user's next plain commit contains exactly what he had staged."""
     repo.write("b", "the user's\n")
     repo.write("staged/new", "the user's\n")
     repo.git("rm", "-q", "e/b")
@@ -211,6 +213,7 @@ def _conflict(repo: Repo) -> None:
 
 
 def test_conflict_stages_are_refused(repo: Repo) -> None:
+    """An index with conflict stages is refused and not touched."""
     _conflict(repo)
     (repo.root / ".git/MERGE_HEAD").unlink()  # as after a stash pop: stages without an operation
     repo.edit("S1", "a", MINE)
@@ -312,6 +315,7 @@ def test_what_the_user_stages_while_we_work_is_not_lost(repo: Repo, monkeypatch:
 
 
 def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path: Path) -> None:
+    """git refuses the user's commit; his retry holds only his paths."""
     repo.write("b", "the user's\n")
     repo.git("add", "b")
     repo.edit("S1", "a", MINE)

@@ -108,6 +108,7 @@ def test_objects_that_a_gc_takes_away_are_put_back(
 def test_killed_after_the_ref_before_the_bookkeeping(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, module: object, name: str
 ) -> None:
+    """The next run makes no second commit; the records are consumed."""
     _two_edits(repo)
     base = repo.head()
     _killed(repo, killed_at, module, name, monkeypatch)
@@ -175,6 +176,7 @@ def test_after_a_rewind_the_dead_lock_makes_no_phantom(
 def test_lock_of_a_killed_holder_is_free_at_once(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No age decides: the very first look finds it free."""
     repo.edit("S1", "a", MINE)
     _killed(repo, killed_at, commit, "_commit_locked", monkeypatch)
     # no patience at all: a lock that were still held would be one look and busy

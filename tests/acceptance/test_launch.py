@@ -56,6 +56,7 @@ def test_policy_none_makes_nothing(repo: Repo) -> None:
 
 @pytest.mark.parametrize("tool", ["Task", "Agent"])
 def test_required_with_a_bead_makes_the_worktree(repo: Repo, tool: str) -> None:
+    """The answer holds every field of the input, the prompt being context and the original."""
     given = event(repo, tool, worktree_policy="required", bead_id="bd-1", odd={"n": [1, None, "\ud800"]})
     out = send(repo, given).json()["hookSpecificOutput"]
     assert out["hookEventName"] == "PreToolUse"
@@ -80,6 +81,7 @@ def test_bare_object_is_answered_in_its_own_shape(repo: Repo) -> None:
 
 
 def test_required_without_a_bead_is_blocked(repo: Repo) -> None:
+    """Exit 2, the reason on stderr, nothing made."""
     assert "no bead" in send(repo, required(repo), 2).said
     send(repo, {"worktree_policy": "required", "prompt": "p"}, 2)
     send(repo, required(repo, worktree_path=".worktrees/other"), 2)
@@ -104,6 +106,7 @@ def test_unknown_policy_is_blocked(repo: Repo, policy: object) -> None:
 
 
 def test_default_of_the_agent_type_applies_without_a_field(repo: Repo) -> None:
+    """What is configured for the agent's type counts; prose that mentions an id makes nothing."""
     prose = "Please work on bead_id: bd-1 with worktree_policy: required in .worktrees/ralph-bd-1"
     assert send(repo, event(repo, prompt=prose)).out == b""
     assert made(repo) == []
@@ -150,6 +153,7 @@ BROKEN: list[tuple[bytes, int]] = [
 
 @pytest.mark.parametrize(("data", "code"), BROKEN, ids=range(len(BROKEN)))
 def test_broken_input_is_blocked_only_where_required(repo: Repo, data: bytes, code: int) -> None:
+    """Exit 2 where a parsed field says required, else a warning; never a traceback."""
     assert send(repo, data, code).said
     assert made(repo) == []
 
@@ -186,6 +190,7 @@ def test_wrong_branch_is_blocked(repo: Repo) -> None:
 
 
 def test_stdout_is_the_answer_alone(repo: Repo) -> None:
+    """Whatever git, its hooks and the command after creation print."""
     hook = repo.root / ".git/hooks/post-checkout"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho noise\necho noise >&2\nexit 1\n")
@@ -206,6 +211,7 @@ def test_required_is_blocked_without_a_repository(repo: Repo, tmp_path: Path) ->
 
 
 def test_no_permission_granted(repo: Repo) -> None:
+    """Passing through never answers allow; a rewrite carries it only if configured."""
     assert '"permission' not in send(repo, required(repo, bead_id="bd-1")).text
     assert send(repo, event(repo)).out == b""
     repo.git("config", "ralph.hook.allow", "true")
@@ -214,6 +220,7 @@ def test_no_permission_granted(repo: Repo) -> None:
 
 
 def test_launch_writes_the_state_of_the_bead(repo: Repo) -> None:
+    """Iteration 0, limit and promise; a second launch keeps the iteration, a restart resets it."""
     send(repo, required(repo, bead_id="bd-1"))
     found = bead(repo)
     assert (found["iteration"], found["max_iterations"], found["completion_promise"]) == (
@@ -239,6 +246,7 @@ def test_launch_writes_the_state_of_the_bead(repo: Repo) -> None:
 
 
 def test_worktree_events_create_and_remove(repo: Repo, tmp_path: Path) -> None:
+    """Create prints the path alone; remove refuses what the command refuses."""
     common = {"session_id": "S1", "cwd": str(repo.root)}
     path = repo.root / ".worktrees/ralph-bead-1"
     for key in ("name", "worktree_name"):

@@ -33,6 +33,7 @@ def three(loop: Loop) -> dict[str, list[Do]]:
 
 @pytest.mark.parametrize("place", [".", "d", "linked"])
 def test_three_tasks_make_three_commits(repo: Repo, tmp_path: Path, place: str) -> None:
+    """In order, one file each, every box ticked."""
     loop = Loop.make(repo.worktree("linked") if place == "linked" else repo, tmp_path / "aside")
     three(loop)
     said = loop.run("../plan.md" if place == "d" else "plan.md", cwd=place if place == "d" else ".")
@@ -51,6 +52,7 @@ def test_three_tasks_make_three_commits(repo: Repo, tmp_path: Path, place: str) 
 
 
 def test_task_without_changes_is_ticked_without_a_commit(loop: Loop) -> None:
+    """An event says so, and the next task runs."""
     loop.plan("nothing", "two")
     loop.script({"two": [["write", "two.txt", "two\n"]]})
     loop.run()
@@ -69,6 +71,7 @@ def test_a_task_whose_edits_nobody_recorded_is_not_ticked(loop: Loop) -> None:
 
 
 def test_foreign_edit_during_a_task_stays_out(loop: Loop) -> None:
+    """The loop mentions it, and leaves it modified."""
     three(loop)
     loop.script({"one": [["write", "one.txt", "1\n"], ["raw", "u", "the user's\n"]]})
     said = loop.run("--max-tasks", "1")
@@ -78,6 +81,7 @@ def test_foreign_edit_during_a_task_stays_out(loop: Loop) -> None:
 
 
 def test_agent_that_fails_stops_the_loop(loop: Loop) -> None:
+    """The box stays open; resume continues the same task and session."""
     script = three(loop)
     script["two"] = [
         ["write", "two.txt", "half\n"],
@@ -102,6 +106,7 @@ def test_agent_that_fails_stops_the_loop(loop: Loop) -> None:
 
 
 def test_verification_that_fails_commits_nothing(loop: Loop) -> None:
+    """The first failing check ends it."""
     three(loop)
     log = loop.aside / "checks"
     checks = [
@@ -180,6 +185,7 @@ def test_deletions_and_renames_are_committed(loop: Loop) -> None:
 
 
 def test_plan_edited_meanwhile_skips_and_doubles_nothing(loop: Loop) -> None:
+    """Inserted and reordered tasks are each done once: a task is its text, not its place."""
     loop.plan("one", "two", "three")
     text = "- [ ] new\n- [ ] three\n- [ ] one\n- [ ] two, reworded\n"
     names = ["one", "two", "three", "new", "two, reworded"]
@@ -224,6 +230,7 @@ PLAN = (
 
 
 def test_syntax_of_plans(loop: Loop) -> None:
+    """Bullets, indentation, line ends and fences; a tick changes one character."""
     loop.repo.write("plan.md", PLAN)
     loop.run()
     assert loop.worked() == ["star", "nested \ufffd", "numbered", "wide", "no newline"]
@@ -247,6 +254,7 @@ def test_plan_with_nothing_to_do_and_unreadable_plan(loop: Loop) -> None:
 
 
 def test_the_tick_is_not_in_the_commit(loop: Loop) -> None:
+    """Unless the session itself edited the plan."""
     loop.plan("one", "two")
     loop.repo.commit_all("plan")
     loop.base = loop.repo.head()
@@ -280,6 +288,7 @@ def written(path: Path) -> Callable[[], bool]:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_stops_the_agent_and_keeps_the_session(loop: Loop, how: signal.Signals) -> None:
+    """Exit 130, the box open, and the hint resumes it."""
     script = three(loop)
     pid = loop.aside / "pid"
     script["two"].append(["once", str(loop.aside / "m"), ["sh", f"echo $PPID > {pid}"], ["sleep", 300]])
@@ -320,6 +329,7 @@ def test_resume_after_an_interrupt(loop: Loop) -> None:
 
 
 def test_second_loop_on_the_same_plan_is_refused(loop: Loop) -> None:
+    """With the first one's process id; on another plan it runs."""
     loop.plan("wait")
     loop.plan("other", name="other.md")
     loop.script({"wait": [["sleep", 300]], "other": [["write", "o.txt", "o\n"]]})
@@ -367,6 +377,7 @@ def test_dry_run_changes_nothing(loop: Loop) -> None:
 
 
 def test_repeated_until_the_promise(loop: Loop) -> None:
+    """The agent is called again until it says so."""
     loop.plan("one")
     marks = [str(loop.aside / f"m{n}") for n in range(2)]
     first: Do = [

@@ -151,6 +151,7 @@ def test_whole_file_takes_the_file_as_it_stands(shared: Repo) -> None:
 
 
 def test_adjacent_lines_of_two_sessions(shared: Repo) -> None:
+    """Line 10 of one session and line 11 of another: each commit has exactly its own."""
     edit(shared, "S1", "a", 10, "ten of S1\n")
     edit(shared, "S2", "a", 11, "eleven of S2\n")
     shared.commit("S1")
@@ -176,6 +177,7 @@ def test_both_append_and_each_commits_its_own(shared: Repo, end: str) -> None:
 
 
 def test_last_of_three_layers_in_one_line_wins(shared: Repo) -> None:
+    """Two sessions replaced one line in turn: the last version is committed, a note tells the other."""
     edit(shared, "S1", "a", 50, "first words here\n")
     text = LINES.replace(line(50), "other thing entirely\n")
     shared.edit("S2", "a", text)
@@ -223,6 +225,7 @@ def test_whole_rewrite_with_one_line_changed_is_that_line(shared: Repo) -> None:
 
 
 def test_write_from_a_stale_read_is_refused(shared: Repo) -> None:
+    """A whole file written from a text that lacked another's lines is refused, naming whose were lost."""
     edit(shared, "S1", "a", 10, line(10) + "added by S1\n")
     shared.edit("S2", "a", LINES.replace(line(80), "eighty of S2\n"), before=LINES)
     answer = shared.commit("S2", code=4)
@@ -231,6 +234,7 @@ def test_write_from_a_stale_read_is_refused(shared: Repo) -> None:
 
 
 def test_insertion_into_anothers_new_block(shared: Repo) -> None:
+    """Lines put into another's pending block are refused; the block is committed without them."""
     block = "def f():\n    one()\n    two()\n    return\n"
     shared.edit("S1", "a", LINES.replace(line(50), line(50) + block))
     text = (shared.read("a") or b"").decode()
@@ -261,6 +265,7 @@ def test_line_ends_converted_by_another_are_refused(shared: Repo) -> None:
 
 
 def test_restored_then_rewritten_by_the_user_takes_no_word_of_his(shared: Repo) -> None:
+    """An edit was taken back and the user wrote something else there: none of his text is committed."""
     edit(shared, "S1", "a", 50, "words of S1\n")
     shared.git("checkout", "--", "a")
     edit(shared, None, "a", 50, "words of the user\n")
@@ -271,6 +276,7 @@ def test_restored_then_rewritten_by_the_user_takes_no_word_of_his(shared: Repo) 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(["S1", "S2", "S3"])))
 def test_any_order_of_commits_has_one_end(shared: Repo, order: tuple[str, ...]) -> None:
+    """Three sessions commit in any of six orders: HEAD ends the same, and is the working tree."""
     for n, session in ((20, "S1"), (50, "S2"), (80, "S3"), (21, "S2"), (51, "S3"), (81, "S1")):
         edit(shared, session, "a", n, f"{n} of {session}\nand more\n")
     for session in order:

@@ -132,6 +132,7 @@ def test_tracked_path_of_a_sole_owner_is_committed_whole(repo: Repo) -> None:
 
 
 def test_bare_manifest_line_is_taken_as_it_stands(repo: Repo) -> None:
+    """A line of a foreign script holds no hash: the file counts as it stands."""
     manifest = Path(_contract(repo)["RALPH_MANIFEST"])
     repo.write("a", changed())
     manifest.write_bytes(b"a\n")
@@ -316,6 +317,7 @@ def test_state_folder_of_somebody_else(repo: Repo, tmp_path_factory: pytest.Temp
 
 
 def test_dead_hooks_are_warned_of(repo: Repo) -> None:
+    """Files changed and nothing was recorded: the commit says so."""
     repo.start("S9")
     record = repo.state / "S9.json"
     record.write_text(re.sub(r'"started": "[^"]*"', '"started": "2001-01-01T00:00:00Z"', record.read_text()))

@@ -144,6 +144,7 @@ def _git_files(repo: Repo) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operation_in_progress_is_refused(repo: Repo, name: str) -> None:
+    """In the middle of a merge, rebase, pick, revert, bisect or am: refused, its files untouched."""
     words, begin = OPERATIONS[name]
     _side(repo)
     begin(repo)

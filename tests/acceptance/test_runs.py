@@ -25,6 +25,7 @@ def current(repo: Repo, folder: str = "") -> str:
 
 
 def test_runs_of_the_same_second_are_apart(repo: Repo) -> None:
+    """Twenty at once from three worktrees: twenty ids and files, each gets its own events."""
     places = [repo, repo.worktree("w1"), repo.worktree("w2")]
     start(repo)
     with ThreadPoolExecutor(5) as pool:
@@ -46,6 +47,7 @@ def test_a_second_is_shared_by_number(repo: Repo, monkeypatch: pytest.MonkeyPatc
 
 
 def test_resume_reuses_run_file_and_marker(repo: Repo) -> None:
+    """The same id, file and marker, and one event more."""
     run = start(repo)
     emit(repo, "a")
     marker = current(repo)
@@ -72,6 +74,7 @@ def test_resume_of_a_deleted_file_is_an_error(repo: Repo) -> None:
 
 
 def test_resume_hands_on_only_what_is_new(repo: Repo) -> None:
+    """Of the events since the start only those after the end of the run."""
     start(repo)
     emit(repo, "old")
     emit(repo, "loop.terminate")
@@ -115,6 +118,7 @@ def test_resume_keeps_the_links_of_the_run(repo: Repo) -> None:
 
 
 def test_current_run_is_per_worktree(repo: Repo) -> None:
+    """Each worktree's events go to its own run; both are listed from either."""
     linked = repo.worktree("w")
     ours, theirs = start(repo), start(linked)
     emit(repo, "ours")
@@ -173,6 +177,7 @@ def _begin(repo: Repo, *more: str, plan: str = "p", task: str = "3") -> str:
 
 
 def test_continue_finds_the_session_of_the_task(repo: Repo) -> None:
+    """Without the option a new session starts and the old one keeps what is pending."""
     first = _begin(repo)
     repo.edit(first, "a", changed())
     assert _begin(repo, "--continue") == first
@@ -207,6 +212,7 @@ def test_two_sessions_of_one_task_commit_their_own(repo: Repo) -> None:
 
 
 def test_a_session_whose_process_is_gone_is_stale_and_usable(repo: Repo) -> None:
+    """Listed with its pending count; end, continue and commit all work."""
     repo.start("s1")
     record = repo.state / "s1.json"
     gone = subprocess.Popen(["/bin/true"])
@@ -224,6 +230,7 @@ def test_a_session_whose_process_is_gone_is_stale_and_usable(repo: Repo) -> None
 
 
 def test_old_runs_go_and_the_rest_stays(repo: Repo) -> None:
+    """As many as configured and the live one stay; pending records and plans do too."""
     live = start(repo)
     emit(repo, "live")
     repo.edit("s1", "a", changed())

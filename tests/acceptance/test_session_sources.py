@@ -18,6 +18,7 @@ def _two(repo: Repo) -> None:
 
 
 def test_several_candidates_are_refused_and_listed(repo: Repo) -> None:
+    """Without an id commit does not choose."""
     _two(repo)
     answer = repo.commit(None, code=4)
     assert "'S1'" in answer.said
@@ -153,6 +154,7 @@ def _task(repo: Repo, session: str, plan: str, task: str, path: str) -> None:
 
 
 def test_session_is_found_by_task(repo: Repo) -> None:
+    """Plan and task number name the session that has them."""
     _task(repo, "S1", "p.md", "3", "a")
     _task(repo, "S2", "p.md", "4", "b")
     repo.ralph("commit", "--plan", "p.md", "--task", "3", "-m", "x")

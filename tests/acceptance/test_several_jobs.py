@@ -33,6 +33,7 @@ def gate(loop: Loop, name: str, other: str) -> list[Do]:
 
 @pytest.mark.parametrize("where", ["together", "worktrees"])
 def test_two_tasks_at_once_commit_their_own(loop: Loop, where: str) -> None:
+    """Together in one directory or in worktrees: each commit holds its own, and no tick is lost."""
     loop.plan("one", "two", "three")
     loop.script(
         {
@@ -235,6 +236,7 @@ def test_twenty_tasks_in_worktrees_killed_and_resumed(loop: Loop) -> None:
 
 
 def test_a_plan_of_twenty_runs_through(loop: Loop) -> None:
+    """Four at a time in one directory: twenty commits, each only its own."""
     twenty(loop)
     loop.run("--jobs", "4")
     check_twenty(loop)
@@ -320,6 +322,7 @@ def fake_bd(loop: Loop, show: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_work_item_is_claimed_named_and_closed(loop: Loop, shape: str) -> None:
+    """Title and criteria reach prompt and message; it is closed only after the commit."""
     loop.repo.git("config", "ralph.beads.timeout", "1")
     loop.repo.write(".beads/issues.jsonl", "{}\n")
     loop.base = loop.repo.commit_all("tracker")

@@ -54,6 +54,7 @@ def _status(repo: Repo, session: str = "S1") -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("what", COMMANDS)
 def test_shell_edits_are_not_guessed(repo: Repo, what: str) -> None:
+    """What a shell command changed is left out, named with its likely author, and offered."""
     command, expected = COMMANDS[what]
     if what in STAGED:
         pytest.skip("changes the index itself")
@@ -87,6 +88,7 @@ def test_dirty_file_made_clean_by_the_shell(repo: Repo) -> None:
 @pytest.mark.parametrize("what", COMMANDS)
 @pytest.mark.parametrize("how", ["option", "config"])
 def test_with_shell_takes_what_the_command_changed(repo: Repo, what: str, how: str) -> None:
+    """The option commits what the command alone changed."""
     command, expected = COMMANDS[what]
     if how == "config":
         repo.git("config", "ralph.shellEdits", "include")
@@ -171,6 +173,7 @@ def test_head_moved_back_by_the_command(repo: Repo) -> None:
 
 
 def test_overlapping_windows_are_contested(repo: Repo) -> None:
+    """Two commands ran at once and either could have changed the file: nobody takes it."""
     repo.write("u", changed())  # the user's, before the window
     first = Shell(repo, "S1").begin().work("echo mine > f")
     second = Shell(repo, "S2").begin()

@@ -52,6 +52,7 @@ def events(repo: Repo) -> list[str]:
 
 
 def test_without_the_promise_the_stop_is_blocked(repo: Repo) -> None:
+    """The reason holds the prompt and the count; the iteration grows by one."""
     launch(repo)
     change(repo, iteration=2)
     out = stop(repo).json()
@@ -62,6 +63,7 @@ def test_without_the_promise_the_stop_is_blocked(repo: Repo) -> None:
 
 
 def test_the_promise_ends_the_loop(repo: Repo) -> None:
+    """Nothing is printed, the bead is completed, one event says so."""
     launch(repo)
     assert stop(repo, f"All of it.\n\n{DONE}\n").out == b""
     assert state(repo)["status"] == "completed"
@@ -85,6 +87,7 @@ def test_the_promise_ends_the_loop(repo: Repo) -> None:
     ],
 )
 def test_custom_promise_is_compared_literally(repo: Repo, promise: str, said: str, done: bool) -> None:
+    """After folding of white space; other case, other text or an older quotation does not count."""
     launch(repo, completion_promise=promise)
     assert (stop(repo, said).out == b"") is done
     assert state(repo)["status"] == ("completed" if done else "in_progress")
@@ -103,6 +106,7 @@ TOOL: dict[str, object] = {"type": "tool_use", "id": "t", "name": "Bash", "input
 
 
 def test_promise_is_found_in_the_transcript(repo: Repo, tmp_path: Path) -> None:
+    """In nested lines, also where the last entry holds only a tool's use."""
     launch(repo)
     file = tmp_path / "t.jsonl"
     file.write_text(
@@ -132,6 +136,7 @@ def test_a_subagents_own_transcript(repo: Repo, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("session", ["S2", "", None])
 def test_other_sessions_may_stop(repo: Repo, session: str | None) -> None:
+    """The same directory with another id, or none: the state is unchanged."""
     launch(repo)
     before = state(repo)
     assert stop(repo, session_id=session).out == b""
@@ -143,6 +148,7 @@ def test_other_sessions_may_stop(repo: Repo, session: str | None) -> None:
 
 
 def test_the_limit_ends_the_loop_as_failed(repo: Repo) -> None:
+    """At the last iteration it may stop, the bead is failed, and stderr says so."""
     launch(repo)
     change(repo, iteration=10)
     done = stop(repo)
@@ -156,6 +162,7 @@ def test_the_limit_ends_the_loop_as_failed(repo: Repo) -> None:
 
 
 def test_consecutive_blocks_stay_under_the_agents_own_cap(repo: Repo) -> None:
+    """After that many blocks in a row it lets go, and can be resumed."""
     launch(repo, max_iterations=0)
     blocked = [bool(stop(repo, stop_hook_active=n > 0).out) for n in range(8)]
     assert blocked == [True] * 7 + [False]
@@ -168,6 +175,7 @@ def test_consecutive_blocks_stay_under_the_agents_own_cap(repo: Repo) -> None:
 
 @pytest.mark.parametrize("damage", ["truncated", "types", "folder", "empty"])
 def test_unreadable_state_lets_stop_and_is_kept(repo: Repo, damage: str) -> None:
+    """A warning, exit 0, and the file stays as it is."""
     launch(repo)
     file = repo.state / "beads/bd-1.json"
     data = file.read_bytes()
@@ -214,6 +222,7 @@ def test_two_workers_of_one_session_are_told_apart(repo: Repo, tmp_path: Path) -
 
 
 def test_gates_that_are_not_met_block(repo: Repo) -> None:
+    """No commit, dirty paths or a failing check: the reason lists what is missing."""
     launch(repo)
     repo.git("config", "ralph.loop.requireCommit", "true")
     repo.git("config", "ralph.loop.requireClean", "true")
@@ -235,6 +244,7 @@ def test_gates_that_are_not_met_block(repo: Repo) -> None:
 
 
 def test_two_stops_at_once_count_twice(repo: Repo) -> None:
+    """Neither iteration is lost."""
     launch(repo)
     payload = {
         "session_id": "S1",
@@ -265,6 +275,7 @@ def test_without_a_loop_the_stop_is_silent(repo: Repo) -> None:
 
 
 def test_background_work_is_not_the_end(repo: Repo) -> None:
+    """A subagent still at work: the stop is not taken as the end."""
     launch(repo)
     before = state(repo)
     task = {"id": "a9", "type": "subagent", "status": "running", "description": "sub"}

@@ -19,6 +19,7 @@ MINE = TEN.replace("line 9\n", "line nine\n")
 
 
 def test_twenty_sessions_commit_at_once(repo: Repo) -> None:
+    """Twenty linear commits, one file each, and none fails."""
     for n in range(20):
         repo.edit(f"S{n}", f"f{n}", f"by {n}\n")
     base = repo.count()
@@ -76,6 +77,7 @@ def test_rebuilt_when_head_moves_while_the_tree_is_built(repo: Repo, monkeypatch
 
 
 def test_after_the_last_retry_it_is_busy(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HEAD moves each time: busy (75), nothing lost."""
     repo.edit("S1", "a", MINE)
     real = landing.land
     moved: list[str] = []

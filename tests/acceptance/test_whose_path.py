@@ -99,6 +99,7 @@ def test_the_trailer_names_who_commits_not_who_started_first(repo: Repo) -> None
 
 
 def test_an_idle_older_session_owns_nothing(repo: Repo) -> None:
+    """A live session without edits neither owns nor labels what another commits."""
     repo.start("S0")
     repo.edit("S1", "a", changed())
     answer = repo.commit("S1")
@@ -116,6 +117,7 @@ def _dead_session(repo: Repo, number: int) -> None:
 
 
 def test_dead_sessions_are_never_read(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended sessions with work on other paths: none of their files is opened."""
     # seconds are the benchmark's business; here: whose files a commit and an edit open
     for number in range(20):
         _dead_session(repo, number)
@@ -147,6 +149,7 @@ def _record_many(repo: Repo, who: int, count: int) -> None:
 
 
 def test_two_processes_under_one_id_lose_nothing(repo: Repo) -> None:
+    """Two processes record two hundred edits under one session at once: no record is lost or torn."""
     workers = []
     for who in (1, 2):
         pid = os.fork()
@@ -269,6 +272,7 @@ def _odd_names(repo: Repo) -> None:
 
 @pytest.mark.parametrize("state", [_simple, _kinds, _others, _staged, _left_out, _undone, _odd_names])
 def test_preview_is_the_truth(repo: Repo, state: Callable[[Repo], None]) -> None:
+    """The diff shown before is byte for byte what the commit records."""
     state(repo)
     preview = repo.ralph("diff", "--session", "S1").out
     stat = repo.ralph("diff", "--session", "S1", "--stat").out
