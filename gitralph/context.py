@@ -14,9 +14,9 @@ from gitralph.git.run import Git
 
 @dataclass
 class Context:
-    """Handed to every porcelain function. ``outer`` is git as the user called it, unbound.
+    """Handed to every capability. ``outer`` is git as the user called it, unbound.
 
-    ``warn`` and ``say`` take chatter for people; porcelain itself prints nothing.
+    ``warn`` and ``say`` take chatter for people; nobody below cli prints.
     """
 
     repo: Repository

@@ -1,6 +1,7 @@
 """Fixtures for every test: a sealed environment, a repository, the guard of the real home."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,12 @@ from tests.support.repo import Repo
 # ones each time, so that it fails for a change and not by luck
 settings.register_profile("gitralph", deadline=None, database=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("gitralph")
+
+
+def pytest_configure() -> None:
+    """A shell starts what runs in the background with SIGINT ignored, and every child would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

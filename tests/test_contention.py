@@ -127,7 +127,7 @@ def _user_at_work(repo: Repo, seed: int, stop: threading.Event) -> list[str]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3] if FULL else [1])
 def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
-    """Fault 7: nothing lost, doubled, foreign or phantom."""
+    """Nothing lost, doubled, foreign or phantom."""
     base, stop = repo.head(), threading.Event()
     workers, rounds = (6, 12) if FULL else (3, 3)
 
@@ -159,7 +159,7 @@ def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
 
 
 def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> None:
-    """K90 with processes: one session edits on and on while it is being committed."""
+    """An edit during commit stays pending: one session edits on and on while it is being committed."""
     total, base, stop = (60 if FULL else 15), repo.head(), threading.Event()
 
     def edit() -> None:
@@ -184,7 +184,7 @@ def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> Non
 
 
 def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None:
-    """While the commit lock is held, status, ls-files, diff, track and hook go on at once."""
+    """While the commit lock is held, status, ls-files, track and hook go on; who waits is busy (75)."""
     import fcntl
 
     repo.edit("S1", "a", "changed\n")
@@ -192,9 +192,8 @@ def test_nobody_waits_for_what_he_only_reads(repo: Repo, tmp_path: Path) -> None
     repo.ralph("commit", "--session", "none", "-m", "x")
     with open(repo.state / "locks/commit.lock") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        begun = time.monotonic()
         track = ["track", "--session", "S2", "u"]
         for words in (["status"], ["ls-files"], ["diff"], ["session", "list"], track):
             assert _ralph(repo, *words).returncode == 0
         repo.edit("S1", "b", "changed\n", process=True)
-        assert time.monotonic() - begun < 8
+        assert repo.pending("S1") == ["a", "b"]

@@ -1,4 +1,4 @@
-"""K121: the demo ends 0, shows three owners of one file, and touches nothing outside its own folder."""
+"""The demo ends 0, shows three owners of one file, and touches nothing outside its own folder."""
 
 import os
 import re
@@ -32,19 +32,19 @@ def shown(watched: Path) -> Done:
     return runner.as_process(["demo"], cwd=str(watched / "cwd"), env=env)
 
 
-def test_k121_the_demo_ends_well(shown: Done) -> None:
+def test_the_demo_ends_well(shown: Done) -> None:
     assert shown.code == 0, shown.text + shown.said
     assert "WRONG" not in shown.text
     assert "Self-check" in shown.text
 
 
-def test_k121_it_shows_three_owners_of_one_file(shown: Done) -> None:
+def test_it_shows_three_owners_of_one_file(shown: Done) -> None:
     for who in (CLAUDE, PI, HUMAN):
         assert re.search(rf"^  \+ {who} +- ", shown.text, re.M), who
         assert re.search(rf"^{who} commits [0-9a-f]{{7}}$", shown.text, re.M), who
 
 
-def test_k121_it_touches_nothing_outside_its_own_folder(shown: Done, watched: Path) -> None:
+def test_it_touches_nothing_outside_its_own_folder(shown: Done, watched: Path) -> None:
     assert shown.code == 0
     assert [str(path.relative_to(watched)) for path in sorted(watched.rglob("*"))] == ["cwd", "home", "tmp"]
 

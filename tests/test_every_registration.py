@@ -255,7 +255,7 @@ def test_a_hook_without_a_record_for_many_commits(home: Home, repo: Repo) -> Non
 
 
 def test_commit_warns_when_a_session_is_silent_while_files_change(repo: Repo) -> None:
-    """K45: dead hooks look exactly like success."""
+    """Dead hooks look exactly like success."""
     repo.start("S1")
     assert "may be dead" not in repo.ralph("commit", "--session", "S1", "-m", "x").said
     later = os.stat(repo.root).st_mtime + 60

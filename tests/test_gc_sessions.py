@@ -160,7 +160,7 @@ def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
 
 
 @pytest.mark.parametrize("how", ["removed", "deleted by hand"])
-def test_k112_records_of_a_worktree_that_is_gone_are_named_and_kept(repo: Repo, how: str) -> None:
+def test_records_of_a_worktree_that_is_gone_are_named_and_kept(repo: Repo, how: str) -> None:
     other = repo.worktree("w1")
     other.edit("S1", "a", "new\n")
     other.edit("S2", "b", "new\n")
@@ -180,7 +180,7 @@ def test_k112_records_of_a_worktree_that_is_gone_are_named_and_kept(repo: Repo, 
     assert {"S1.json", "S2.json"} < set(names(repo))
 
 
-def test_k112_a_name_that_git_gives_again_is_another_worktree(repo: Repo) -> None:
+def test_a_name_that_git_gives_again_is_another_worktree(repo: Repo) -> None:
     first = repo.worktree("w1")
     first.edit("S1", "a", "new\n")
     repo.git("worktree", "remove", "--force", str(first.root))

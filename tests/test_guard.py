@@ -1,4 +1,4 @@
-"""The guard in git's own pre-commit hook (K109): what it judges, what it calls, what it leaves behind."""
+"""The guard in git's own pre-commit hook: what it judges, what it calls, what it leaves behind."""
 
 import os
 import subprocess

@@ -88,6 +88,7 @@ def test_what_was_not_recorded_is_logged_where_there_is_a_log(repo: Repo) -> Non
 
 
 def test_duplicate_keys_take_the_last(repo: Repo) -> None:
+    repo.write("a", "x")
     text = '{"session":"S1","session":"S2","cwd":%s,"event":"stop","event":"edit","path":"a","after":"x"}'
     send(repo, "generic", (text % json.dumps(str(repo.root))).encode())
     assert (repo.pending("S1"), repo.pending("S2")) == ([], ["a"])
@@ -189,6 +190,7 @@ def test_deleted_current_folder(repo: Repo, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     event = payloads.encode({**payloads.edit("S1", str(repo.root), "a", TEN, changed())})
+    repo.write("a", changed())
     script = 'rmdir "$0" && exec "$@"'
     for data in (event, b"nonsense"):
         gone.mkdir(exist_ok=True)
@@ -205,7 +207,6 @@ def test_stdin_that_never_closes(repo: Repo) -> None:
     """What came before the wait ended is a cut payload: it vouches for the path, not for the texts."""
     repo.write("a", changed())
     event = payloads.encode(payloads.edit("S1", str(repo.root), "a", TEN, changed()))
-    started = time.monotonic()
     children = []
     for data in (b"", event, event[:-20]):
         child = subprocess.Popen(
@@ -217,8 +218,7 @@ def test_stdin_that_never_closes(repo: Repo) -> None:
         child.stdin.flush()
         children.append(child)
     for child in children:
-        assert child.wait(timeout=10) == 0
-        assert time.monotonic() - started < 6.5
+        assert child.wait(timeout=runner.PATIENCE) == 0
         out, err = child.communicate()
         assert out == b""
         assert b"Traceback" not in err

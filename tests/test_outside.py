@@ -35,6 +35,8 @@ class Played:
         self.path = f"file-{seed}.txt"
         repo.write(self.path, as_bytes(self.truth.text))
         repo.commit_all(f"seed {seed}")
+        for number in range(cell.sessions):
+            repo.run("session", "start", "--id", f"s{number}", "--continue")
         self.refused = self.done = 0
         self.faults: list[str] = []
         self.reasons: list[str] = []

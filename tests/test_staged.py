@@ -78,6 +78,18 @@ def test_a_staged_pending_state_is_known_in_a_file_with_dos_line_ends(repo: Repo
     assert _change(repo) == []
 
 
+def test_a_staged_line_of_another_sessions_undone_commit_stays_staged(repo: Repo) -> None:
+    """After ``reset --soft`` the user's index has what the undone commit had."""
+    repo.edit("S1", "a", changed())
+    repo.edit("S2", "a", changed(8, "S2", changed()))
+    repo.commit("S2")
+    repo.git("reset", "--soft", "HEAD~1")
+    assert _change(repo) == ["-line 8", "+S2"]
+    repo.commit("S1")
+    assert repo.blob("a") == changed().encode()
+    assert _change(repo) == ["-line 8", "+S2"]
+
+
 # --- what is staged holds the commit already ---
 
 

@@ -1,6 +1,8 @@
 """The support library itself: the seal holds, and each closing check notices what it is there for."""
 
 import os
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,13 @@ def test_the_environment_is_sealed() -> None:
     assert os.environ["GIT_EDITOR"] == "false"
     assert Path.home() == Path(os.environ["HOME"])
     assert os.umask(0o022) == 0o022
+
+
+def test_what_a_test_starts_can_be_interrupted() -> None:
+    """Also where the suite itself runs in the background and was handed SIGINT ignored."""
+    child = subprocess.Popen(["sleep", "300"])
+    child.send_signal(signal.SIGINT)
+    assert child.wait() == -signal.SIGINT
 
 
 def test_reaching_the_real_home_fails(home_guard: HomeGuard, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def a_staged_text_in_a_repository_without_a_commit(repo: Repo) -> None:
     _stage(repo, "n", "the user's\n")
 
 
-@scene("entangled")
+@scene("shell")
 def rewritten_by_its_own_shell_command(repo: Repo) -> None:
     repo.edit("S1", "a", changed(3, "one two three"))
     shells.run(repo, "S1", "sed -i 's/one two three/one 2 three/; s/line 4/line four/' a")

@@ -1,6 +1,6 @@
 """Opening, locking and appending to state files: no link followed, private modes, one write a record.
 
-Lane 0. Appends hold ``flock`` on the file itself, which only ``gc`` may replace, so an append looks
+Fast lane. Appends hold ``flock`` on the file itself, which only ``gc`` may replace, so an append looks
 at the inode again once it has the lock.
 """
 

@@ -1,6 +1,6 @@
 """Every name below ``<common dir>/ralph-sessions/``; nobody else spells one.
 
-Lane 0. A worktree's own files lie at the top for the main worktree and under ``worktrees/<id>/`` for
+Fast lane. A worktree's own files lie at the top for the main worktree and under ``worktrees/<id>/`` for
 a linked one, ``<id>`` being its admin folder's name plus a random token kept there, because git
 gives a name like ``w1`` out again.
 """

@@ -1,6 +1,6 @@
 """The fall-through guard: a worktree that lost its ``.git`` makes git take the checkout around it instead.
 
-Lane 0, a few ``lstat`` and no listing. git names a worktree's admin folder after the worktree's own
+Fast lane, a few ``lstat`` and no listing. git names a worktree's admin folder after the worktree's own
 folder, with a number behind it where the name was taken, so the candidates can be asked for by name.
 """
 

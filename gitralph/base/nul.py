@@ -1,6 +1,6 @@
 """Lists that end each entry with NUL, as git prints and reads them with ``-z``: no name needs quoting; pure.
 
-Lane 0. An entry without its NUL was cut off with the process that printed it, and is none.
+Fast lane. An entry without its NUL was cut off with the process that printed it, and is none.
 """
 
 TYPE_CHECKING = False

@@ -1,6 +1,6 @@
 """Who runs a session: a process id with its start time and the boot it belongs to.
 
-Lane 0, Linux's /proc where there is one. A pid alone may come back as another program, so all three
+Fast lane, Linux's /proc where there is one. A pid alone may come back as another program, so all three
 must agree before a session counts as live. It is advice for people; nothing is deleted because of it.
 """
 

@@ -1,6 +1,6 @@
 """The one place that starts programs, and the one list of git's variables that they do not inherit.
 
-Lane 0: a hook starts git by :func:`quick`, at a tenth of what importing ``subprocess`` costs; everybody
+Fast lane: a hook starts git by :func:`quick`, at a tenth of what importing ``subprocess`` costs; everybody
 else uses :func:`run`, :func:`show` and :func:`start`, which import it when called.
 """
 

@@ -1,4 +1,4 @@
-"""The three standard streams, whatever the caller made of them; lane 0."""
+"""The three standard streams, whatever the caller made of them; in the fast lane."""
 
 import os
 import sys

@@ -9,6 +9,7 @@ from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import options, output
 from gitralph.commit import commit as committing
+from gitralph.commit import recover
 from gitralph.commit.advice import describe
 from gitralph.commit.commit import Request, Result
 from gitralph.commit.inputs import Wishes
@@ -78,7 +79,7 @@ def commit(
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
     ctx = options.context(create=not dry_run)
     try:
-        found = _session(ctx, session, plan, task)
+        found = _chosen(ctx, session, plan, task)
         match = matcher(ctx, paths)
         if found is None:
             show.result(Result("nothing", None), options.quote_high(ctx))
@@ -112,6 +113,17 @@ def _check_words(
         raise UsageError("--plan and --task go together")
     if plan is not None and session is not None:
         raise UsageError("--session and --plan exclude each other")
+
+
+def _chosen(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
+    """The session to commit; where there is none, what a crash left behind is settled all the same."""
+    found = None
+    try:
+        found = _session(ctx, session, plan, task)
+    finally:
+        if found is None:
+            recover.heal(ctx)
+    return found
 
 
 def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:

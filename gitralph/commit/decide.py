@@ -85,7 +85,7 @@ def _deleted(scene: Scene, state: PathState) -> bool:
 
 
 def _make_blobs(scene: Scene, wanted: dict[bytes, Content]) -> dict[bytes, Left]:
-    """Fill ``inputs.entries``; the paths whose filter fails are refused."""
+    """Fill ``scene.entries``; the paths whose filter fails are refused."""
     try:
         scene.entries.update(_blobs(scene, "now", wanted))
         return {}

@@ -153,7 +153,7 @@ def _settle_places(scene: Scene, draft: Draft) -> None:
 
 
 def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
-    """Build and write the tree of ``plan.entries``."""
+    """Build and write the tree of ``draft.entries``."""
     builder = TreeBuilder(draft.base)
     draft.tree = builder.build(draft.entries)
     draft.trees = list(builder.new)

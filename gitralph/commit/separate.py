@@ -114,6 +114,8 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
     rows = _with_sightings(state, texts, [_step(*row) for row in texts])
+    if rows and content != rows[-1].after and state.path not in scene.filtered:
+        rows += _sighted_by_git(scene, state, rows[-1].after)
     start, then = head, head
     if rows:
         start, then = _start(scene, state, texts[0][0], rows[0].before, head)
@@ -153,6 +155,28 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
     return rows
 
 
+def _sighted_by_git(scene: Scene, state: PathState, last: bytes | None) -> list[Step]:
+    """The text that git knows to have stood on disk after the last record, if it was another one.
+
+    The index keeps when a file was last written as git knows it: by a checkout, a reset, a stash, or as
+    ``git add`` found it. Whoever changed the file after that changed this text, and neither corrected
+    nor rewrote an edit that git had taken away before.
+    """
+    said = scene.repo.git.at(scene.repo.root).try_run(
+        "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
+    )
+    row, _, facts = said.stdout.partition(b"\n")
+    written = re.search(rb"mtime: (\d+):(\d+)", facts)
+    words = row.split(b" ")
+    recorded = [record.mtime for record in state.journal.records if record.mtime is not None]
+    if written is None or not recorded or words[0] not in (b"100644", b"100755"):
+        return []
+    if int(written[1]) * 10**9 + int(written[2]) <= max(recorded):
+        return []
+    text = read_blob(scene, Entry(int(words[0], 8), words[1]))
+    return [] if text == last else [Step("seen-git", None, last, text)]
+
+
 def _readings(
     scene: Scene, state: PathState, steps: list[Step], start: bytes | None, head: bytes | None
 ) -> tuple[Reading, ...]:
@@ -164,7 +188,8 @@ def _readings(
     since = _place_of(steps, landed[0].since, landed[0].base) if landed else 0
     places = [since] if agreed is None else [agreed, since]
     last = _place_at(steps, landed[0].upto) if landed else 0
-    if agreed is not None and isolate.unmoved_since(steps, last, saw):
+    # a file that HEAD lacks tells nothing of its lines: any commit that holds its deletion would fit
+    if agreed is not None and head is not None and isolate.unmoved_since(steps, last, saw):
         places = [since, agreed]  # nothing but our own commits moved HEAD here
     places.append(0)
     none = [frozenset[str]()]
@@ -323,33 +348,11 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
     return Outcome(state.path, content, decision.WHOLE_FILE, uses=uses, notes=[note])
 
 
-def _was_restored(scene: Scene, state: PathState) -> bool:
-    """True when git put HEAD's text back on disk after this session's last edit (``git checkout``).
-
-    git notes in the index when it last wrote a file, or found it as the index has it. What somebody
-    wrote over a restored file is his own text, not a correction of an edit that was taken back.
-    """
-    entry = scene.reader.entry(state.path)
-    times = [r.mtime or 0 for r in state.journal.records if r.session in scene.own]
-    if entry is None or not times:
-        return False
-    said = scene.repo.git.at(scene.repo.root).try_run(
-        "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
-    )
-    row, _, facts = said.stdout.partition(b"\n")
-    written = re.search(rb"mtime: (\d+):(\d+)", facts)
-    if written is None or row.split(b" ")[1:2] != [entry.oid]:
-        return False
-    return int(written[1]) * 10**9 + int(written[2]) > max(times)
-
-
 def _follows(scene: Scene, state: PathState) -> bool:
     """True when corrections go along: nothing says they may be another session's shell command's."""
     # Following is the default: leaving a correction out commits a text that is nowhere on disk and was never
     # tested.
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
-        return False
-    if _was_restored(scene, state):
         return False
     mine = [r for name in scene.own for r in state.pending.get(name, [])]
     first = min((r.offset for r in mine), default=0)

@@ -1,7 +1,7 @@
 """``git ralph demo``: two scripted agents and a human in one throw-away repository, scene by scene.
 
 Everything happens in a temporary folder with a home of its own; nothing outside it is read or written.
-The last scene is a self-check that compares each commit with :mod:`demo_script`, not with gitralph.
+The last scene is a self-check that compares each commit with `script`, not with gitralph.
 """
 
 import json

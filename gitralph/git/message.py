@@ -18,7 +18,7 @@ def join(parts: list[bytes]) -> bytes:
 
 @dataclass(frozen=True)
 class Cleanup:
-    """``commits.cleanup`` as git reads it; ``comment`` begins a comment line, None is chosen by the text."""
+    """``commit.cleanup`` as git reads it; ``comment`` begins a comment line, None is chosen by the text."""
 
     mode: str
     comment: bytes | None = b"#"

@@ -1,6 +1,6 @@
 """What an adapter makes of a payload: an event, and the changes it tells of; pure data.
 
-Lane 0, so plain classes. ``kind`` is one of ``pre edit failed shell-pre shell start stop end prompt
+Fast lane, so plain classes. ``kind`` is one of ``pre edit failed shell-pre shell start stop end prompt
 cwd worktree-create worktree-remove subagent-start subagent-stop subagent other``; only ``edit`` records,
 ``pre`` looks at the files ahead of one, and the two ``shell`` kinds look at the worktree around a command.
 """

@@ -1,6 +1,6 @@
 """Events, one JSON line each: what a line may hold, which file takes it, and how it gets there.
 
-Lane 0, so that ``git ralph emit`` costs an agent next to nothing. A file is only ever named inside a
+Fast lane, so that ``git ralph emit`` costs an agent next to nothing. A file is only ever named inside a
 ``ralph-sessions`` folder of a repository, whatever a marker or the environment says.
 """
 

@@ -1,6 +1,6 @@
 """Starts git from a hook: no shell, no configured program, a deadline. For shell events only.
 
-Lane 0.
+Fast lane.
 """
 
 from gitralph.base import nul

@@ -1,6 +1,6 @@
 """The edit journal of one path: what a record holds, appending one, reading them back.
 
-Lane 0. A record carries the change as one hunk from before to after, so a journal is small and
+Fast lane. A record carries the change as one hunk from before to after, so a journal is small and
 readable; a full text goes to ``objects/`` only where ``before`` is not the last known ``after``.
 The keys that chain records stand last in a line, so an append reads its last bytes, not the file.
 """

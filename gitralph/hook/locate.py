@@ -1,6 +1,6 @@
 """From the path an agent wrote to the worktree and tree path it means, following no guess.
 
-Lane 0. The repository is found from the edited file's folder, never from the cwd, so that an edit in
+Fast lane. The repository is found from the edited file's folder, never from the cwd, so that an edit in
 ``.worktrees/x/`` is not filed under the main checkout.
 """
 

@@ -1,6 +1,6 @@
 """Tells by a cheap look at an event whether a policy has a say in it.
 
-Lane 0: every recorded edit comes by here, so it starts nothing and imports nothing. Only for a stop
+Fast lane: every recorded edit comes by here, so it starts nothing and imports nothing. Only for a stop
 does it open files, the records of beads, to pass by those of other sessions.
 """
 

@@ -1,6 +1,6 @@
 """Writes what an event tells into manifest and journal.
 
-Lane 0, the heart of the hook. Order of appends, under the path's lock: manifest line, then journal
+Fast lane, the heart of the hook. Order of appends, under the path's lock: manifest line, then journal
 record; a crash between the two costs exactness, never the path. Reads no configuration, starts no
 process.
 """

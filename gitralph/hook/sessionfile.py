@@ -1,6 +1,6 @@
 """The record of one session, ``<session>.json``: who it is, never what it changed.
 
-Lane 0: the hook makes one at first sight. Written whole under a new name and renamed, changed only
+Fast lane: the hook makes one at first sight. Written whole under a new name and renamed, changed only
 under the lock of its manifest.
 """
 

@@ -1,6 +1,6 @@
 """Around a shell command of an agent: what was dirty before, what is after, and so what changed.
 
-Lane 0, loaded for shell events and for the end of a turn only: it starts git, with a time budget and
+Fast lane, loaded for shell events and for the end of a turn only: it starts git, with a time budget and
 with no program that the configuration names. ``shells.jsonl`` keeps the order in which commands began
 and ended, so that nothing is told from a clock; never a command's text.
 """

@@ -94,7 +94,8 @@ def _killed_without_trace(weave: Weave, atom: int, void: set[int]) -> bool:
         hunks = [weave.hunks[hunk] for hunk in weave.units[killer].hunks]
         if any(line in weave.origins(back) for made in hunks for back in made.undels):
             return False
-        todo += [born for made in hunks for born in made.births]
+        todo += weave.hunks[ops[-1] >> 1].births
+        todo += [born for made in hunks for born in made.births if line in weave.origins(born)]
     return True
 
 

@@ -14,7 +14,7 @@ from gitralph.context import Context
 from gitralph.git import refs
 from gitralph.git.snapshot import Worktree
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import Record, split_lines
+from gitralph.hook.journal import GAP, Record, split_lines
 from gitralph.hook.locate import OutsideError, locate
 from gitralph.journal import consumption, pending
 from gitralph.journal.pending import PathState
@@ -59,88 +59,137 @@ def _agent(ctx: Context, session: str) -> str | None:
     return agent if isinstance(agent, str) else None
 
 
-def _of_record(ctx: Context, record: Record, state: str, line: int | None, commit: str | None) -> Finding:
+def _of_record(ctx: Context, record: Record, fate: tuple[str, str | None], line: int | None) -> Finding:
+    state, commit = fate
     return Finding(
         state, line, record.session, _agent(ctx, record.session), record.agent_id, record.tool,
         record.call, record.ts or None, commit, record.op, record.exact,
     )  # fmt: skip
 
 
-def records(ctx: Context, path: bytes) -> list[Finding]:
-    """Every record of a path in file order, with what became of it."""
-    journal = pending.read_journal(ctx.layout, path)
-    out = []
-    for record in journal.records:
-        mark = consumption.mark_of(journal, record.session)
-        commit = consumption.commit_of(journal, record)
-        state = PENDING if consumption.is_pending(record, mark) else COMMITTED if commit else VOID
-        out.append(_of_record(ctx, record, state, None, commit))
-    return out
+@dataclass(frozen=True)
+class _Read:
+    """A path read as ``commit`` reads it: per line of the file the record and the commit it has."""
+
+    state: PathState
+    keys: list[str | None]
+    commits: list[str | None]
+    pending: frozenset[str]
 
 
-def _trailer(body: str, name: str) -> str | None:
-    found = [row.partition(": ")[2] for row in body.splitlines() if row.startswith(name + ": ")]
-    return found[-1] if found else None
-
-
-def _blamed(ctx: Context, path: bytes, line: int) -> str | None:
-    """The commit that ``git blame`` names for a line as it stands, None for an uncommitted one."""
-    done = ctx.git.at(ctx.repo.root).try_run(
-        *ctx.config.without_programs(), "blame", "--no-textconv", "-p", f"-L{line},{line}", "--", path
-    )
-    oid = done.stdout[:40].decode("ascii", "replace")
-    return None if done.returncode or oid == _ZERO else oid
-
-
-def _committed(ctx: Context, line: int, commit: str, record: Record | None) -> Finding:
-    body = ctx.git.run("log", "-1", "--format=%(trailers:only,unfold)", commit).decode("utf-8", "replace")
-    session = _trailer(body, "Ralph-Session")
-    if record is not None and record.session == session:
-        return _of_record(ctx, record, COMMITTED, line, commit)
-    when = ctx.git.line("log", "-1", "--format=%cI", commit)
-    return Finding(COMMITTED, line, session, _trailer(body, "Ralph-Agent"), time=when, commit=commit)
-
-
-def line_of(ctx: Context, path: bytes, line: int) -> Finding:
-    """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
-    states = pending.path_state(ctx.layout, path, [])
+def _read(ctx: Context, path: bytes) -> _Read:
+    """Read a path. Raises Fatal where commit could not look at it either."""
+    state = pending.path_state(ctx.layout, path, [])
     bench = open_bench(ctx, quarantine=True)
     try:
         with Worktree(ctx.repo.root) as worktree:
-            base = history.base_of(ctx, refs.read_head(ctx.repo))
+            head = refs.read_head(ctx.repo)
+            base = history.base_of(ctx, head)
             scene = Scene(
-                ctx.repo,
-                ctx.config,
-                ctx.layout,
-                bench,
-                base,
-                worktree,
-                [],
-                Wishes(),
-                refs.read_head(ctx.repo).oid,
-            )
-            return _look_up(ctx, scene, states, line)
+                ctx.repo, ctx.config, ctx.layout, bench, base, worktree, [], Wishes(), head.oid
+            )  # fmt: skip
+            left = decide.look(scene, {path: state})
+            if left:
+                raise Fatal(f"'{shown(path)}': {left[path].detail}")
+            data = scene.contents[path].data or b""
+            count = len(split_lines(data))
+            if len(data) > separate.TEXT_LIMIT or b"\0" in data[:8000]:
+                return _Read(state, [None] * count, _blamed(ctx, path, count), _by_marks(state))
+            known = separate.gather(scene, state)
+            return _Read(state, _keys(known, count), _blamed(ctx, path, count), _still_pending(known))
     finally:
         bench.remove()
 
 
-def _look_up(ctx: Context, scene: Scene, state: PathState, line: int) -> Finding:
-    left = decide.look(scene, {state.path: state})
-    if left:
-        raise Fatal(f"'{shown(state.path)}': {left[state.path].detail}")
-    known = separate.gather(scene, state)
+def _by_marks(state: PathState) -> frozenset[str]:
+    """What consumption says is pending: all there is where lines are not told apart."""
+    return frozenset(str(r.offset) for records in state.pending.values() for r in records)
+
+
+def _keys(known: separate.Evidence, count: int) -> list[str | None]:
+    """The record behind each line of the file as it stands, by its place in the journal."""
     rows = isolate.owners_by_line(known.head, known.steps, known.worktree, committed=known.committed)
-    count = len(split_lines(scene.contents[state.path].data or b""))
+    made = [row.key if row.key is not None and row.key.isdigit() else None for row in rows]
+    places = [known.seen.line(number) for number in range(1, count + 1)]
+    return [made[at - 1] if 0 < at <= len(made) else None for at in places]
+
+
+def _still_pending(known: separate.Evidence) -> frozenset[str]:
+    units = isolate.pending_units(
+        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
+    )
+    return frozenset(one.unit.partition(".")[0] for one in units if one.owner is not None)
+
+
+def _blamed(ctx: Context, path: bytes, count: int) -> list[str | None]:
+    """The commit that ``git blame`` names for each line as it stands, None for an uncommitted one."""
+    done = ctx.git.at(ctx.repo.root).try_run(
+        *ctx.config.without_programs(), "blame", "--no-textconv", "--porcelain", "--", path
+    )
+    rows = [row.split(b" ") for row in done.stdout.split(b"\n") if not row.startswith(b"\t")]
+    heads = [row[0].decode() for row in rows if len(row) in (3, 4) and len(row[0]) == 40]
+    if done.returncode or len(heads) != count:
+        return [None] * count
+    return [None if oid == _ZERO else oid for oid in heads]
+
+
+def records(ctx: Context, path: bytes) -> list[Finding]:
+    """Every record of a path in file order, with what became of it; then commits known by their trailers.
+
+    What became of it is asked of HEAD and the file, as ``commit`` does; a commit that git rewrote
+    counts by the lines it holds.
+    """
+    read = _read(ctx, path)
+    found = [_of_record(ctx, r, _fate(read, r), None) for r in read.state.journal.records if r.op != GAP]
+    told = {one.commit for one in found} | {None}
+    others = {c for c, key in zip(read.commits, read.keys, strict=True) if key is None} - told
+    trailers = _trailers(ctx, [commit for commit in others if commit is not None])
+    for commit, (session, agent, when) in trailers.items():
+        if session is not None:
+            found.append(Finding(COMMITTED, None, session, agent, time=when, commit=commit))
+    return found
+
+
+def _fate(read: _Read, record: Record) -> tuple[str, str | None]:
+    """What became of a record, and the commit that holds it."""
+    key, journal = str(record.offset), read.state.journal
+    mark = consumption.mark_of(journal, record.session)
+    noted = consumption.commit_of(journal, record)
+    if key in read.pending or (not record.is_exact and consumption.is_pending(record, mark)):
+        return PENDING, None
+    lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]
+    holding = [commit for commit in lines if commit is not None]
+    if holding:
+        return COMMITTED, noted if noted in holding else max(holding, key=holding.count)
+    return (COMMITTED, noted) if noted else (VOID, None)
+
+
+def _trailers(ctx: Context, commits: list[str]) -> dict[str, tuple[str | None, str | None, str]]:
+    """Session, agent and time of commits, as their messages say."""
+    if not commits:
+        return {}
+    form = "%H%x00%cI%x00%(trailers:key=Ralph-Session,valueonly)%x00%(trailers:key=Ralph-Agent,valueonly)%x00"
+    said = ctx.git.run("log", "--no-walk", f"--format={form}", *commits).decode("utf-8", "replace")
+    fields = [field.strip() for field in said.split("\0")]
+    rows = zip(fields[0::4], fields[1::4], fields[2::4], fields[3::4], strict=False)
+    return {oid: (_last(session), _last(agent), when) for oid, when, session, agent in rows if len(oid) == 40}
+
+
+def _last(value: str) -> str | None:
+    return value.split("\n")[-1] or None
+
+
+def line_of(ctx: Context, path: bytes, line: int) -> Finding:
+    """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
+    read = _read(ctx, path)
+    count = len(read.keys)
     if not 0 < line <= count:
-        raise UsageError(f"'{shown(state.path)}' has {count} lines; there is no line {line}")
-    at = known.seen.line(line)
-    if not at:
-        return Finding(NOBODY, line)  # a hook removed it from the commit
-    row = rows[at - 1]
-    record = next((r for r in state.journal.records if str(r.offset) == row.key), None)
-    commit = _blamed(ctx, state.path, line)
-    if commit is not None:
-        return _committed(ctx, line, commit, record)
-    if row.owner is None or record is None:
+        raise UsageError(f"'{shown(path)}' has {count} lines; there is no line {line}")
+    key, commit = read.keys[line - 1], read.commits[line - 1]
+    record = next((r for r in read.state.journal.records if str(r.offset) == key and r.op != GAP), None)
+    if record is not None:
+        return _of_record(ctx, record, (COMMITTED if commit else PENDING, commit), line)
+    if commit is None:
         return Finding(NOBODY, line)
-    return _of_record(ctx, record, PENDING, line, None)
+    session, agent, when = _trailers(ctx, [commit])[commit]
+    return Finding(COMMITTED, line, session, agent, time=when, commit=commit)

@@ -1,1 +1,1 @@
-"""One test a criterion, its number in the name; black box but for running in process."""
+"""What a user was promised, black box but for running in process."""

@@ -22,6 +22,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--trace", action="store_true", help="print every step of one day")
     made.add_argument("--reduce", nargs="?", const="", metavar="NAME", help="reduce the day's (first) fault")
     made.add_argument("--survey", type=int, metavar="N", help="reduce up to N days of each fault found")
+    made.add_argument("--skip", default="", help="fault classes that --survey does not reduce")
     made.add_argument("--replay", metavar="FILE", help="play steps as --reduce prints them")
     made.add_argument("--pass", dest="passed", default="", help="fault classes that do not end a day")
     return made.parse_args()
@@ -61,6 +62,8 @@ def _survey(options: argparse.Namespace, passed: frozenset[str], total: Tally) -
     """Print the smallest days for each fault, N of each."""
     by_name: dict[str, list[int]] = {}
     for seed, _, fault in sorted((*total.faults, *total.needless_at), key=lambda row: row[1]):
+        if fault.kind in options.skip.split(","):
+            continue
         seeds = by_name.setdefault(fault.name, [])
         if seed not in seeds:
             seeds.append(seed)

@@ -163,8 +163,9 @@ class Case:
         """
         text = [line for line in self.disk or () if words(line)]
         at = next((n for n, line in enumerate(text) if word in words(line)), None)
-        if at is None:
-            return False
+        if at is None:  # a pending edit of another session covers the correction
+            lines = [line for line in self.new or () if word in words(line)]
+            return any(self._is_own(one) for line in lines for one in self.truth.stood_for(self.path, line))
         start, stop = at, at + 1
         while start and self._is_humans(text[start - 1]):
             start -= 1
@@ -183,6 +184,8 @@ class Case:
         return self.who in self.truth.fact(self.path, line).put_by
 
     def _written(self, line: str) -> bool:
+        if self.forced and HUMAN in self.names and line in lines_of(self.disk):
+            return True
         return bool(self.truth.fact(self.path, line).put_by & self.names)
 
     def _dead(self, line: str, depth: int = 0) -> str:
@@ -208,11 +211,17 @@ class Case:
         successors = self._successors(line)
         if successors & lines_of(self.old):
             return "a text that is in HEAD stands for it"
-        if self.truth.follow.get((self.path, line)):
+        if self.truth.follow.get((self.path, line)) and not self.forced and self._stands(line):
             return "a person had corrected it"
         if not successors & lines_of(self.disk) and self._settled(self.truth.fact(self.path, line).gone[0]):
             return "somebody had taken it away, and HEAD agrees"
         return ""
+
+    def _stands(self, line: str) -> bool:
+        """Tell whether a correction still is what it was; one of a correction may be left."""
+        made = self.truth.replaced_by.get((self.path, line), {})
+        last = self.truth.fact(self.path, line).gone[0]
+        return all(other in lines_of(self.disk) for other, step in made.items() if step == last)
 
     def _successors(self, line: str) -> set[str]:
         """What came in the place of a line when it was taken away last."""
@@ -275,7 +284,7 @@ class Case:
             return True
         if self.truth.fact(self.path, line).gone_by & names:
             return True
-        later = self.truth.stands_in(self.path, line)
+        later = self.truth.came_after(self.path, line)
         return any(self.truth.fact(self.path, other).gone_by & names for other in later)
 
     def _twice(self) -> None:
@@ -293,12 +302,21 @@ class Case:
         head, old, disk = lines_of(self.new), lines_of(self.old), lines_of(self.disk)
         for line in sorted(disk - head):
             step, actor, put = self.truth.fact(self.path, line).edit
-            if put and actor == self.who and not self._touched(line, step):
+            # one that it only put back, by an undo, is another's
+            own = put and any(author(word) == self.who for word in words(line))
+            if own and actor == self.who and not self._touched(line, step):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
         for line in sorted((head & old) - disk):
             step, actor, put = self.truth.fact(self.path, line).edit
-            if not put and actor == self.who and not self._touched(line, step):
+            if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
+
+    def _replaced(self, line: str, step: int) -> bool:
+        """What the session put in the place of a line is still there, or it put nothing there."""
+        made = {
+            other for other, at in self.truth.replaced_by.get((self.path, line), {}).items() if at == step
+        }
+        return not made or bool(made & lines_of(self.disk))
 
     def _touched(self, line: str, step: int) -> bool:
         return any(self.truth.fact(self.path, word).edit[0] > step for word in words(line))

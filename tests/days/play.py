@@ -63,8 +63,10 @@ class Tally:
             f"{self.nothing} with nothing, {self.refused} refused ({100 * self.refused / asked:.1f} %), "
             f"{self.needless} of these needlessly ({100 * self.needless / asked:.2f} %)"
         ]
-        kinds = Counter(fault.name for _, _, fault in self.faults)
-        rows += [f"  {count:6} {name}" for name, count in kinds.most_common()]
+        # one wrong commit may show many lines: commits are what counts
+        calls = {(seed, step, fault.name) for seed, step, fault in self.faults}
+        rows.append(f"  {len({(seed, step) for seed, step, _ in calls}):6} calls with any fault, of these")
+        rows += [f"  {n:6} {name}" for name, n in Counter(name for _, _, name in calls).most_common()]
         rows += [f"  refused {count:6} {name}" for name, count in self.reasons.most_common(25)]
         rows += [f"  needless {count:5} {name}" for name, count in self.needless_reasons.most_common(25)]
         return "\n".join(rows)
@@ -279,7 +281,7 @@ class Player:
                 if isinstance(merged, bool):
                     return False
                 case.new = merged
-        if case.judge():
+        if any(fault.kind != "UNFOLLOWED" for fault in case.judge()):
             return False
         was = commit.before.index.get(path)
         if was == commit.before.head.get(path) or case.new == case.old:
@@ -295,7 +297,8 @@ class Player:
     def _waits(case: Case, before: Text, after: Text) -> bool:
         head, disk = lines_of(case.old), lines_of(case.disk)
         put, gone = lines_of(after) - lines_of(before), lines_of(before) - lines_of(after)
-        if any(line not in head and (line in disk or not case._dead(line)) for line in put):
+        alive = ("", "a person had corrected it")
+        if any(line not in head and (line in disk or case._dead(line) in alive) for line in put):
             return True
         return any(line in head and line not in disk for line in gone)
 

@@ -70,6 +70,8 @@ class Truth:
     replaced_by: dict[Key, dict[str, int]] = field(default_factory=dict)
     """A line, and those that an edit put in its place, with the last step that did."""
     replaces: dict[Key, dict[str, int]] = field(default_factory=dict)
+    exchanged: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """As `replaced_by`, with what git put in the place of lines too."""
     in_head: set[str] = field(default_factory=set)
     """Words that some HEAD had."""
     agreed: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
@@ -131,16 +133,17 @@ class Truth:
             if actor != GIT:
                 found.edit = (step, actor, True)
                 found.put_by.add(actor)
-        if actor != GIT:
-            self._pair(step, path, old or (), new or ())
+        self._pair(step, actor, path, old or (), new or ())
 
-    def _pair(self, step: int, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+    def _pair(self, step: int, actor: str, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         for one, other in hunks(old, new):
-            gone, made = lines_of(one), lines_of(other)
-            for line in gone - made:
-                self.replaced_by.setdefault((path, line), {}).update(dict.fromkeys(made - gone, step))
-            for line in made - gone:
-                self.replaces.setdefault((path, line), {}).update(dict.fromkeys(gone - made, step))
+            gone, made = lines_of(one) - lines_of(other), lines_of(other) - lines_of(one)
+            for line in gone:
+                self.exchanged.setdefault((path, line), {}).update(dict.fromkeys(made, step))
+                if actor != GIT:
+                    self.replaced_by.setdefault((path, line), {}).update(dict.fromkeys(made, step))
+            for line in made if actor != GIT else ():
+                self.replaces.setdefault((path, line), {}).update(dict.fromkeys(gone, step))
 
     def agree(self, step: int, commit: str, head: Files, disk: Files) -> None:
         """Note where file and HEAD are the same after a step."""
@@ -162,6 +165,10 @@ class Truth:
     def stands_in(self, path: str, line: str, since: int = 0) -> set[str]:
         """All lines that came in the place of a line since a step, directly or through others."""
         return self._closure(self.replaced_by, path, line, since, forward=True)
+
+    def came_after(self, path: str, line: str) -> set[str]:
+        """As `stands_in`, whoever put it there."""
+        return self._closure(self.exchanged, path, line, 0, forward=True)
 
     @staticmethod
     def _closure(

@@ -233,7 +233,10 @@ class World:
                 shutil.rmtree(folder / name)
         unmerged = place._entries()[1]
         if unmerged:
-            place.git("checkout", ("--ours", "--theirs")[step.flag % 2], "--", *unmerged)
+            side, other = ("--ours", "--theirs") if step.flag % 2 else ("--theirs", "--ours")
+            for path in unmerged:  # one side may have deleted it
+                if place.git("checkout", side, "--", path):
+                    place.git("checkout", other, "--", path)
             assert place.git("reset", "-q") == 0, place.said
 
     def do_add(self, step: Step) -> bool:

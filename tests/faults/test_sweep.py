@@ -106,7 +106,7 @@ _GIT_FILES = ("link", "rename")
 def test_commit_killed_before_every_call_is_finished_by_the_next(
     maker: Maker, sweep: Callable[[Maker], Sweep]
 ) -> None:
-    """K87, K88, K89: one commit, records consumed once, nothing for a human to delete."""
+    """Killed at any step: one commit, records consumed once, nothing for a human to delete."""
     run = sweep(maker)
     main = maker is scenes.branch
     for point in run.chosen(8 if main else 29, _GIT_FILES if main else ()):

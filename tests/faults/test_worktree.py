@@ -189,7 +189,7 @@ def test_a_merge_that_was_killed_is_settled_by_any_commit(
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"")
-        assert place.ralph("commit", "--session", "S1", "-m", "x").code == 0
+        assert place.ralph("commit", "--session", "nosuch", "-m", "x").code == 128
         now = _outcome(place)
         if now[0] == landed[0]:
             bad += [] if now[2:4] == landed[2:4] else [f"{point}: {now!r}"]

@@ -1,1 +1,1 @@
-"""The separation alone: hand cases, criteria, properties, and a simulator with its own ground truth."""
+"""The separation alone: hand cases, several owners, properties, a simulator with its own ground truth."""

@@ -33,7 +33,7 @@ def steps_of(history: tuple[bytes | None, list[tuple[str | None, bytes | None]]]
 
 
 @given(HISTORY, TEXTS)
-def test_i1_all_operations_together_are_the_working_tree(
+def test_all_operations_together_are_the_working_tree(
     history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
 ) -> None:
     weave = fold(steps_of(history), worktree)
@@ -54,7 +54,7 @@ def test_the_base_alone_is_the_first_text(
 
 
 @given(HISTORY, st.permutations(["s1", "s2", "s3"]))
-def test_i2_i6_any_order_of_commits_ends_at_the_working_tree(
+def test_any_order_of_commits_ends_at_the_working_tree(
     history: tuple[bytes | None, list[tuple[str | None, bytes | None]]],
     order: list[str],
 ) -> None:
@@ -121,7 +121,7 @@ def test_names_do_not_depend_on_later_steps(
 
 @given(HISTORY, TEXTS)
 @example((b"\0", [("s2", b""), ("s1", None)]), None)
-def test_i3_i4_every_changed_line_is_the_owners(
+def test_every_changed_line_is_the_owners(
     history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
 ) -> None:
     """Against HEAD = first text: a new line was in a text the owner wrote, and so on."""

@@ -1,4 +1,4 @@
-"""The closing checks C1 to C6 of the acceptance criteria, and *Refused*: nothing at all has changed.
+"""What holds after every commit, and what *refused* means: nothing at all has changed.
 
 They judge by git and by the files of the state folder as documented, never by the tool's own answers.
 """
@@ -110,7 +110,7 @@ def snapshot(repo: "Repo") -> Snapshot:
 
 @contextlib.contextmanager
 def closing_checks(repo: "Repo", *, moves: bool = True, on: bool = True) -> Iterator[None]:
-    """Run C1 to C6 around a block; without ``moves`` the block is *Refused* and must change nothing.
+    """Run all of them around a block; without ``moves`` the block is *Refused* and must change nothing.
 
     Only for a ``with`` block that writes by ``git ralph`` alone: what a user does inside would count.
     """
@@ -146,23 +146,23 @@ def nothing_moved(before: Snapshot, after: Snapshot) -> None:
 
 
 def staged_diff_is_kept(before: Snapshot, after: Snapshot) -> None:
-    """C1: the staged change of every path that was not committed."""
+    """The staged change of every path that was not committed."""
     done = committed(before, after)
     was = {path: row for path, row in before.staged.items() if path not in done}
     now = {path: row for path, row in after.staged.items() if path not in done}
-    assert now == was, "C1: the staged diff changed"
+    assert now == was, "the staged diff changed"
 
 
 def no_phantom(before: Snapshot, after: Snapshot) -> None:
-    """C2: a committed path that the user had not staged is the same in index and HEAD."""
+    """A committed path that the user had not staged is the same in index and HEAD."""
     done = committed(before, after) - set(before.staged)
-    assert not done & set(after.staged), "C2: a committed path shows up as staged"
+    assert not done & set(after.staged), "a committed path shows up as staged"
 
 
 def tree_is_untouched(before: Snapshot, after: Snapshot) -> None:
-    """C3: bytes, modes and mtimes in the working tree."""
+    """Bytes, modes and mtimes in the working tree."""
     for path in {*before.tree, *after.tree}:
-        assert after.tree.get(path) == before.tree.get(path), f"C3: {path} changed"
+        assert after.tree.get(path) == before.tree.get(path), f"{path} changed"
 
 
 def _lines(data: bytes) -> list[tuple[int, dict[str, Any]]]:
@@ -179,10 +179,10 @@ def _lines(data: bytes) -> list[tuple[int, dict[str, Any]]]:
 
 
 def records_are_conserved(repo: "Repo", before: Snapshot, after: Snapshot) -> None:
-    """C4: what was recorded is still there, and is pending, in a commit, or consumed with a note."""
+    """What was recorded is still there, and is pending, in a commit, or consumed with a note."""
     for name, data in before.records.items():
         if not name.endswith(".json"):
-            assert after.records.get(name, b"").startswith(data), f"C4: {name} was rewritten"
+            assert after.records.get(name, b"").startswith(data), f"{name} was rewritten"
     for name, data in after.records.items():
         if "edits/" in name and name.endswith(".jsonl"):
             _journal_is_conserved(repo, name, _lines(data))
@@ -199,7 +199,7 @@ def _journal_is_conserved(repo: "Repo", name: str, lines: list[tuple[int, dict[s
         take = _taker(offset, fields, takes) if "op" in fields else None
         if take is not None and take["commit"] is not None and not take.get("note"):
             path = fields["path"]
-            assert path in repo.changes(take["commit"]), f"C4: {name}: {path} is not in the commit named"
+            assert path in repo.changes(take["commit"]), f"{name}: {path} is not in the commit named"
 
 
 def _taker(offset: int, record: dict[str, Any], takes: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -214,28 +214,28 @@ def _taker(offset: int, record: dict[str, Any], takes: list[dict[str, Any]]) -> 
 
 def _consumption_is_explained(repo: "Repo", name: str, fields: dict[str, Any]) -> None:
     if fields["commit"] is None:
-        assert fields.get("note"), f"C4: {name} consumed records without a note"
+        assert fields.get("note"), f"{name} consumed records without a note"
     else:
         repo.git("cat-file", "-e", f"{fields['commit']}^{{commit}}")
 
 
 def repository_is_sound(repo: "Repo", before: Snapshot, after: Snapshot) -> None:
-    """C5: fsck is clean; both reflogs name the new commit."""
-    assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == "", "C5: fsck"
+    """git fsck is clean; both reflogs name the new commit."""
+    assert repo.git("fsck", "--strict", "--no-dangling", "--no-progress") == "", "fsck"
     if after.head == before.head:
         return
     names = ["HEAD", after.branch] if after.branch else ["HEAD"]
     for name in names:
-        assert repo.git("rev-parse", f"{name}@{{0}}") == after.head, f"C5: the reflog of {name}"
+        assert repo.git("rev-parse", f"{name}@{{0}}") == after.head, f"the reflog of {name}"
 
 
 def no_lock_is_left(repo: "Repo") -> None:
-    """C6: no git lock file, no lock of ours still held, no landing half done."""
+    """No git lock file, no lock of ours still held, no landing half done."""
     common, state = repo.common, repo.state
     locks = [path for path in _files(common, ".lock") if "ralph-sessions/" not in path]
-    assert locks == [], f"C6: {locks}"
-    assert not list(state.glob("intents/*")), "C6: an intent is left"
-    assert not list(state.glob("tmp/*")), "C6: work in progress is left"
+    assert locks == [], "a lock file is left"
+    assert not list(state.glob("intents/*")), "an intent is left"
+    assert not list(state.glob("tmp/*")), "work in progress is left"
     for name in _files(state, ".lock", ".files", ".jsonl", ".commits"):
         with open(state / name, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

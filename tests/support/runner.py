@@ -13,6 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+# what is waited for is an event; this only ends a run that hangs
+PATIENCE = 600
+
 COMMAND = [sys.executable, "-P", "-m", "gitralph"]
 
 

@@ -1,6 +1,6 @@
 """What a payload says: one adapter per agent, a raw JSON payload in, an ``event.Event`` out.
 
-Lane 0. Adapters are pure functions on what the payload holds; they never open a file. Nobody else looks
+Fast lane. Adapters are pure functions on what the payload holds; they never open a file. Nobody else looks
 into a payload: :func:`read` answers for recording and for policies alike.
 """
 

@@ -1,6 +1,6 @@
 """The launch of a subagent as the agents describe it, brought to one shape; pure.
 
-Lane 0: every event ahead of a tool call is asked whether it requires a worktree.
+Fast lane: every event ahead of a tool call is asked whether it requires a worktree.
 """
 
 from gitralph.base import jsonline

@@ -1,0 +1,184 @@
+"""Killed between any two steps of a landing."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from gitralph.base import locks
+from gitralph.commit import commit, land
+from gitralph.git import index, refs
+from gitralph.journal import intents
+from tests.support.repo import Repo
+
+TEN = "".join(f"line {n}\n" for n in range(1, 11))
+MINE = TEN.replace("line 9\n", "line nine\n")
+Kill = Callable[[object, str], None]
+
+
+@pytest.fixture
+def killed_at(monkeypatch: pytest.MonkeyPatch) -> Kill:
+    """Make a child process that commits die by SIGKILL when it calls ``module.name``."""
+
+    def arrange(module: object, name: str) -> None:
+        def die(*_: object, **__: object) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        monkeypatch.setattr(module, name, die)
+
+    return arrange
+
+
+def _commit_in_a_fork(repo: Repo) -> int:
+    """Commit in a child of this process, which may be killed; the wait status."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            repo.run("commit", "--session", "S1", "-m", "x")
+        finally:
+            os._exit(0)
+    return os.waitpid(pid, 0)[1]
+
+
+def _killed(repo: Repo, killed_at: Kill, module: object, name: str, patch: pytest.MonkeyPatch) -> None:
+    killed_at(module, name)
+    assert _commit_in_a_fork(repo) == signal.SIGKILL
+    patch.undo()
+
+
+def _two_edits(repo: Repo) -> None:
+    repo.write("b", "staged\n")
+    repo.git("add", "b")
+    repo.edit("S1", "a", MINE)
+    repo.edit("S1", "n", "new\n")
+
+
+def _finished(repo: Repo, base: str) -> None:
+    """One commit on ``base``, everything consumed once, nothing left behind."""
+    assert repo.git("rev-parse", "HEAD^") == base
+    assert repo.changes() == {"a": "M", "n": "A"}
+    assert repo.git("diff", "--cached", "--name-only") == "b"
+    assert repo.pending("S1") == []
+    assert not list(repo.state.glob("intents/*"))
+    assert not [p for p in (repo.root / ".git").rglob("*.lock") if "ralph-sessions" not in str(p)]
+    lines = (repo.state / "S1.commits").read_text().splitlines()
+    assert [json.loads(line)["commit"] for line in lines] == [repo.head()]
+    assert repo.commit("S1").status == "nothing"
+
+
+def test_killed_after_the_objects_before_the_ref(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _two_edits(repo)
+    base = repo.head()
+    _killed(repo, killed_at, refs, "swap", monkeypatch)
+    assert repo.head() == base
+    assert (repo.root / ".git/index.lock").exists()
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    _finished(repo, base)
+
+
+@pytest.mark.parametrize("module", [index, refs], ids=["before the index lock", "before the ref"])
+def test_objects_that_a_gc_takes_away_are_put_back(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, module: object
+) -> None:
+    """``gc --prune=now`` meets new objects that no ref holds yet, and old ones nobody holds any more."""
+    repo.git("hash-object", "-w", "--stdin", stdin=MINE.encode())
+    _two_edits(repo)
+    name = "take_lock" if module is index else "swap"
+    real = getattr(module, name)
+
+    def prune(*args: object) -> None:
+        real_head = repo.git("rev-parse", "HEAD")
+        repo.git("prune", "--expire=now")
+        assert repo.git("rev-parse", "HEAD") == real_head
+        real(*args)
+
+    monkeypatch.setattr(module, name, prune)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert repo.changes() == {"a": "M", "n": "A"}
+    assert repo.git("fsck", "--strict", "--no-dangling") == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(land, "write_consumption"), (intents, "remove")], ids=["before", "after"]
+)
+def test_killed_after_the_ref_before_the_bookkeeping(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, module: object, name: str
+) -> None:
+    _two_edits(repo)
+    base = repo.head()
+    _killed(repo, killed_at, module, name, monkeypatch)
+    assert repo.git("rev-parse", "HEAD^") == base
+    assert repo.commit("S1", checked=False).status == "nothing"
+    _finished(repo, base)
+
+
+@pytest.mark.parametrize("command", ["commit", "status", "ls-files", "diff", "track", "session list"])
+def test_killed_before_the_index_entry_is_advanced(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Whatever command of ours comes next repairs it, and the user can work with git again."""
+    _two_edits(repo)
+    base = repo.head()
+    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    assert (repo.root / ".git/index.lock").exists()
+    last = {"track": ["--session", "S2", "--", "u"], "commit": ["--session", "S1", "-m", "x"]}
+    repo.ralph(*command.split(), *last.get(command, []))
+    _finished(repo, base)
+    repo.git("add", "b")
+
+
+@pytest.mark.parametrize("lost", ["lock gone", "lock foreign"])
+def test_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    """A human deleted the dead lock and staged something: the entries are advanced one by one."""
+    repo.write("a", TEN.replace("line 2\n", "the user's line 2\n"))
+    repo.git("add", "a")
+    repo.write("a", TEN)
+    _two_edits(repo)
+    base = repo.head()
+    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    (repo.root / ".git/index.lock").unlink()
+    if lost == "lock foreign":
+        repo.write("u", "staged since\n")
+        repo.git("add", "u")
+    repo.ralph("status")
+    assert repo.git("rev-parse", "HEAD^") == base
+    staged = repo.git("diff", "--cached", "--name-only").split()
+    assert staged == (["a", "b", "u"] if lost == "lock foreign" else ["a", "b"])
+    rows = [
+        r
+        for r in repo.git("diff", "--cached", "a").split("\n")
+        if r[:1] in "+-" and r[:3] not in ("+++", "---")
+    ]
+    assert rows == ["-line 2", "+the user's line 2"]
+
+
+def test_after_a_rewind_the_dead_lock_makes_no_phantom(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _two_edits(repo)
+    base = repo.head()
+    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    (repo.root / ".git/HEAD.lock").unlink()
+    repo.git("update-ref", "-m", "rewound", "HEAD", base)
+    repo.ralph("status")
+    assert not (repo.root / ".git/index.lock").exists()
+    assert repo.git("diff", "--cached", "--name-only") == "b"
+    assert repo.pending("S1") == ["a", "n"]  # it was committed, HEAD lost it, the files have it
+
+
+def test_lock_of_a_killed_holder_is_free_at_once(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.edit("S1", "a", MINE)
+    _killed(repo, killed_at, commit, "_commit_locked", monkeypatch)
+    # no patience at all: a lock that were still held would be one look and busy
+    monkeypatch.setattr(land, "WAIT", 0.0)
+    monkeypatch.setattr(locks.hold.__wrapped__, "__defaults__", (0.0, None))  # type: ignore[attr-defined]
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert repo.changes() == {"a": "M"}
