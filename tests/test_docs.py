@@ -225,20 +225,6 @@ def test_changelog_is_kept() -> None:
     assert heads[0] == "[Unreleased]"
 
 
-def test_the_owner_of_each_concept_is_there() -> None:
-    """The table in CONTRIBUTING names modules and tests that exist, each concept once."""
-    text = (source.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = text.partition("## One owner per concept")[2].partition("\n## ")[0]
-    table = [row.split("|")[1:-1] for row in rows.splitlines() if row.startswith("| ")][1:]
-    assert len(table) > 10
-    named = [name for row in table for name in re.findall(r"`((?:gitralph|tests)/[^`]+)`", "|".join(row))]
-    assert [name for name in named if not (source.ROOT / name).exists()] == []
-    concepts = [row[0].strip() for row in table]
-    assert len(set(concepts)) == len(concepts)
-    for row in table:
-        assert "`gitralph/" in row[1]
-
-
 def test_papers_promise_no_more_than_is_true() -> None:
     for paper in [*PAGES, source.ROOT / "README.md"]:
         assert "never wrong" not in _plain(paper.read_text(encoding="utf-8")).lower(), paper.name

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitralph import isolate
+from gitralph.base import nul
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import decide, history, pathspecs, separate
@@ -169,8 +170,8 @@ def _trailers(ctx: Context, commits: list[str]) -> dict[str, tuple[str | None, s
     if not commits:
         return {}
     form = "%H%x00%cI%x00%(trailers:key=Ralph-Session,valueonly)%x00%(trailers:key=Ralph-Agent,valueonly)%x00"
-    said = ctx.git.run("log", "--no-walk", f"--format={form}", *commits).decode("utf-8", "replace")
-    fields = [field.strip() for field in said.split("\0")]
+    said = ctx.git.run("log", "--no-walk", f"--format={form}", *commits)
+    fields = [field.decode("utf-8", "replace").strip() for field in nul.rows(said)]
     rows = zip(fields[0::4], fields[1::4], fields[2::4], fields[3::4], strict=False)
     return {oid: (_last(session), _last(agent), when) for oid, when, session, agent in rows if len(oid) == 40}
 
