@@ -60,14 +60,14 @@ def test_the_way_of_an_edit_fits_on_a_screen() -> None:
 
 
 def test_every_owner_of_a_concept_exists_and_each_concept_has_one_row() -> None:
-    rows = [line.split("|")[1:3] for line in _section("One owner per concept").splitlines() if "|" in line][
-        2:
-    ]
-    concepts = [concept.strip() for concept, _ in rows]
+    rows = [line.split("|")[1:4] for line in _section("One owner per concept").splitlines() if "|" in line]
+    concepts = [concept.strip() for concept, _, _ in rows[2:]]
     assert len(concepts) > 20
     assert len(set(concepts)) == len(concepts)
-    owners = [name for _, owner in rows for name in _quoted(owner)]
+    owners = [name for _, owner, _ in rows[2:] for name in _quoted(owner)]
     assert [name for name in owners if not _exists(name)] == []
+    tests = [name for _, _, test in rows[2:] for name in _quoted(test)]
+    assert [name for name in tests if not (source.ROOT / name).exists()] == []
 
 
 def test_the_recipes_name_what_exists() -> None:

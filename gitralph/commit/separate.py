@@ -125,8 +125,8 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
     rows = _with_sightings(state, texts, [_step(*row) for row in texts])
-    if rows and content != rows[-1].after and state.path not in scene.filtered:
-        rows += _sighted_by_git(scene, state, rows[-1].after)
+    if rows and state.path not in scene.filtered:
+        rows = _with_gits_sight(scene, state, texts, rows, content)
     start, then = head, head
     if rows:
         start, then = _start(scene, state, texts[0][0], texts[0][1], head)
@@ -166,26 +166,38 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
     return rows
 
 
-def _sighted_by_git(scene: Scene, state: PathState, last: bytes | None) -> list[Step]:
-    """The text that git knows to have stood on disk after the last record, if it was another one.
+def _with_gits_sight(
+    scene: Scene, state: PathState, texts: list[Row], rows: list[Step], content: bytes | None
+) -> list[Step]:
+    """Put in the text that git knows to have stood on disk between two records, or after the last one.
 
     The index keeps when a file was last written as git knows it: by a checkout, a reset, a stash, or as
     ``git add`` found it. Whoever changed the file after that changed this text, and neither corrected
     nor rewrote an edit that git had taken away before.
     """
+    gaps = [
+        row.after != later for row, later in zip(rows, [*(r.before for r in rows[1:]), content], strict=True)
+    ]
+    if not any(gaps):
+        return rows
     said = scene.repo.git.at(scene.repo.root).try_run(
         "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
     )
     row, _, facts = said.stdout.partition(b"\n")
-    written = re.search(rb"mtime: (\d+):(\d+)", facts)
-    words = row.split(b" ")
-    recorded = [record.mtime for record in state.journal.records if record.mtime is not None]
-    if written is None or not recorded or words[0] not in (b"100644", b"100755"):
-        return []
-    if int(written[1]) * 10**9 + int(written[2]) <= max(recorded):
-        return []
+    written, words = re.search(rb"mtime: (\d+):(\d+)", facts), row.split(b" ")
+    if written is None or words[0] not in (b"100644", b"100755"):
+        return rows
+    when = int(written[1]) * 10**9 + int(written[2])
+    times = {str(record.offset): record.mtime for record, _, _ in texts}
+    earlier = [n for n, step in enumerate(rows) if (times.get(step.key) or when) < when]
+    at = earlier[-1] if earlier else -1
+    # only where the times of the records rise: a clock that was set back tells nothing
+    if at < 0 or len(earlier) != sum(1 for step in rows[: at + 1] if times.get(step.key)) or not gaps[at]:
+        return rows
     text = read_blob(scene, Entry(int(words[0], 8), words[1]))
-    return [] if text == last else [Step("seen-git", None, last, text)]
+    if text == rows[at].after:
+        return rows
+    return [*rows[: at + 1], Step("seen-git", None, rows[at].after, text), *rows[at + 1 :]]
 
 
 def _readings(

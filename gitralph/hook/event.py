@@ -130,11 +130,12 @@ class Event:
 def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
     """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
 
-    None when there is none: a session is never guessed, and an empty id is none.
+    None when there is none: a session is never guessed. An empty id that an agent gives is a bad one,
+    and mapped to a safe form like all bad ones; an empty variable is an unset one.
     """
     launched = environ.get("RALPH_SESSION") if environ.get("RALPH_TRACKING") != "0" else None
     name = launched or event.parent or event.session
-    return safe_form(name) if name else None
+    return None if name is None else safe_form(name)
 
 
 def text_of(payload: object, *keys: str) -> str | None:

@@ -104,6 +104,8 @@ class _Folding:
         # Not a diff: after `git stash pop` a brace or a blank line matches several old lines, and a diff
         # would give some of them to whoever popped.
         if then is not None:
+            if self.owner is None and after in weave.known:
+                weave.returns.append((self.first, weave.known[after]))
             ranges = self._return_to(then)
             self._join_moved_back(self._removers())
             self._rims(after, ranges)

@@ -9,7 +9,7 @@ still the owner's to commit.
 from __future__ import annotations
 
 from gitralph.isolate.materialize import Flags, switch, visible
-from gitralph.isolate.weave import BASE, Weave
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 
 def void_units(weave: Weave, pending: set[int], in_head: Flags) -> set[int]:
@@ -35,6 +35,8 @@ def _unit(weave: Weave, hunk: int) -> int:
 def _undone(weave: Weave, unit: int, void: set[int], cancelled: dict[int, set[int]], rest: Flags) -> bool:
     """Tell whether nothing of a unit stands; `rest` is HEAD with the owner's standing units."""
     hunks = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+    if _left_behind(weave, unit) and not any(weave.visible(atom) for made in hunks for atom in made.births):
+        return True
     brought = any(made.births for made in hunks)
     return all(
         all(_killed_without_trace(weave, atom, void) for atom in made.births)
@@ -45,6 +47,20 @@ def _undone(weave: Weave, unit: int, void: set[int], cancelled: dict[int, set[in
         and all(not weave.visible(atom) or cancelled.get(atom, {-1}) <= void for atom in made.undels)
         for made in hunks
     )
+
+
+def _left_behind(weave: Weave, unit: int) -> bool:
+    """Tell whether the file went back behind a unit that put lines in, and stayed there.
+
+    Line by line this does not show where the unit replaced lines of others that are gone as well.
+    """
+    last = max(weave.units[unit].hunks, default=BASE)
+    if not any(weave.hunks[hunk].births for hunk in weave.units[unit].hunks):
+        return False
+    if {EXISTS, NEWLINE}.intersection(weave.atoms_of(weave.units[unit])):
+        return False
+    later = [limit for first, limit in weave.returns if first > last]
+    return bool(later) and later[-1] <= last
 
 
 def _restored(weave: Weave, unit: int, atom: int, void: set[int], rest: Flags | None) -> bool:
