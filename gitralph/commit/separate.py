@@ -197,7 +197,7 @@ def _with_gits_sight(
     text = read_blob(scene, Entry(int(words[0], 8), words[1]))
     if text == rows[at].after:
         return rows
-    return [*rows[: at + 1], Step("seen-git", None, rows[at].after, text), *rows[at + 1 :]]
+    return [*rows[: at + 1], Step(isolate.SIGHTED, None, rows[at].after, text), *rows[at + 1 :]]
 
 
 def _readings(

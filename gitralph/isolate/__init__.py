@@ -54,7 +54,7 @@ Cannot be promised: a block that moved past its neighbour looks like the neighbo
 the block; text typed and removed between two hooks has no owner.
 """
 
-from gitralph.isolate.agreement import agreed, unmoved_since
+from gitralph.isolate.agreement import SIGHTED, agreed, unmoved_since
 from gitralph.isolate.annotate import owners_by_line, pending_units
 from gitralph.isolate.api import (
     UNRECORDED,
@@ -73,6 +73,7 @@ from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
 
 __all__ = [
+    "SIGHTED",
     "TAIL",
     "UNRECORDED",
     "Left",

@@ -13,6 +13,9 @@ from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import Step
 
+SIGHTED = "seen-git"
+"""Key of a step that only says what git had put on disk."""
+
 Saw = Callable[[Step], bool | None]
 """Whether a step, when it was recorded, found HEAD holding what it holds now; None: nobody knows."""
 
@@ -23,7 +26,8 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     `steps` come from `chain`; place n is the text after n steps.
     """
     known = {0} if start == head else set()
-    known |= {at for at, step in enumerate(steps, 1) if step.after == head}
+    # what git put on disk tells nothing: a stash puts HEAD's text there, too
+    known |= {at for at, step in enumerate(steps, 1) if step.after == head and step.key != SIGHTED}
     if not known:
         return None
     # The same text may have been HEAD's twice (an edit, its undo). A place from before somebody was seen to

@@ -69,8 +69,8 @@ class Weave:
         self.units: list[Unit] = [Unit("", None, -1)]
         self.steps: list[str] = []
         self.returns: list[tuple[int, int]] = []
-        """Per step of nobody's that went back to a text the file had before: its first hunk, and how many there
-        were when it had that text. What the hunks in between did is undone."""
+        """Per step of nobody's that went back to a text the file had before: its first hunk, and how
+        many there were when it had that text. What the hunks in between did is undone."""
         self.known: dict[bytes | None, int] = {start: 1}
         """The texts the file had, each with how many hunks there were when it had it first."""
         self.origin: dict[int, int] = {}
