@@ -77,9 +77,19 @@ def missing_folders(folder: str) -> list[str]:
 
 def write(environ: Mapping[str, str], receipt: Receipt) -> None:
     """Keep a receipt. Raises OSError."""
-    receipt.own_folders += missing_folders(_folder(environ))
+    receipt.own_folders += missing_folders(_folder(environ)) or _left_by_a_kill(environ)
     files.make_folder(_folder(environ))
     _put(_path(environ, receipt.file), receipt)
+
+
+def _left_by_a_kill(environ: Mapping[str, str]) -> list[str]:
+    """The folders that an install made which died before it wrote its receipt: there, and without any."""
+    folder = _folder(environ)
+    if _names(environ):
+        return []
+    parent = os.path.dirname(folder)
+    alone = os.listdir(parent) == [os.path.basename(folder)]
+    return [folder, parent] if alone else [folder]
 
 
 def _put(path: str, receipt: Receipt) -> None:
