@@ -149,7 +149,7 @@ SESSIONS: list[tuple[str, dict[str, Any], dict[str, str], str | None]] = [
     ("generic", {"event": "stop", "session": "S1"}, {"RALPH_SESSION": "L"}, "L"),
     ("generic", {"event": "stop", "session": "S1"}, {"RALPH_SESSION": "L", "RALPH_TRACKING": "0"}, "S1"),
     ("generic", {"event": "stop", "session": "S1"}, {"RALPH_SESSION": ""}, "S1"),
-    ("generic", {"event": "stop", "session": ""}, {}, None),
+    ("generic", {"event": "stop", "session": ""}, {}, "x-da39a3ee5e6b4b0d"),
     ("generic", {"event": "stop"}, {}, None),
     ("cursor", {"hook_event_name": "stop", "conversation_id": "S1", "session_id": "other"}, {}, "S1"),
     ("copilot", {"sessionId": "S1", "stopReason": "end_turn", "parentAgentId": "P"}, {}, "P"),
