@@ -138,6 +138,12 @@ def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
     return None if name is None else safe_form(name)
 
 
+def owner_of(event: Event, environ: Mapping[str, str]) -> str | None:
+    """As :func:`session_of`, for what a session owns: an empty id, which any number may send, owns none."""
+    session = session_of(event, environ)
+    return None if session == safe_form("") else session
+
+
 def text_of(payload: object, *keys: str) -> str | None:
     """The first of ``keys`` that holds a string in a JSON object."""
     if isinstance(payload, dict):

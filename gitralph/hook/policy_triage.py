@@ -8,7 +8,7 @@ import os
 
 from gitralph.base import files, gitdir, layout
 from gitralph.hook.agents.launching import LAUNCHERS, plain_type
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Event, owner_of
 
 DOC_TYPES = frozenset(["scribe"])
 _KINDS = {"worktree-create": "create", "worktree-remove": "remove"}
@@ -31,7 +31,7 @@ def _names(path: str, session: bytes) -> bool:
 
 def _has_beads(event: Event, environ: dict[str, str]) -> bool:
     """True when a bead here may belong to the session of the event."""
-    session = session_of(event, environ)
+    session = owner_of(event, environ)
     if session is None:
         return False
     named = [event.cwd, os.getcwd(), *(environ.get(name) for name in ("RALPH_ROOT", "CLAUDE_PROJECT_DIR"))]

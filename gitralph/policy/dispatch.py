@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Event, owner_of
 from gitralph.policy import doconly, launch, place, stop, subagents, worktree_events
 from gitralph.policy.reply import Reply, blocked
 
@@ -33,7 +33,7 @@ def _answer(agent: str, event: Event, kind: str, environ: Mapping[str, str]) -> 
 
 
 def _started(event: Event, environ: Mapping[str, str]) -> Reply:
-    session = session_of(event, environ)
+    session = owner_of(event, environ)
     for _, layout in place.layouts_of(event, environ):
         subagents.started(layout, event, session)
     return Reply()

@@ -7,7 +7,7 @@ from gitralph.base.errors import RalphError, Refused
 from gitralph.context import Context
 from gitralph.hook.agents import launching
 from gitralph.hook.agents.launching import Launch
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Event, owner_of
 from gitralph.journal import bead as beads
 from gitralph.journal.bead import Bead
 from gitralph.policy import place, rules, subagents, wording
@@ -45,7 +45,7 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
         ctx = place.context(event, environ, reply)
     except RalphError as error:
         return _unusable(said, error)
-    return _in_repository(agent, ctx, launch, said, session_of(event, environ), reply)
+    return _in_repository(agent, ctx, launch, said, owner_of(event, environ), reply)
 
 
 def _unusable(said: Wish, error: RalphError) -> Reply:

@@ -11,7 +11,7 @@ from gitralph.base.layout import Layout
 from gitralph.context import Context
 from gitralph.hook import event_log
 from gitralph.hook.agents.launching import plain_type
-from gitralph.hook.event import Event, Stop, session_of
+from gitralph.hook.event import Event, Stop, owner_of
 from gitralph.journal import bead as beads
 from gitralph.journal.bead import Bead, DamagedError
 from gitralph.policy import gates, place, wording
@@ -26,7 +26,7 @@ def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     """Answer one stop."""
     reply = Reply()
     assert event.stop is not None
-    session = session_of(event, environ)
+    session = owner_of(event, environ)
     for folder, layout in place.layouts_of(event, environ):
         record = _bead_of(layout, event, session, reply)
         if record is None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gitralph.base import ids, lost_worktree
 from gitralph.base.errors import RalphError
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Event, owner_of
 from gitralph.policy import place
 from gitralph.policy.reply import Reply, blocked
 from gitralph.worktree import add as adding
@@ -20,7 +20,7 @@ def create(event: Event, environ: Mapping[str, str]) -> Reply:
     reply = Reply()
     try:
         ctx = place.context(event, environ, reply)
-        found = adding.add(ctx, str(name), None, session_of(event, environ))
+        found = adding.add(ctx, str(name), None, owner_of(event, environ))
     except RalphError as error:
         return blocked(error.message, *error.hints)
     if found.ran is not None:
@@ -50,7 +50,7 @@ def remove(event: Event, environ: Mapping[str, str]) -> Reply:
     try:
         usable = home if home and os.path.isdir(home) else None
         ctx = place.context(event, environ, reply, usable)
-        removing.remove(ctx, bead, False, session_of(event, environ), os.getcwd())
+        removing.remove(ctx, bead, False, owner_of(event, environ), os.getcwd())
     except RalphError as error:
         return Reply(said=[*reply.said, f"warning: {error.message}"])
     return reply

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from gitralph.base.ids import safe_form
 from gitralph.hook import agents
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Event, owner_of, session_of
 from tests.agents import fixtures
 from tests.agents.fixtures import Sample, Stage
 from tests.support.repo import Repo
@@ -163,6 +164,16 @@ def test_one_rule_decides_the_session_of_an_event(
     """The launcher's unless tracking is off, else the parent's, else the agent's own; an empty is none."""
     event: Event = agents.read(agent, payload, environ)
     assert session_of(event, environ) == session
+
+
+def test_an_empty_id_is_recorded_and_owns_nothing(stage: Stage) -> None:
+    """Any number of sessions may send it: none of them is sent on for another's bead."""
+    payload: dict[str, Any] = {"event": "stop", "session": "", "cwd": "/repo"}
+    event: Event = agents.read("generic", payload, {})
+    assert (session_of(event, {}), owner_of(event, {})) == (safe_form(""), None)
+    bead(stage, "")
+    assert send(stage, "generic", payload).out == b""
+    assert iteration(stage) == 0
 
 
 def test_nobody_but_the_adapters_spells_a_payloads_keys() -> None:
