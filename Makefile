@@ -18,13 +18,22 @@ WORKERS ?= auto
 SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
 PAGES := $(wildcard man/*.[1-8])
 
-.PHONY: demo test lint ruff types shell man bench real-agents full venv clean
+.PHONY: alone demo test lint ruff types shell man bench real-agents full venv clean
 
 test: $(READY)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-demo: $(READY)
+demo:
+	@echo "Two agents and a human edit one throw-away repository at once; nothing of yours is touched."
+	@test -x $(BIN)/git-ralph || $(MAKE) -s alone
 	@$(BIN)/git-ralph demo $(ARGS)
+
+# what runs the tool, and nothing of what tests it
+alone:
+	@test -n "$(PYTHON)" || { echo "error: python 3.11 or newer is needed" >&2; exit 1; }
+	@echo "First time: installing it into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q -e .
 
 venv: $(READY)
 

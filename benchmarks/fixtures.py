@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,6 +75,22 @@ class Repository:
             (top / f"edits/{path_key(path.encode())}.jsonl").write_text(
                 journal.replace('"bench"', f'"{name}"')
             )
+
+    def add_finished_sessions(self, count: int) -> None:
+        """Sessions of two days ago that ended with everything committed, each a path of its own."""
+        top = self.root / ".git/ralph-sessions"
+        record = json.loads((top / "bench.json").read_text())
+        head = self.git("rev-parse", "HEAD").decode().strip()
+        then = time.time() - 2 * 24 * 3600
+        for number in range(count):
+            name, path = f"finished-{number}", f"old/{number}.txt"
+            told = {**record, "session": name, "name": name, "ended": "2026-01-01T00:00:00Z", "process": None}
+            made = {"v": 1, "session": name, "worktree": "main", "commit": head, "paths": {path: 1 << 20}}
+            (top / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n")
+            (top / f"{name}.files").write_text(path + "\n")
+            (top / f"{name}.commits").write_text(json.dumps(made) + "\n")
+            for suffix in ("json", "files", "commits"):
+                os.utime(top / f"{name}.{suffix}", (then, then))
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 Rooms, each importing downward only (``tests/test_layering.py`` proves it)::
 
     cli         click: one file a command; reads the environment, prints
-    worktree  loop  policy  setup  report  demo  gc  tracker  promise  manual      a capability each
+    worktree  loop  policy  setup  report  demo  gc  trace  tracker  promise  manual    a capability each
     commit  query  shell  session       what a commit takes, and every question to the same records
     context  checklist                  what a command works with; the tasks of a plan
     journal  git  isolate               records, git and dulwich, several owners of one text

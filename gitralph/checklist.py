@@ -6,18 +6,23 @@ works on bytes, so that a tick changes exactly one of them, whatever the file's 
 
 import os
 import re
-from dataclasses import dataclass
 
 from gitralph.base import files, locks
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.ids import digest
 from gitralph.base.layout import Layout
 from gitralph.base.quote import c_unquote, line_form, shown
 from gitralph.context import Context
 
+# A list item of CommonMark (bullet, or up to nine digits) with GitHub's task mark; a box
+# without words names no task.
 _BOX = re.compile(rb"^([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[)([ xX])\][ \t]+(.*?\S)[ \t\r]*$")
+# A box inside a code block is an example. A fence is three or more of one kind (CommonMark 4.5).
 _FENCE = re.compile(rb"^[ \t]*(`{3,}|~{3,})([^\r\n]*)")
-_LIMIT = 16 << 20
+# A plan is read by people; a file that is larger was named by mistake.
+LIMIT = 16 << 20
+# Each try is lost only to somebody who wrote the file in the microseconds between; an editor saves once.
 _TRIES = 20
 
 
@@ -101,11 +106,11 @@ def read(path: str) -> bytes:
     """The bytes of a plan. Raises Fatal for one that cannot be read."""
     try:
         with open(path, "rb") as file:
-            data = file.read(_LIMIT + 1)
+            data = file.read(LIMIT + 1)
     except OSError as error:
         raise Fatal(f"cannot read the plan '{shown(os.fsencode(path))}': {error.strerror}") from error
-    if len(data) > _LIMIT:
-        raise Fatal(f"the plan '{shown(os.fsencode(path))}' is larger than {_LIMIT >> 20} MiB")
+    if len(data) > LIMIT:
+        raise Fatal(f"the plan '{shown(os.fsencode(path))}' is larger than {LIMIT >> 20} MiB")
     return data
 
 
@@ -119,8 +124,9 @@ def key_of(path: str) -> str:
     return digest(os.fsencode(os.path.realpath(path)))[:24]
 
 
-def tick(layout: Layout, path: str, key: tuple[str, int]) -> bool:
-    """Tick a task: one byte, at its place in the file of now. False when it is not in the plan.
+def tick(layout: Layout, path: str, key: tuple[str, int], done: bool = True) -> bool:
+    """Tick a task, or take its tick away: one byte, at its place in the file of now. False when it is not
+    in the plan.
 
     The file is compared right before and looked at again right after, because editors replace files.
     """
@@ -130,13 +136,13 @@ def tick(layout: Layout, path: str, key: tuple[str, int]) -> bool:
             task = next((one for one in parse(data) if one.key == key), None)
             if task is None:
                 return False
-            if task.done:
+            if task.done == done:
                 return True
-            _mark(path, data, task.box)
+            _mark(path, data, task.box, b"x" if done else b" ")
     raise Fatal(f"the plan '{shown(os.fsencode(path))}' keeps changing; the task was not ticked")
 
 
-def _mark(path: str, expected: bytes, box: int) -> None:
+def _mark(path: str, expected: bytes, box: int, mark: bytes) -> None:
     """Write the mark if the file is still what was read."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -144,7 +150,7 @@ def _mark(path: str, expected: bytes, box: int) -> None:
         raise Fatal(f"cannot tick in '{shown(os.fsencode(path))}': {error.strerror}") from error
     try:
         if os.pread(fd, len(expected) + 1, 0) == expected:
-            os.pwrite(fd, b"x", box)
+            os.pwrite(fd, mark, box)
     finally:
         os.close(fd)
 
@@ -162,7 +168,7 @@ def use(ctx: Context, path: str) -> str:
     if os.path.isabs(name):
         raise UsageError(
             f"'{shown(os.fsencode(path))}' lies outside this worktree",
-            "git ralph run <plan.md> takes any file",
+            "git ralph run <plan.md>  # takes any file",
         )
     files.write_whole(ctx.layout.current_plan, line_form(os.fsencode(name)) + b"\n")
     return name

@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 
 from gitralph.base import gitdir, layout, lost_worktree
+from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.layout import Layout
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
+from gitralph.hook import sessionfile
 
 
 @dataclass
@@ -30,6 +31,10 @@ class Context:
     @property
     def git(self) -> Git:
         return self.repo.git
+
+    def called(self, session: str) -> str:
+        """What people see for a session's id."""
+        return sessionfile.called(self.layout, session)
 
 
 def state_layout(place: gitdir.Place, create: bool) -> Layout:

@@ -13,19 +13,20 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
 
 from gitralph.base import files, gitdir, layout, locks
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
-from gitralph.commit import decision, pending_paths, recover
+from gitralph.commit import decision, own_worktree, pending_paths, recover
 from gitralph.context import Context, in_worktree
+from gitralph.fleet import tidy
 from gitralph.git import worktrees as git_worktrees
 from gitralph.hook import sessionfile
-from gitralph.journal import manifests, pending, sweep
+from gitralph.journal import manifests, pending, sessions, sweep
 from gitralph.journal.sweep import Sweep, Swept, names
 from gitralph.loop import runs
-from gitralph.session import sessions
+from gitralph.prove import results
 
 _SUFFIXES = (".json", ".files", ".commits")
 
@@ -126,8 +127,22 @@ def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
     return not _has_pending(trees, session)
 
 
-def forget(sweep: Sweep, trees: Worktrees, session: str) -> None:
-    """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile."""
+def lengths(trees: Worktrees, session: str) -> dict[str, int]:
+    """How long its manifests are. Asked before a session is judged: what is longer later has woken up."""
+    found = {}
+    for lay in trees.here:
+        try:
+            found[lay.manifest(session)] = os.lstat(lay.manifest(session)).st_size
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int]) -> None:
+    """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile.
+
+    ``judged`` are the :func:`lengths` of the manifests that the judgement read.
+    """
     manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
     others = [trees.top.commits(session), trees.top.record(session)]
     patches = [p for p in (lay.patch(session) for lay in trees.here) if os.path.lexists(p)]
@@ -136,36 +151,34 @@ def forget(sweep: Sweep, trees: Worktrees, session: str) -> None:
             sweep.unlink("session", path)
         return
     _settle(trees, session)
-    blanks = [(path, _blank(path)) for path in manifests]
-    if not all(was_quiet for _, (_, was_quiet) in blanks):
-        return
+    for path in manifests:
+        if path not in judged or not _blank(path, judged[path]):
+            return
     for path in [*patches, others[0]]:
         sweep.unlink("session", path)
-    for path, (size, _) in blanks:
-        if not _drop_blank(sweep, path, size):
+    for path in manifests:
+        if not _drop_blank(sweep, path, judged[path]):
             return
     sweep.unlink("session", others[1])
     for lay in trees.here:
         sessionfile.clear_active(lay, session)
 
 
-def _blank(path: str) -> tuple[int, bool]:
-    """Replace a manifest by blank lines; returns its length, and False when lines came meanwhile.
+def _blank(path: str, size: int) -> bool:
+    """Replace a manifest of this length by blank lines; False when lines came meanwhile.
 
-    Such lines, from a script that takes no lock, are carried over.
+    Those of a hook leave it as it is; those of a script that takes no lock are carried over.
     """
-    fd = files.open_locked(path)
-    try:
+    with files.Locked(path) as fd:
         facts = os.fstat(fd)
-        size = facts.st_size
+        if facts.st_size != size:
+            return False
         files.write_whole(path, b"\n" * size)
         os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # a rerun must find it as old
         late = os.pread(fd, os.fstat(fd).st_size - size, size)
-    finally:
-        os.close(fd)
     if late:
         files.append_record(path, late)
-    return size, not late
+    return not late
 
 
 def _drop_blank(sweep: Sweep, path: str, size: int) -> bool:
@@ -181,6 +194,44 @@ def _drop_blank(sweep: Sweep, path: str, size: int) -> bool:
 
 
 DEFAULT_AGE = 30 * 24 * 3600
+# What is over for so long is put away: thousands of finished sessions are read by each status else.
+FINISHED_AGE = 24 * 3600
+
+
+def is_finished(trees: Worktrees, session: str, cutoff: float) -> bool:
+    """True when it is over and no journal tells of it any more, so that nothing of it can come back."""
+    if any(os.path.lexists(lay.patch(session)) for lay in trees.here):
+        return False
+    if any(_has_records(lay, session) for lay in trees.here):
+        return False
+    return is_over(trees, session, cutoff) and os.path.lexists(trees.top.record(session))
+
+
+def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
+    """Keep one session that :func:`is_finished` in ``finished/``, and :func:`forget` it otherwise.
+
+    Copied first: a kill leaves it in both places, where the first one counts, or forgotten in part, as
+    :func:`forget` may be left too.
+    """
+    top = trees.top
+    pairs = [(lay.manifest(session), lay.finished_manifest(session)) for lay in trees.here]
+    pairs += [
+        (top.commits(session), top.finished_commits(session)),
+        (top.record(session), top.finished_record(session)),
+    ]
+    files.make_folder(top.finished)
+    for source, target in pairs:
+        try:
+            data, facts = files.read_bytes(source, 1 << 30), os.lstat(source)
+        except FileNotFoundError:
+            continue
+        if not source.endswith(".json") and os.path.lexists(target):  # it went on after it was put away once
+            old = files.read_bytes(target, 1 << 30)
+            data = old if old.endswith(data) else old + data
+        files.write_whole(target, data)
+        os.utime(target, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    forget(Sweep(top.top, 0.0, 0.0), trees, session, judged)
+    return not os.path.lexists(top.record(session))
 
 
 @dataclass(frozen=True)
@@ -193,12 +244,13 @@ class Orphan:
 
 
 @dataclass(frozen=True)
-class Report:
+class Collected:
     """What was removed (or would be), the orphans that are kept, and journals that were in use."""
 
     swept: list[Swept] = field(default_factory=list)
     orphans: list[Orphan] = field(default_factory=list)
     busy: list[str] = field(default_factory=list)
+    put_away: int = 0
 
     @property
     def size(self) -> int:
@@ -275,17 +327,73 @@ def _size(path: str) -> int:
     return sum(_size(f"{path}/{name}") for name in os.listdir(path))
 
 
-def collect(ctx: Context, dry: bool = False) -> Report:
+def collect(ctx: Context, dry: bool = False) -> Collected:
     """Remove what is not needed; with ``dry`` only say what would be. Raises Busy or Fatal."""
     if not os.path.isdir(ctx.layout.top):
-        return Report()
+        return Collected()
     if dry:
         return _collect(ctx, True)
     with locks.hold(ctx.layout, locks.COMMIT):
         return _collect(ctx, False)
 
 
-def _collect(ctx: Context, dry: bool) -> Report:
+# So long it keeps the commit lock at once, and so long it then lets others have it. Ten thousand sessions:
+# a commit meanwhile waits for 0.05 s and the one session that is at its turn.
+_PORTION, _PAUSE = 0.05, 0.2
+
+
+def put_away_by_portions(ctx: Context) -> int:
+    """Put finished sessions away a few at a time, giving way to whoever commits; how many were.
+
+    The rest of :func:`collect` is left to whoever asks for it. Raises Busy where another one is at it.
+    """
+    if not os.path.isdir(ctx.layout.top):
+        return 0
+    with locks.hold(ctx.layout, locks.GC, wait=0):
+        trees, _ = worktrees(ctx)
+        needed = {lay.token: sweep.claimed(lay) for lay in trees.here}
+        now = time.time()
+        steps = _small_steps(Sweep(ctx.layout.top, now, cutoff(ctx, now)), trees, needed)
+        done = 0
+        while True:
+            with locks.hold(ctx.layout, locks.COMMIT):
+                recover.settle(ctx)
+                end = time.monotonic() + _PORTION
+                for count in steps:
+                    done += count
+                    if time.monotonic() >= end:
+                        break
+                else:
+                    return done
+            time.sleep(_PAUSE)
+
+
+def _small_steps(run: Sweep, trees: Worktrees, needed: dict[str, set[str]]) -> Iterator[int]:
+    """Put finished sessions away, one journal or one session a step; how many sessions a step put away.
+
+    A session may have edited 170,000 paths: all its journals at once kept a commit waiting for ten seconds.
+    """
+    for session in known(trees):
+        if _last_event(trees, session) >= run.now - FINISHED_AGE:
+            continue
+        for lay in trees.here:
+            paths = {lay.journal(path) for path in manifests.read(lay, session).lines}
+            for path in sorted(paths - needed[lay.token]):
+                sweep.journal_of_nothing(run, lay, path)
+                yield 0
+        yield _put_away(trees, [session], run.now, False)
+
+
+def _drop_folder(ctx: Context, folder: str, dry: bool) -> None:
+    """Remove the folder of a run that is gone, once it is empty."""
+    if not dry and folder.startswith(f"{ctx.layout.top}/runs/"):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass
+
+
+def _collect(ctx: Context, dry: bool) -> Collected:
     now = time.time()
     trees, reasons = worktrees(ctx)
     run = Sweep(ctx.layout.top, now, cutoff(ctx, now), dry)
@@ -299,9 +407,41 @@ def _collect(ctx: Context, dry: bool) -> Report:
         sweep.shells(run, lay)
         sweep.leftovers(run, lay)
     for session in known(trees):
+        judged = lengths(trees, session)
         if is_over(trees, session, run.cutoff):
-            forget(run, trees, session)
+            forget(run, trees, session, judged)
+    away = _put_away(trees, known(trees), now, dry)
+    for name in names(trees.top.finished):
+        path = f"{trees.top.finished}/{name}"
+        if os.lstat(path).st_mtime < run.cutoff:
+            run.unlink("session", path)
+    sweep.session_names(run, trees.top)
     sweep.texts(run, trees.every)
-    for path in runs.expired(ctx):
+    doomed = runs.expired(ctx)
+    for path in doomed:
         run.unlink("run", path)
-    return Report(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy)
+    for folder in sorted({os.path.dirname(path) for path in doomed}, reverse=True):
+        _drop_folder(ctx, folder, dry)
+    for path in results.older_than(ctx.layout, run.cutoff):
+        run.unlink("proof", path)
+    for path in own_worktree.idle(ctx, run.cutoff):
+        size = _size(path)
+        if dry or own_worktree.retire(ctx, path):
+            run.note("worktree", path, size)
+    dropped = tidy.drop_objects(ctx, dry)
+    if dropped is not None:
+        run.note("fleet", ctx.layout.fleet_objects, dropped)
+    return Collected(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy, away)
+
+
+def _put_away(trees: Worktrees, some: list[str], now: float, dry: bool) -> int:
+    """Put those of some sessions away that are finished; how many there were (or would be)."""
+    count = 0
+    for one in some:
+        judged = lengths(trees, one)
+        try:
+            if is_finished(trees, one, now - FINISHED_AGE):
+                count += dry or put_away(trees, one, judged)
+        except files.LockTimeoutError:
+            continue  # a journal is in use, and has been named already
+    return count

@@ -15,6 +15,8 @@ from gitralph.base.errors import Fatal, UsageError
 
 _SECTIONS = ("1", "5", "7")
 _PAGE = re.compile(r"(git-ralph|gitralph)(-[a-z-]+)?\.[157]")
+# man prints bold and underlined text as a letter, a backspace and the letter again; pages for a pipe have
+# none.
 _OVERSTRIKE = re.compile(".\x08", re.DOTALL)
 
 

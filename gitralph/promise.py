@@ -12,7 +12,10 @@ from gitralph.base import jsonline
 from gitralph.hook.event import list_of, object_of, text_of
 
 _OPEN, _CLOSE = "<promise>", "</promise>"
+# Transcripts grow to hundreds of MB; the last words are at the end, one long tool answer before them
+# included.
 _TAIL = 8 << 20
+# The prompt that a subagent got is its transcript's first message.
 _HEAD = 1 << 20
 # Who speaks: Claude Code, pi and Codex say assistant, Qwen Code model, Gemini CLI gemini, Copilot CLI
 # assistant.message, codex exec --json agent_message. Recorded in tests/agents/transcripts.
@@ -87,6 +90,16 @@ def said_by(output: bytes) -> str:
     """What a program's output says: its last words where it prints a transcript, else all of it."""
     said = last_said(reversed(list(jsonline.objects(output))))
     return output.decode("utf-8", "replace") if said is None else said
+
+
+def denied_in(output: bytes) -> list[str]:
+    """The tools that an agent was refused, as its own result tells: Claude Code's ``permission_denials``."""
+    found: list[str] = []
+    for entry in jsonline.objects(output):
+        for one in list_of(entry, "permission_denials"):
+            name = text_of(one, "tool_name")
+            found += [name] if name else []
+    return list(dict.fromkeys(found))
 
 
 def _read(path: str, size: int, from_end: bool) -> bytes:

@@ -8,18 +8,21 @@ no answer, ``.beads/issues.jsonl`` is read as it is.
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gitralph.base import ids, jsonline
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.context import Context
 
+# Trackers answer in tens of milliseconds; nobody should wait longer for a title. ralph.beads.timeout
+# changes it.
 SECONDS = 5.0
 _LIMIT = 64 << 20
 _MENTION = re.compile(r"(?:\(bead:?\s+|\bbead:\s?)([^\s()]+)(?=[)\s]|$)")
+# Versions of `bd` wrap an item in different objects, or in none; any of these is looked into.
 _ENVELOPES = ("data", "issue", "issues", "result", "results", "bead", "beads", "items")
 _CRITERIA = ("acceptance_criteria", "acceptanceCriteria", "acceptance", "criteria")
 _SPEC = "ralph_spec"

@@ -19,9 +19,14 @@ settings.load_profile("gitralph")
 
 
 def pytest_configure() -> None:
-    """A shell starts what runs in the background with SIGINT ignored, and every child would inherit that."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Children inherit what a shell ignores in the background, SIGINT and SIGQUIT, and nohup, SIGHUP."""
+    for name, usual in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGQUIT, signal.SIG_DFL),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(name) is signal.SIG_IGN:
+            signal.signal(name, usual)
 
 
 @pytest.fixture(scope="session")

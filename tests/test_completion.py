@@ -14,7 +14,7 @@ from tests.support import source, tree
 BASH = source.ROOT / "contrib/completion/git-ralph.bash"
 ZSH = source.ROOT / "contrib/completion/_git-ralph"
 GIT_COMPLETION = Path("/usr/share/bash-completion/completions/git")
-SUBCOMMANDS = {"start", "list", "show", "end", "resume", "use"}
+SUBCOMMANDS = {"start", "list", "show", "rename", "end", "resume", "use"}
 
 _ASK = """
 . "$1"; shift
@@ -59,12 +59,12 @@ def test_options_that_take_a_value_say_so() -> None:
         (("git", "ralph", "comm"), ["commit"]),
         (("git", "-C", "x", "ralph", "ls"), ["ls-files"]),
         (("git", "ralph", "-C", "x", "tr"), ["track"]),
-        (("git-ralph", "un"), ["uninstall"]),
+        (("git-ralph", "uni"), ["uninstall"]),
         (("git", "ralph", "session", "s"), ["start", "show"]),
         (("git", "ralph", "session", "start", "--env", "="), ["sh", "json"]),
         (("git", "ralph", "session", "start", "--env", "=", "j"), ["json"]),
         (("git", "ralph", "help", "se"), ["session", "sessions"]),
-        (("git", "ralph", "commit", "--no"), ["--no-verify"]),
+        (("git", "ralph", "commit", "--no"), ["--no-verify", "--no-prove"]),
     ],
 )
 def test_words(words: tuple[str, ...], expected: list[str]) -> None:
@@ -81,11 +81,12 @@ def test_sessions_are_those_of_the_repository(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     state = tmp_path / ".git/ralph-sessions"
     state.mkdir()
-    for name in ("claude-1", "pi-1", "Case~0a1b2c3d"):
-        (state / f"{name}.json").write_text("{}")
+    (state / "names").mkdir()
+    for name in ("claude-1", "pi-1", "claude.last", "parser"):
+        (state / "names" / name).write_text("an-id")
     below = tmp_path / "folder"
     below.mkdir()
-    assert offered("git", "ralph", "commit", "--session", "", cwd=below) == ["Case", "claude-1", "pi-1"]
+    assert offered("git", "ralph", "commit", "--session", "", cwd=below) == ["claude-1", "parser", "pi-1"]
     assert offered("git", "ralph", "status", "--session", "=", "pi", cwd=below) == ["pi-1"]
     assert offered("git", "ralph", "session", "end", "c", cwd=below) == ["claude-1"]
 

@@ -7,10 +7,16 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gitralph.commit import inputs
+from gitralph.commit.inputs import Scene
+from gitralph.hook.journal import Journal
+from gitralph.journal import pending
 from tests.support import payloads
+from tests.support.keep import state
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
 
@@ -180,6 +186,55 @@ def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> Non
     assert last.returncode == 0, last.stderr
     names = [name for _, paths in _landed(repo, base) for name in paths]
     assert sorted(names) == sorted(f"f{n}" for n in range(total))
+    assert repo.pending("S1") == []
+
+
+def test_an_edit_between_manifest_and_journal_leaves_no_claim_behind(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit that took the record and not its line made the session claim the whole file for ever."""
+    base = (repo.read("a") or b"").decode()
+    first, second = (
+        base.replace("line 1\n", "one\n"),
+        base.replace("line 1\n", "one\n").replace("line 9\n", "9\n"),
+    )
+    repo.edit("S1", "a", first)
+    read, late = pending.read_journal, [second]
+
+    def read_late(*asked: Any) -> Journal:
+        if late:
+            _record(repo, "S1", "a", first, late.pop())
+        return read(*asked)
+
+    monkeypatch.setattr(pending, "read_journal", read_late)
+    repo.ralph("commit", "-q", "-m", "x", "--session", "S1")
+    assert repo.blob("a").decode() == second
+    claim = pending.claims(state(repo), "S1")
+    assert (claim.fresh, claim.old) == ({}, {b"a"})
+
+
+def test_edits_after_each_reading_of_a_file_do_not_make_it_stale(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read goes into the commit, what came after it into the next one."""
+    base = (repo.read("a") or b"").decode()
+    texts = [base + "".join(f"new {n}\n" for n in range(count + 1)) for count in range(6)]
+    repo.edit("S1", "a", texts[0])
+    look, todo = inputs.look, texts[1:]
+
+    def look_and_edit(*asked: Any) -> Scene:
+        found = look(*asked)
+        _record(repo, "S1", "a", (repo.read("a") or b"").decode(), todo.pop(0))
+        return found
+
+    with monkeypatch.context() as at_work:
+        at_work.setattr(inputs, "look", look_and_edit)
+        repo.ralph("commit", "-q", "-m", "x", "--session", "S1")
+        assert (repo.blob("a").decode(), len(todo)) == (texts[0], 4)
+        repo.ralph("commit", "-q", "-m", "x", "--session", "S1")
+        assert (repo.blob("a").decode(), len(todo)) == (texts[1], 3)
+    repo.ralph("commit", "-q", "-m", "x", "--session", "S1")
+    assert repo.blob("a").decode() == texts[2]
     assert repo.pending("S1") == []
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from gitralph.hook.agents import ADAPTERS
 from tests.support import source
 
 TEXT = (source.ROOT / "CONTRIBUTING.md").read_text()
@@ -76,6 +77,26 @@ def test_the_recipes_name_what_exists() -> None:
     files = [word for word in _quoted(text) if "/" in word and "<" not in word and " " not in word]
     assert len(files) > 10
     assert [name for name in files if not (source.ROOT / name).exists()] == []
+
+
+def test_every_module_that_knows_an_agent_by_name_is_in_the_recipe() -> None:
+    """Who adds an agent finds each place; the demo plays one, it does not know it."""
+    recipe = _section("Where do I change what").partition("\nAn agent is known")[2]
+    told = {word for word in _quoted(recipe) if word.endswith(".py")}
+    told |= {f"gitralph/{name.rpartition('.')[0].replace('.', '/')}.py" for name in _names(recipe)}
+    names = set(ADAPTERS) - {"generic"}
+    knows = {
+        str(path.relative_to(source.ROOT))
+        for path in PACKAGE.rglob("*.py")
+        if path.parent.name not in ("agents", "demo")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    }
+    assert len(knows) > 8
+    assert sorted(knows - told) == []
+    places = [word for word in _quoted(recipe) if "/" in word and "<" not in word]
+    assert [word for word in places if not (source.ROOT / word).exists()] == []
+    assert [name for name in _names(recipe) if not _exists(name)] == []
 
 
 def test_the_rooms_are_the_folders_there_are() -> None:

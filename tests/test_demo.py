@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gitralph.demo import check, play, script
-from gitralph.demo.play import Stage
-from gitralph.demo.script import CLAUDE, EDITS, HUMAN, PI, SHARED, Edit
+from gitralph.demo.play import Playground
+from gitralph.demo.script import CLAUDE, EDITS, HUMAN, PI, SHARED, StoryEdit
 from tests.support import runner
 from tests.support.runner import Done
 
@@ -65,24 +65,24 @@ def test_keep_keeps_the_repository_and_says_where(tmp_path: Path, environ: dict[
 
 
 @pytest.fixture
-def stage(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+def stage(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Playground]:
     """The demo's repository, ready for the play."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    made = Stage(environ)
+    made = Playground(environ)
     yield made
     made.remove()
 
 
-def _faults(monkeypatch: pytest.MonkeyPatch, stage: Stage, commit: list[str]) -> list[str]:
+def _faults(monkeypatch: pytest.MonkeyPatch, stage: Playground, commit: list[str]) -> list[str]:
     """The verdict when ``commit`` is what runs in place of each 'git ralph commit'."""
-    real = Stage.ralph
+    real = Playground.ralph
 
-    def ralph(self: Stage, *args: str) -> "subprocess.CompletedProcess[bytes]":
+    def ralph(self: Playground, *args: str) -> "subprocess.CompletedProcess[bytes]":
         if args[0] != "commit":
             return real(self, *args)
         return subprocess.run(commit, cwd=self.root, env=self.env, capture_output=True, check=False)
 
-    monkeypatch.setattr(Stage, "ralph", ralph)
+    monkeypatch.setattr(Playground, "ralph", ralph)
     scenes = []
     try:
         scenes += list(play._acts(stage))
@@ -104,14 +104,14 @@ def _faults(monkeypatch: pytest.MonkeyPatch, stage: Stage, commit: list[str]) ->
     ids=lambda words: str(words[-1]),
 )
 def test_the_self_check_finds_what_a_wrong_commit_does(
-    commit: list[str], stage: Stage, monkeypatch: pytest.MonkeyPatch
+    commit: list[str], stage: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert _faults(monkeypatch, stage, commit) != []
 
 
-def test_a_missing_or_foreign_line_is_named(stage: Stage) -> None:
+def test_a_missing_or_foreign_line_is_named(stage: Playground) -> None:
     play._set_up(stage)
-    stage.write(Edit("notes.txt", "nothing yet\n", "call the printer\nsomething else\n"))
+    stage.write(StoryEdit("notes.txt", "nothing yet\n", "call the printer\nsomething else\n"))
     stage.git.run("commit", "-q", "-a", "-m", "x")
     oid = stage.git.line("rev-parse", "HEAD")
     assert check.compare(stage.git, HUMAN, oid, EDITS[HUMAN]) == [
@@ -122,7 +122,7 @@ def test_a_missing_or_foreign_line_is_named(stage: Stage) -> None:
 
 
 def test_an_unseparated_shared_file_is_a_fault_once_that_is_demanded(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play._set_up(stage)
     monkeypatch.setattr(check, "SHARED_MUST_SEPARATE", True)

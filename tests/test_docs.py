@@ -21,7 +21,9 @@ from tests.support import runner, source, tree
 
 MAN = source.ROOT / "man"
 PAGES = sorted(MAN.glob("*.[1-8]"))
-GUIDES = {"gitralph-isolation.7", "gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"}
+GUIDES = {
+    "gitralph-fleet.7", "gitralph-isolation.7", "gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"
+}  # fmt: skip
 ORDER = [
     "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "ENVIRONMENT", "CONFIGURATION", "EXIT STATUS",
     "FILES", "EXAMPLES", "GLOSSARY", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",

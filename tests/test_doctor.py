@@ -62,9 +62,12 @@ def test_the_form_for_people(home: Home) -> None:
     home.ralph("install", "--agent", "claude-code")
     done = home.ralph("doctor")
     rows = done.text.splitlines()
-    assert rows[0] == f"claude-code          alive  user '{home.root}/{SETTINGS}'"
-    assert rows[1] == "pi                   -      not found"
-    assert rows[-2] == "generic              works  wired by hand"
+    assert rows[0] == "edits are recorded: claude-code hooked up, a real event was recorded"
+    assert rows[1] == f"claude-code          alive  user '{home.root}/{SETTINGS}'"
+    assert rows[2] == "generic              works  wired by hand"
+    assert rows[3].startswith("repository           ok     git ")
+    assert rows[4].startswith("not found            -      pi, codex, gemini")
+    assert len(rows) == 5
     assert "\033" not in done.text
 
 
@@ -136,7 +139,7 @@ def test_settings_that_the_agent_rejects(home: Home, text: str) -> None:
     row = verdict(home)
     assert codes(row) == ["settings-rejected"]
     assert "the agent ignores it" in row["problem"]
-    assert "broken" in home.ralph("doctor", code=1).text.splitlines()[0]
+    assert "broken" in home.ralph("doctor", code=1).text.splitlines()[1]
 
 
 @pytest.mark.parametrize("file", [SETTINGS, ".claude/settings.local.json"])
@@ -340,7 +343,7 @@ def test_alive_by_the_users_hooks_although_those_of_the_project_were_taken_out(
     file.write_text("{}")
     row = verdict(home, code=0)
     assert (row["alive"], codes(row)) == (True, ["taken-out"])
-    assert "alive" in home.ralph("doctor").text.splitlines()[0]
+    assert "alive" in home.ralph("doctor").text.splitlines()[1]
 
 
 def test_alive_by_the_users_hooks_although_the_projects_file_is_rejected(home: Home, repo: Repo) -> None:

@@ -34,10 +34,10 @@ def test_the_session_that_would_be_meant(home: Home, repo: Repo) -> None:
     assert facts(home)["session"] == "none"
     assert not repo.state.exists()
     repo.edit("S1", "a", "x\n")
-    assert facts(home)["session"] == "S1"
+    assert facts(home)["session"] == "S1 (generic-1)"
     repo.edit("S2", "b", "x\n")
-    assert facts(home)["session"] == "none (more than one session could be meant: 'S1', 'S2')"
-    assert facts(home, RALPH_SESSION="S2")["session"] == "S2"
+    assert facts(home)["session"] == "none (more than one session could be meant: 'generic-1', 'generic-2')"
+    assert facts(home, RALPH_SESSION="S2")["session"] == "S2 (generic-2)"
 
 
 def test_a_state_of_a_newer_version_does_not_stop_it(home: Home, repo: Repo) -> None:

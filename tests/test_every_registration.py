@@ -262,7 +262,7 @@ def test_commit_warns_when_a_session_is_silent_while_files_change(repo: Repo) ->
     repo.write("a", "changed by an agent without hooks\n")
     os.utime(repo.root / "a", (later, later))
     said = repo.ralph("commit", "--session", "S1", "-m", "x").said
-    assert "warning: session 'S1' recorded no edit since" in said
+    assert "warning: session 'session-1' recorded no edit since" in said
     assert "git ralph doctor" in said
     repo.edit("S1", "b", "mine\n")
     assert "may be dead" not in repo.ralph("commit", "--session", "S1", "-m", "x").said

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitralph.hook.journal import NONE, PAYLOAD, WINDOW, text_id
-from gitralph.hook.reconcile import UNKNOWN, Text, Unknown, decide, in_style_of, normal, same
+from gitralph.hook.reconcile import UNKNOWN, Text, UnknownText, decide, in_style_of, normal, same
 
 MARK = b"\xef\xbb\xbf"
 
@@ -137,8 +137,8 @@ def test_what_is_exact_is_known(
 ) -> None:
     found = decide(disk, seen, before, after, alone, chooser(None))
     if found.exact != NONE:
-        assert not isinstance(found.before, Unknown)
-        assert not isinstance(found.after, Unknown)
+        assert not isinstance(found.before, UnknownText)
+        assert not isinstance(found.after, UnknownText)
     if found.exact == WINDOW:
         assert (found.before, found.after) == (seen, disk)
     if same(after, disk):

@@ -231,6 +231,7 @@ def test_foreign_things_in_the_folder_are_left_alone(repo: Repo) -> None:
 def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
     """Three agents write, each commits, gc runs all the time: every edit lands in exactly one commit."""
     rounds, sessions = 12, ("S1", "S2", "S3")
+    known = threading.Barrier(len(sessions) + 1)
     over_with: list[str] = []
 
     def work(session: str) -> None:
@@ -243,11 +244,14 @@ def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
                 "before": None if before is None else before.decode(), "after": text.decode(),
             }  # fmt: skip
             repo.hook("generic", event, process=True)
+            if not number:
+                known.wait()  # A commit for a session without any record is refused.
         over_with.append(session)
 
     threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
     for thread in threads:
         thread.start()
+    known.wait()
     while len(over_with) < len(sessions):
         for session in sessions:
             repo.ralph("commit", "--session", session, "-m", session, process=True)
@@ -271,6 +275,18 @@ def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
     assert not (repo.state / "hooks.log").exists()
     assert pending.claims(state(repo), "S1").damaged == 0
     repo.git("fsck", "--strict")
+
+
+def test_a_claim_that_came_to_nothing_keeps_no_journal(repo: Repo) -> None:
+    """Its note turned all committed records before it into reverted ones, which wait for their text."""
+    repo.edit("S1", "a", (repo.read("a") or b"").decode().replace("line 1\n", "one\n"))
+    repo.commit("S1")
+    with open(state(repo).manifest("S1"), "ab") as file:
+        file.write(b"a\n")
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert pending.claims(state(repo), "S1").fresh == {}
+    repo.ralph("gc")
+    assert not has_journal(repo, "a")
 
 
 def test_what_nobody_recorded_is_still_nobody_s_afterwards(repo: Repo) -> None:

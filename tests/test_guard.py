@@ -51,7 +51,7 @@ def commit(
     return done.stderr.decode()
 
 
-TAKES = "warning: 'f': this commit takes 1 line that live session 'S1' did not commit yet"
+TAKES = "warning: 'f': this commit takes 1 line that live session 'session-1' did not commit yet"
 
 
 @pytest.mark.parametrize("args", [("-a",), ("f",), ("-i", "f")])
@@ -99,7 +99,7 @@ def test_it_counts_lines_and_knows_creations_and_deletions(guarded: Repo, enviro
     guarded.delete("S1", "g")
     guarded.git("add", "made")
     said = commit(guarded, environ)
-    assert "'made': this commit takes 3 lines that live session 'S1' did not commit" in said
+    assert "'made': this commit takes 3 lines that live session 'session-1' did not commit" in said
     assert "'g': this commit takes what live session" in commit(guarded, environ, "g")
 
 
@@ -250,4 +250,222 @@ def test_a_linked_worktree_has_it_too(guarded: Repo, environ: dict[str, str]) ->
     other = guarded.worktree("other")
     other.start("S2")
     other.edit("S2", "g", "two\n")
-    assert "live session 'S2' did not commit yet" in commit(other, environ, "-a")
+    assert "live session 'session-2' did not commit yet" in commit(other, environ, "-a")
+
+
+# --- narrowing: the hooks beside what is there ---
+
+
+ALL = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+
+
+@pytest.fixture
+def narrow(empty_repo: Repo) -> Repo:
+    """S1 and S2 in one file, the guard told to narrow by its installation."""
+    repo = empty_repo
+    repo.write("f", "".join(LINES))
+    repo.commit_all("base")
+    repo.ralph("install", "--guard=narrow")
+    repo.start("S1")
+    repo.edit("S1", "f", changed(5))
+    repo.edit("S2", "f", changed(5, 15))
+    return repo
+
+
+def _is_narrowed(repo: Repo, environ: dict[str, str]) -> str:
+    said = commit(repo, environ, "-a", env={"RALPH_SESSION": "S1"})
+    assert repo.blob("f").decode() == changed(5), said
+    assert "Ralph-Session: S1" in repo.trailers()
+    assert repo.pending("S1") == []
+    return said
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("where", ["hooks", "core.hooksPath"])
+def test_every_hook_that_is_there_runs_too_and_every_byte_comes_back(
+    narrow: Repo, environ: dict[str, str], form: str, where: str
+) -> None:
+    narrow.ralph("uninstall", "--guard")
+    folder = narrow.common / "hooks"
+    if where != "hooks":
+        folder = narrow.root / ".hooks"
+        folder.mkdir()
+        narrow.git("config", "core.hooksPath", ".hooks")
+    text, mode = FORMS[form]
+    for name in ALL:
+        (folder / name).write_bytes(text)
+        (folder / name).chmod(mode)
+    before, config = snapshot(folder), (narrow.common / "config").read_bytes()
+    narrow.ralph("install", "--guard=narrow")
+    assert "already installed" in narrow.ralph("install", "--guard=narrow").text
+    _is_narrowed(narrow, environ)
+    # theirs ran under its own name, each once
+    assert narrow.read("ran") == (None if mode == 0o644 else b"theirs\n" * len(ALL))
+    narrow.ralph("uninstall", "--guard")
+    assert snapshot(folder) == before
+    assert (narrow.common / "config").read_bytes() == config
+
+
+def test_a_setting_of_the_user_s_own_stays_when_the_guard_goes(narrow: Repo) -> None:
+    assert narrow.git("config", "ralph.guard") == "narrow"
+    narrow.ralph("uninstall", "--guard")
+    narrow.git("config", "ralph.guard", code=1)
+    narrow.git("config", "ralph.guard", "narrow")
+    narrow.ralph("install", "--guard=narrow")
+    narrow.ralph("uninstall", "--guard")
+    assert narrow.git("config", "ralph.guard") == "narrow"
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_it_goes_from_git_s_own_folder_too_where_another_was_chosen_since(narrow: Repo, again: bool) -> None:
+    """Else it would wake, and narrow, when that choice is taken back."""
+    narrow.ralph("uninstall", "--guard")
+    folder = narrow.common / "hooks"
+    folder.mkdir(exist_ok=True)
+    before, config = snapshot(folder), (narrow.common / "config").read_bytes()
+    narrow.ralph("install", "--guard=narrow")
+    narrow.git("config", "core.hooksPath", ".hooks")
+    if again:
+        narrow.ralph("install", "--guard=narrow")
+    assert "removed" in narrow.ralph("uninstall", "--guard").text
+    narrow.git("config", "--unset", "core.hooksPath")
+    assert snapshot(folder) == before
+    narrow.git("config", "ralph.guard", code=1)
+    assert (narrow.common / "config").read_bytes() == config
+    assert not narrow.file(".hooks").exists()
+
+
+def test_a_mode_that_there_is_not_is_a_wrong_option(narrow: Repo) -> None:
+    before = snapshot(narrow.common / "hooks")
+    assert "modes: warn, refuse, narrow, off" in narrow.ralph("install", "--guard=strict", code=129).said
+    assert snapshot(narrow.common / "hooks") == before
+
+
+def test_a_failing_hook_of_theirs_stops_it_before_the_guard_looks(
+    narrow: Repo, environ: dict[str, str]
+) -> None:
+    narrow.ralph("uninstall", "--guard")
+    hook = narrow.common / "hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nexit 3\n")
+    hook.chmod(0o755)
+    narrow.ralph("install", "--guard=narrow")
+    assert commit(narrow, environ, "-a", code=1, env={"RALPH_SESSION": "S1"}) == ""
+
+
+def _like_pre_commit(repo: Repo) -> None:
+    """What ``pre-commit install`` does: the hook that is there is kept, and run before its own checks."""
+    hook = repo.common / "hooks/pre-commit"
+    hook.rename(hook.with_name("pre-commit.legacy"))
+    hook.write_text(
+        "#!/usr/bin/env bash\n# File generated by pre-commit\n"
+        '"${0%/*}/pre-commit.legacy" "$@" || exit\necho theirs >>ran\ngit diff --cached --name-only >>seen\n'
+        # it takes git's lock of the index, as a stash does
+        "git update-index --refresh -q || [ $? -eq 1 ] || exit 9\n"
+    )
+    hook.chmod(0o755)
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_framework_that_came_later_and_runs_the_guard_first(
+    narrow: Repo, environ: dict[str, str], again: bool, staged: bool
+) -> None:
+    """Both run; doctor says to install the guard once more, and then it is behind the others, once."""
+    _like_pre_commit(narrow)
+    row = _guard_row(narrow)
+    assert (row["ok"], row["fix"]) == (False, "git ralph install --guard")
+    if again:
+        narrow.ralph("install", "--guard")
+    if staged:
+        narrow.git("add", "-A")
+    commit(narrow, environ, *(() if staged else ("-a",)), env={"RALPH_SESSION": "S1"})
+    assert narrow.blob("f").decode() == changed(5)
+    assert narrow.read("ran") == b"theirs\n"
+    assert narrow.git("diff", "--cached", "--name-only") == ("f" if staged else "")
+    assert narrow.pending("S1") == []
+    narrow.ralph("uninstall", "--guard")
+    assert b"gitralph" not in (narrow.common / "hooks/pre-commit").read_bytes()
+    assert not (narrow.common / "hooks/pre-commit.legacy").exists()
+
+
+def test_a_hook_that_stages_behind_the_guard_stops_the_commit(narrow: Repo, environ: dict[str, str]) -> None:
+    """Whatever comes after it: a commit of another tree than the session's is not made."""
+    _like_pre_commit(narrow)
+    hook = narrow.common / "hooks/pre-commit"
+    hook.write_text(hook.read_text() + "git add f\n")
+    head, index = narrow.head(), narrow.git("ls-files", "-s")
+    said = commit(narrow, environ, "-a", code=1, env={"RALPH_SESSION": "S1"})
+    assert "a hook changed what is staged after the guard had looked" in said
+    assert (narrow.head(), narrow.git("ls-files", "-s")) == (head, index)
+    narrow.git("add", "f")
+    index = narrow.git("ls-files", "-s")
+    said = commit(narrow, environ, code=1, env={"RALPH_SESSION": "S1"})
+    assert "a hook changed what is staged after the guard had looked" in said
+    assert (narrow.head(), narrow.git("ls-files", "-s")) == (head, index)
+
+
+def test_doctor_says_where_another_program_took_a_hook(narrow: Repo) -> None:
+    assert _guard_row(narrow)["ok"]
+    (narrow.common / "hooks/pre-commit").write_text("#!/bin/sh\n# lefthook\n")
+    row = _guard_row(narrow)
+    assert (row["ok"], row["fix"]) == (False, "git ralph install --guard")
+    assert "'pre-commit'" in str(row["detail"])
+    narrow.ralph("install", "--guard")
+    assert _guard_row(narrow)["ok"]
+    for name in ALL:
+        (narrow.common / "hooks" / name).unlink()
+    assert "no hook" in str(_guard_row(narrow)["detail"])
+
+
+def _guard_row(repo: Repo) -> dict[str, object]:
+    checks = repo.run("doctor", "--json").json()["checks"]
+    found: dict[str, object] = next(one for one in checks if one["check"] == "guard")
+    return found
+
+
+def _spy(folder: Path) -> tuple[dict[str, str], Path]:
+    """A ``git-ralph`` that only says that it was started."""
+    tool, log = folder / "bin/git-ralph", folder / "calls"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\necho "$@" >>{log}\n')
+    tool.chmod(0o755)
+    return {"PATH": f"{tool.parent}:/usr/bin:/bin"}, log
+
+
+@pytest.mark.parametrize(("mode", "starts"), [("narrow", 0), ("off", 0), ("warn", 1), ("refuse", 1)])
+def test_a_person_s_commit_starts_python_only_where_it_is_judged(
+    narrow: Repo, environ: dict[str, str], tmp_path: Path, mode: str, starts: int
+) -> None:
+    env, log = _spy(tmp_path)
+    narrow.git("config", "ralph.guard", mode)
+    commit(narrow, environ, "-a", env=env)
+    assert (log.read_text().count("guard\n") if log.exists() else 0) == starts
+
+
+def test_an_agent_without_the_tool_on_its_path_commits_nothing(narrow: Repo, environ: dict[str, str]) -> None:
+    env = {"RALPH_SESSION": "S1", "PATH": "/usr/bin:/bin"}
+    assert "'git-ralph' is not on PATH" in commit(narrow, environ, "-a", code=1, env=env)
+    assert commit(narrow, environ, "-a", "--no-verify", env=env) == ""
+
+
+def test_our_own_commit_meets_none_of_its_hooks(
+    narrow: Repo, environ: dict[str, str], tmp_path: Path
+) -> None:
+    env, log = _spy(tmp_path)
+    narrow.ralph("commit", "--session", "S1", "-m", "x", env=env)
+    assert not log.exists()
+    for name in ALL:  # and where they stand in another's script they pass it by
+        hook = narrow.common / "hooks" / name
+        hook.unlink()
+        hook.write_text("#!/bin/sh\ntrue\n")
+        hook.chmod(0o755)
+    narrow.ralph("install", "--guard=narrow")
+    done = narrow.ralph("commit", "--session", "S2", "-m", "x", env={"RALPH_SESSION": "S2"}, process=True)
+    assert "guard" not in done.said
+    assert narrow.blob("f").decode() == changed(5, 15)
+
+
+def test_an_older_hook_of_one_file_refuses_instead_of_letting_it_pass(narrow: Repo) -> None:
+    """Its three companions are missing, so nothing could give the index back."""
+    narrow.git("add", "-A")
+    assert "live session 'generic-1'" in narrow.ralph("guard", code=4, env={"RALPH_SESSION": "S1"}).said

@@ -5,7 +5,6 @@ import os
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -234,24 +233,25 @@ sys.stderr.write(f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}")
 """
 
 
-def _measured(repo: Repo, feed: Callable[[int], None], limit: float) -> tuple[float, int]:
-    """Seconds and peak kilobytes of a hook that ``feed`` writes to."""
+def _measured(repo: Repo, feed: Callable[[int], None]) -> tuple[bool, int]:
+    """Whether a hook that ``feed`` writes to closed its input before the end, and its peak in kilobytes."""
     child = subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", MEASURE, *runner.COMMAND, "hook", "generic"], cwd=repo.root,
         env=repo.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert child.stdin is not None
-    started = time.monotonic()
+    closed = False
     try:
-        while time.monotonic() - started < limit:
+        while True:
             feed(child.stdin.fileno())
-    except (BrokenPipeError, StopIteration):
+    except BrokenPipeError:
+        closed = True
+    except StopIteration:
         pass
-    out, err = child.communicate()
-    seconds = time.monotonic() - started
+    out, err = child.communicate(timeout=runner.PATIENCE)
     code, peak = err.split()[-2:]
     assert (int(code), out) == (0, b""), err
-    return seconds, int(peak)
+    return closed, int(peak)
 
 
 def _chunks(head: bytes, size: int, tail: bytes) -> Callable[[int], None]:
@@ -268,8 +268,7 @@ def _chunks(head: bytes, size: int, tail: bytes) -> Callable[[int], None]:
 def test_a_hundred_megabytes(repo: Repo) -> None:
     repo.write("a", "x" * 1000)
     head = (EVENT % (json.dumps(str(repo.root)), '"a"')).encode()[:-3]
-    seconds, peak = _measured(repo, _chunks(head, 100, b'"}'), 30)
-    assert seconds < 6
+    _, peak = _measured(repo, _chunks(head, 100, b'"}'))
     assert peak < 150 << 10
     assert repo.pending("S1") == ["a"]
 
@@ -277,8 +276,8 @@ def test_a_hundred_megabytes(repo: Repo) -> None:
 def test_endless_input(repo: Repo) -> None:
     repo.write("a", "x" * 1000)
     head = (EVENT % (json.dumps(str(repo.root)), '"a"')).encode()[:-3]
-    seconds, peak = _measured(repo, _chunks(head, 10_000_000, b""), 10)
-    assert seconds < 6.5
+    closed, peak = _measured(repo, _chunks(head, 10_000_000, b""))
+    assert closed
     assert peak < 150 << 10
     assert repo.pending("S1") == ["a"]
 
@@ -295,8 +294,7 @@ def test_many_small_values_stay_small(repo: Repo, kind: str) -> None:
         while data:
             data = data[os.write(fd, data) :]
 
-    seconds, peak = _measured(repo, feed, 20)
-    assert seconds < 12
+    _, peak = _measured(repo, feed)
     assert peak < 1 << 20  # bounded by what may be read, if not by the 150 MB of ordinary payloads
 
 

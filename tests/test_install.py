@@ -112,7 +112,7 @@ def test_a_fresh_settings_file_holds_every_event(home: Home) -> None:
     done = home.ralph("install", "--agent", "claude-code")
     assert home.read(SETTINGS).decode() == FRESH
     assert done.text == f"claude-code: installed in '{home.root}/{SETTINGS}' (user)\n"
-    assert "hint: then prove that it works: git ralph doctor" in done.said
+    assert "hint: try it: git ralph doctor" in done.said
 
 
 def test_the_timeout_is_in_seconds_and_no_event_has_an_empty_matcher(home: Home) -> None:

@@ -3,17 +3,17 @@
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gitralph.base import gitdir, layout
+from gitralph.base.dataclass import asdict
 from gitralph.base.layout import Layout
 from gitralph.journal import bead, intents
 from gitralph.journal.bead import Bead
-from gitralph.journal.intents import Intent, Merging
+from gitralph.journal.intents import Intent, Merging, Narrowed
 from tests.support.repo import Repo
 
 OID = "0123456789012345678901234567890123456789"
@@ -121,3 +121,21 @@ def test_doctor_counts_unfinished_merges_too(repo: Repo, lay: Layout) -> None:
     rows = [row for row in repo.run("doctor").text.splitlines() if "unfinished commits" in row]
     assert rows, repo.run("doctor").text
     assert "1" in rows[0]
+
+
+def test_a_prepared_file_is_believed_by_its_name_only(lay: Layout, tmp_path: Path) -> None:
+    """They are renamed and unlinked: a path that leads out of the folder of ours must not be followed."""
+    git = {"pid": 2, "start": "1", "boot": None}
+    for path, expected in (
+        (str(tmp_path / "victim"), f"{lay.tmp}/victim"),
+        (f"{lay.tmp}/../HEAD", f"{lay.tmp}/HEAD"),
+    ):
+        plan = Narrowed(git, "S1", None, OID, OID, "/repo/.git", "main", "as-is", prepared={"narrowed": path})
+        intents.write(lay, plan)
+        assert [one.prepared for one in intents.unfinished(lay, Narrowed)] == [{"narrowed": expected}]
+        found = intents.of_process(lay, 2)
+        assert found is not None
+        assert found.prepared == {"narrowed": expected}
+    plan.prepared = {"narrowed": f"{lay.tmp}/.."}
+    intents.write(lay, plan)
+    assert list(intents.unfinished(lay, Narrowed)) == []

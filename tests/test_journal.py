@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.hook import journal
-from gitralph.hook.journal import Hunk, Record
+from gitralph.hook.journal import Record, TextHunk
 
 TEXTS = st.binary(max_size=60) | st.lists(
     st.sampled_from(
@@ -77,9 +77,10 @@ def test_a_hunk_reproduces_the_text_after(before: bytes, after: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "hunk", [Hunk(3, 0, []), Hunk(0, 3, []), Hunk(-1, 1, []), Hunk(1, -1, []), Hunk(2, 1, [])]
+    "hunk",
+    [TextHunk(3, 0, []), TextHunk(0, 3, []), TextHunk(-1, 1, []), TextHunk(1, -1, []), TextHunk(2, 1, [])],
 )
-def test_a_hunk_outside_the_text_is_refused(hunk: Hunk) -> None:
+def test_a_hunk_outside_the_text_is_refused(hunk: TextHunk) -> None:
     with pytest.raises(ValueError, match="outside"):
         journal.apply_hunks(b"one\ntwo\n", [hunk])
 
@@ -169,7 +170,7 @@ def test_a_full_text_is_kept_only_where_the_chain_breaks(lay: Layout) -> None:
 def test_a_forged_hunk_is_damage_and_costs_its_step_only(lay: Layout) -> None:
     add(lay, b"p", step(b"1\n", b"2\n"), b"1\n")
     forged = step(b"2\n", b"3\n")
-    forged.hunks = [Hunk(0, 1, [b"other\n"])]
+    forged.hunks = [TextHunk(0, 1, [b"other\n"])]
     add(lay, b"p", forged, b"2\n")
     parsed = journal.parse(read(lay, b"p"))
     told = journal.replay(parsed, lay)

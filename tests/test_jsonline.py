@@ -40,6 +40,11 @@ def test_json_reads_what_it_writes(value: object) -> None:
     assert "\n" not in text
 
 
+@given(VALUES)
+def test_indented_is_what_json_writes(value: object) -> None:
+    assert jsonline.indented(value) == json.dumps(value, indent=1)
+
+
 @given(st.binary(max_size=40))
 def test_any_bytes_survive_as_surrogates(data: bytes) -> None:
     text = jsonline.dumps(data.decode("utf-8", "surrogateescape"))

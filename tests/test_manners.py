@@ -18,3 +18,13 @@ def test_every_public_function_says_what_it_does() -> None:
             if isinstance(node, source.FUNCTIONS) and not node.name.startswith("_"):
                 wrong += [] if ast.get_docstring(node) else [f"{module.name}.{node.name}"]
     assert wrong == []
+
+
+def test_no_two_things_have_one_class_name() -> None:
+    """Who searches for a name finds one thing."""
+    homes: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module.name)
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}

@@ -12,7 +12,7 @@ def test_a_whole_file_that_the_session_has_nothing_on_is_refused_with_the_comman
     repo.write("a", changed())
     answer = repo.commit("S1", "--whole-file", "--", "a", code=4)
     assert answer.left == {"a": "unanchored"}
-    assert "hint: git ralph track --session S1 -- a" in answer.said
+    assert f"hint: git ralph track --session {repo.called('S1')} -- a" in answer.said
     assert repo.commit("S1", "--whole-file", "--dry-run", "--", "a", code=4).left == {"a": "unanchored"}
 
 

@@ -120,14 +120,17 @@ def _job(before: str | None, after: str | None) -> Job:
 @pytest.mark.parametrize(
     ("text", "seen", "expected"),
     [
-        ("- [ ] a\n- [ ] new\n- [ ] b\n", {"a", "b"}, "new"),
-        ("- [ ] a\n- [ ] moved\n- [ ] b\n", {"a", "b", "moved"}, None),
-        ("- [ ] a\n- [ ] new\n- [ ] other\n- [ ] b\n", {"a", "b"}, None),
-        ("- [ ] a\n- [x] new\n- [ ] b\n", {"a", "b"}, None),
+        ("- [ ] a\n- [ ] gone by now\n- [ ] b\n", {"a", "b"}, "gone by now"),
+        ("- [ ] a\n- [ ] new\n- [ ] b\n", {"a", "b"}, None),
+        ("- [ ] a\n- [ ] gone far\n- [ ] b\n", {"a", "b", "gone far"}, None),
+        ("- [ ] a\n- [ ] gone by\n- [ ] other\n- [ ] b\n", {"a", "b"}, None),
+        ("- [ ] a\n- [x] gone by\n- [ ] b\n", {"a", "b"}, None),
         ("- [ ] a\n- [ ] b\n", {"a", "b"}, None),
     ],
 )
-def test_a_reworded_task_is_told_by_its_place_only(text: str, seen: set[str], expected: str | None) -> None:
+def test_a_reworded_task_is_told_by_its_place_and_its_words(
+    text: str, seen: set[str], expected: str | None
+) -> None:
     found = reword.successor(checklist.parse(text.encode()), _job("a", "b"), seen)
     assert (found[0] if found else None) == expected
     assert reword.successor(checklist.parse(text.encode()), _job(None, None), seen) is None

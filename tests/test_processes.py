@@ -38,7 +38,7 @@ def test_only_the_runner_starts_programs() -> None:
         for line, name in source.calls(module.tree)
         if name.startswith(("os.posix_spawn", "os.system", "os.exec", "os.popen", "os.fork"))
     ]
-    assert {name.split(":")[0] for name in wrong} == {OWNER}
+    assert {name.split(":")[0] for name in wrong} == {OWNER, "gitralph.base.spawn"}
 
 
 def test_only_the_runner_spells_what_is_not_inherited() -> None:
@@ -101,7 +101,10 @@ def test_the_loops_agent_check_and_tracker_see_no_repository_of_the_callers(
     loop.repo.ralph(
         "run", "plan.md", "--verify", f"sh -c '{SEES}' {check}", *command, env=_of_a_git_hook(loop.repo)
     )
-    assert [_seen(path, loop.repo) for path in (agent, check, bd)] == [set()] * 3
+    assert [_seen(path, loop.repo) for path in (check, bd)] == [set()] * 2
+    # the run's own guard over the agent's plain commits
+    assert _seen(agent, loop.repo) == {"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"}
+    assert "GIT_CONFIG_KEY_0=core.hooksPath\n" in agent.read_text()
 
 
 def test_what_runs_in_a_new_worktree_sees_no_repository_of_the_callers(repo: Repo, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitralph.demo.agent import Claude, Pi
-from gitralph.demo.script import Edit
+from gitralph.demo.script import StoryEdit
 from tests.support import source
 
 README = source.ROOT / "README.md"
@@ -56,7 +56,7 @@ class Shell:
         )
         return done.stdout + done.stderr
 
-    def edit(self, agent: Claude | Pi, change: Edit) -> None:
+    def edit(self, agent: Claude | Pi, change: StoryEdit) -> None:
         """One edit of an agent, told as that agent tells it."""
         file = self.root / change.path
         was = file.read_text()
@@ -82,8 +82,8 @@ def _start(tmp_path: Path, environ: dict[str, str]) -> Shell:
 
 
 def _everybody_edits(shell: Shell) -> None:
-    shell.edit(Claude("claude-1", str(shell.root)), Edit("LIST", "bread\n", "apples\nbread\n"))
-    shell.edit(Pi("pi-1", str(shell.root)), Edit("LIST", "milk\n", "milk\nbutter\n"))
+    shell.edit(Claude("claude-1", str(shell.root)), StoryEdit("LIST", "bread\n", "apples\nbread\n"))
+    shell.edit(Pi("pi-1", str(shell.root)), StoryEdit("LIST", "milk\n", "milk\nbutter\n"))
     (shell.root / "settings.ini").write_text("a = 2\n")
     shell.type("git add settings.ini")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitralph.report import page, timeline
-from gitralph.report.facts import Edit, Facts, Landed, Lane, Refusal, TaskRow
+from gitralph.report.facts import Edit, Facts, Lane, Refusal, SessionCommit, TaskRow
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.texts import changed
@@ -27,7 +27,7 @@ HOSTILE = [
 class _Page(html.parser.HTMLParser):
     """Collects tags and attributes; complains of any end without a beginning."""
 
-    VOID = frozenset(["meta", "link", "line", "input", "br"])
+    VOID = frozenset(["meta", "link", "line", "input", "br", "wbr"])
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def much(count: int) -> Facts:
     for n in range(count):
         name = HOSTILE[n % 5] if n % 100 == 0 else f"src/file{n % 97}.py"
         facts.edits.append(Edit(1000.0 + n * 3.6, f"s{n % 3}", name, "edit", "Edit", "payload"))
-    facts.commits.append(Landed(1500.0, "s1", "a" * 40, HOSTILE[2]))
+    facts.commits.append(SessionCommit(1500.0, "s1", "a" * 40, HOSTILE[2]))
     facts.refusals.append(Refusal(1600.0, "s2", HOSTILE[1]))
     facts.contested.append((HOSTILE[3], "s1, s2"))
     facts.tasks.append(TaskRow("r", HOSTILE[4], HOSTILE[1], "s1", "", 1, 2.5, HOSTILE[0]))
@@ -97,8 +97,8 @@ def test_report_of_a_run(repo: Repo, tmp_path: Path) -> None:
     found = checked(out.read_text())
     for text in (f"run {run}", "1/3 one", "committed", "2/3 two <b>", "failed", "one.txt", "Task 1/3: one"):
         assert text in found.data
-    assert "foreign" not in found.data
-    assert "foreign" in checked(repo.ralph("report").text).data
+    assert "generic-1" not in found.data
+    assert "generic-1" in checked(repo.ralph("report").text).data
     assert sorted(repo.root.rglob("*")) == before
     repo.ralph("report", "--run", "none", code=128)
     repo.ralph("report", "-o", str(tmp_path / "no/such/folder.html"), code=128)
@@ -123,6 +123,90 @@ def test_names_are_text() -> None:
     found = checked(page.render(much(1000)))
     assert HOSTILE[0] in found.data
     assert HOSTILE[2] in found.data
+
+
+def test_tasks_and_commits_stand_in_order_of_time_and_an_amended_one_is_marked(repo: Repo) -> None:
+    for name in ("first", "second"):
+        repo.edit("S1", "a", f"{name}\n" + changed())
+        repo.commit("S1", "-m", name)
+    old = repo.head()
+    repo.git("commit", "-q", "--amend", "-m", "third\n\nRalph-Session: S1")
+    found = checked(repo.ralph("report").text).data
+    part = found[found.index("Commits") :]
+    assert part.index("first") < part.index("second") < part.index("third")
+    assert f"second now {repo.head()[:8]}" in part
+    assert old[:8] in part
+
+
+def test_a_session_is_called_by_its_name(repo: Repo) -> None:
+    repo.edit("0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f9", "a", changed())
+    found = checked(repo.ralph("report").text)
+    assert "generic-1" in found.data
+    assert "0f1e2d3c" not in found.data
+
+
+def test_no_word_is_broken_that_fits() -> None:
+    facts = Facts("t", "now")
+    facts.edits.append(Edit(1.0, "s", "src/module/a_name_of_thirty_characters.py", "edit", "", ""))
+    facts.commits.append(SessionCommit(1.0, "s", "a" * 40, "Incomprehensibilities are " + "x" * 60))
+    said = page.render(facts)
+    assert "src/<wbr>module/<wbr>a_name_of_<wbr>thirty_characters.<wbr>py" in said
+    assert "Incomprehensibilities are " + "x" * 24 + "<wbr>" in said
+    assert "overflow-wrap: anywhere" not in said
+    assert "break-all" not in said
+
+
+def test_a_night_without_work_takes_no_room() -> None:
+    hours = [0.0, 1200.0, 2400.0, 50000.0, 51200.0]
+    scale = timeline.Scale(hours)
+    assert [round(scale.x(when)) for when in (hours[0], hours[-1])] == [0, 100]
+    assert scale.x(hours[3]) - scale.x(hours[2]) < 5
+    drawn = [scale.x(when) for when in hours]
+    assert drawn == sorted(drawn)
+
+
+@pytest.mark.parametrize("times", [[], [5.0], [5.0, 5.0], [n * 1e5 for n in range(100)]])
+def test_every_time_is_on_the_page(times: list[float]) -> None:
+    scale = timeline.Scale(times)
+    assert all(0 <= scale.x(when) <= 100 for when in [*times, 0.0, 1e12])
+
+
+def test_what_other_clones_committed_is_told_with_its_age(repo: Repo, make_repo: object) -> None:
+    repo.edit("S1", "a", changed(), fields={"model": "gpt-5.5"})
+    repo.commit("S1")
+    record = repo.ralph("export", "--format", "agent-trace").text
+    folder = repo.state / "fleet"
+    folder.mkdir()
+    (folder / "fleet.json").write_text('{"writer": "aaaaaaaaaaaaaaaa"}')
+    (folder / "aaaaaaaaaaaaaaaa.jsonl").write_text(record)
+    assert "Elsewhere" not in checked(repo.ralph("report").text).data
+    (folder / "0123456789abcdef.jsonl").write_text(record)
+    found = checked(repo.ralph("report").text).data
+    part = found[found.index("Elsewhere in the fleet") :]
+    assert "generic openai/gpt-5.5" in part
+    assert "log of 0123456789abcdef, read just now" in part
+
+
+def test_open_hands_the_page_to_gits_browser(repo: Repo, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    repo.git("config", "web.browser", "ours")
+    repo.git("config", "browser.ours.cmd", f"printf '%s\\n' >{seen}")
+    repo.edit("S1", "a", changed())
+    assert repo.ralph("report", "--open").out == b""
+    shown = seen.read_text().strip()
+    assert shown == str(repo.state / "report.html")
+    checked(Path(shown).read_text())
+    repo.ralph("report", "--open", "-o", str(tmp_path / "mine.html"))
+    assert seen.read_text().strip() == str(tmp_path / "mine.html")
+
+
+def test_open_without_a_browser_says_where_the_page_is(repo: Repo) -> None:
+    repo.git("config", "web.browser", "ours")
+    repo.git("config", "browser.ours.cmd", "false")
+    repo.edit("S1", "a", changed())
+    said = repo.ralph("report", "--open", code=1).said
+    assert f"no browser could be started; the page is in '{repo.state / 'report.html'}'" in said
+    assert "git config --global web.browser <browser>" in said
 
 
 def test_a_thousand_edits_are_gathered() -> None:
@@ -166,6 +250,34 @@ def test_looked_at_in_a_browser(tmp_path: Path, environ: dict[str, str]) -> None
     assert b"<script" not in said.stdout
     assert b"<img" not in said.stdout
     assert _colours(shot) > 20, "the page is blank"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 768, 1400, 1920])
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_stands_out_of_the_page_at_any_width(
+    width: int, dark: bool, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """Measured by the browser itself: a copy of the page with a script of the test's in it."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("NOT LOOKED AT: no chromium")
+    facts = much(1000)
+    facts.lanes.append(Lane("f" * 120, "a" * 80, "live", 1000.0, None))
+    facts.edits.append(Edit(1700.0, "f" * 120, "x" * 200 + "/" + "y" * 100, "edit", "", ""))
+    script = "<script>document.body.dataset.wide=document.documentElement.scrollWidth+'/'+innerWidth</script>"
+    text = re.sub(r"<meta http-equiv=[^>]*>", "", page.render(facts)).replace("</body>", script + "</body>")
+    target = tmp_path / "report.html"
+    target.write_text(text)
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+             f"--user-data-dir={tmp_path}/profile", f"--window-size={width},900", "--dump-dom",
+             *(["--blink-settings=preferredColorScheme=0"] if dark else [])]  # fmt: skip
+    said = subprocess.run(
+        [browser, *flags, target.as_uri()], env=environ, capture_output=True, timeout=120, check=True
+    )
+    found = re.search(rb'data-wide="(\d+)/(\d+)"', said.stdout)
+    assert found, said.stderr
+    assert int(found[1]) <= int(found[2])
 
 
 def _colours(png: Path) -> int:

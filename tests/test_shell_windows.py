@@ -11,7 +11,7 @@ from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import shellwatch
 from gitralph.hook.shellwatch import Picture
 from gitralph.journal import shell
-from gitralph.journal.shell import Row, Window
+from gitralph.journal.shell import ChangedPath, Window
 
 A, B = ("a" * 40, "100644"), ("b" * 40, "100644")
 
@@ -43,7 +43,7 @@ def test_order_is_the_order_of_lines(lay: Layout) -> None:
         _open("3", "S1"), {"close": "2", "rows": None, "late": True}, {"close": "nobody", "rows": []},
     )  # fmt: skip
     first, second, third = shell.read(lay)
-    assert first.rows == {b"p": Row(None, A, None), b"q": Row(A, (None, None), "c" * 40)}
+    assert first.rows == {b"p": ChangedPath(None, A, None), b"q": ChangedPath(A, (None, None), "c" * 40)}
     assert (second.rows, second.late) == (None, True)
     assert third.closed is None
     assert first.overlaps(second)
@@ -53,7 +53,7 @@ def test_order_is_the_order_of_lines(lay: Layout) -> None:
 
 
 def test_who_may_have_made_a_change() -> None:
-    change = Row(None, A, None)
+    change = ChangedPath(None, A, None)
     assert Window("S", 0, closed=1, rows={b"p": change}).may_have_made(b"p", change)
     assert not Window("S", 0, closed=1, rows={}).may_have_made(b"p", change)
     assert Window("S", 0, closed=1).may_have_made(b"p", change)  # blind
@@ -73,7 +73,7 @@ def test_differences_between_two_pictures() -> None:
         "new": ["=", list(B), None],
         "big": [["?", None], ["?", None], "x"],  # too large to tell: never offered, may contest
     }
-    assert not Row(("?", None), ("?", None), "x").is_known
+    assert not ChangedPath(("?", None), ("?", None), "x").is_known
 
 
 values = st.recursive(

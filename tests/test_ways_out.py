@@ -412,7 +412,7 @@ class _Walk:
             head = there.git("for-each-ref")
             code, said = _type(there, hint)
             assert code == 0, f"{[*trail, hint]}: {code}\n{said}\nafter:\n{done.said}"
-            if not hint.startswith("git ralph commit --session S1 "):
+            if not hint.startswith(f"git ralph commit --session {repo.called('S1')} "):
                 self.follow(there, after, [*trail, hint])
             elif not self.may_end_with_nothing:
                 assert there.git("for-each-ref") != head, f"{[*trail, hint]} committed nothing\n{said}"

@@ -1,30 +1,41 @@
 # shellcheck shell=bash
 # Bash completion of git ralph, for git's own completion to find: installed as
-# share/bash-completion/completions/git-ralph, it defines _git_ralph. Words come from this file, session
-# ids from the repository's state folder.
+# share/bash-completion/completions/git-ralph, it defines _git_ralph. Words come from this file, names
+# of sessions from the repository's state folder.
 
 # command:its options; an option that takes a value ends with =
 __git_ralph_table='
-commit:--session= --plan= --task= --message= --file= --edit --trailer= --author= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --json --porcelain --quiet -z
-status:--session= --json --porcelain -z
-diff:--session= --stat
+commit:--session= --plan= --task= --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z
+status:--session= --short --watch --prompt --json --porcelain -s -z
+top:--session=
+diff:--session= --nobody --stat --name-only
 why:--json
+blame:--porcelain --json
+log:--session= --agent= --since= --max-count= --patch --json -n -p
+uncommit:--session= --json
+restore:--session= --dry-run --json
+undo:--session= --call= --last= --redo --skip-entangled --dry-run --json
 assign:--to= --patch --json -p
-session:start list show end
+prove:--json
+session:start list show rename end
 session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
-session-list:--json
+session-list:--all --json
 session-show:--json
+session-rename:
 session-end:
-run:--prompt= --bead= --agent= --jobs= --worktree --max-iterations= --max-tasks= --verify= --promise= --include-entangled --resume --dry-run --json -p -j
+run:--prompt= --bead= --agent= --jobs= --worktree --max-iterations= --max-tasks= --verify= --promise= --include-entangled --prove --no-prove --subject= --max-time= --task-timeout= --check-timeout= --require-change --keep-going --from= --resume --dry-run --json -p -j
 run-start:
 run-resume:--run= --json
 run-list:--json
 run-end:--run=
+run-skip:--run=
+run-logs:--run= --follow -f
 plan:use show
 plan-use:
 plan-show:--json
 events:--run= --file= --topic= --last= --follow --cursor= --json --jsonl --strict -f
-report:--run= --output= -o
+report:--run= --output= --open -o
+export:--format= --write-notes
 worktree:add list path lock unlock merge remove restore spawn
 worktree-add:--base= --session= --take-over --json
 worktree-list:--json --porcelain -z
@@ -35,11 +46,20 @@ worktree-merge:--into= --no-ff --json
 worktree-remove:--force -f --session= --json
 worktree-restore:--json
 worktree-spawn:--policy= --agent-type= --max-iterations= --promise= --restart --session=
-install:--agent= --user --project --guard
-uninstall:--agent= --user --project --guard
+fleet:join claim claims release land sync status setup
+fleet-join:--branch-form
+fleet-claim:--json
+fleet-claims:--json
+fleet-release:
+fleet-land:--into= --json
+fleet-sync:--beat --json
+fleet-status:--json
+fleet-setup:--refspec
+install:--agent= --user --project --guard --instructions
+uninstall:--agent= --user --project --guard --instructions
 doctor:--json
 demo:--keep
-gc:--dry-run -n
+gc:--auto --dry-run -n
 env:
 help:
 emit:--run= --file= --json
@@ -60,12 +80,11 @@ __git_ralph_words() {
 
 __git_ralph_sessions() {
 	local folder file
-	folder=$(git rev-parse --git-common-dir 2>/dev/null)/ralph-sessions
-	for file in "$folder"/*.json; do
-		[ -e "$file" ] || continue
+	folder=$(git rev-parse --git-common-dir 2>/dev/null)/ralph-sessions/names
+	for file in "$folder"/[a-z]*; do
 		file=${file##*/}
-		file=${file%.json}
-		printf '%s\n' "${file%%\~*}"
+		case $file in *.* | '[a-z]*') continue ;; esac
+		printf '%s\n' "$file"
 	done
 }
 
@@ -112,8 +131,8 @@ _git_ralph() {
 		elif [ -z "$sub" ]; then
 			case $command:$word in
 			*:-*) ;;
-			session:* | plan:* | worktree:*) sub=$word ;;
-			run:start | run:resume | run:list | run:end) sub=$word ;;
+			session:* | plan:* | worktree:* | fleet:*) sub=$word ;;
+			run:start | run:resume | run:list | run:end | run:skip | run:logs) sub=$word ;;
 			esac
 		fi
 	done
@@ -142,11 +161,12 @@ _git_ralph() {
 	--env) __git_ralph_reply 'sh json' "$value" && return ;;
 	esac
 	case $command:$sub:$cur in
-	session:*:-* | plan:*:-* | worktree:?*:-* | run:?*:-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" && return ;;
-	session::* | plan::* | worktree::*) __git_ralph_reply "$(__git_ralph_words "$command")" && return ;;
-	session:show:* | session:end:*) __git_ralph_reply "$(__git_ralph_sessions)" && return ;;
+	session:*:-* | plan:*:-* | fleet:?*:-* | worktree:?*:-* | run:?*:-*) __git_ralph_reply "$(__git_ralph_words "$command-$sub")" && return ;;
+	session::* | plan::* | fleet::* | worktree::*) __git_ralph_reply "$(__git_ralph_words "$command")" && return ;;
+	session:show:* | session:rename:* | session:end:*) __git_ralph_reply "$(__git_ralph_sessions)" && return ;;
 	session:*) return ;;
-	worktree:*) __git_ralph_reply "$(__git_ralph_beads)" && return ;;
+	fleet:join:*) __git_ralph_reply "$(git remote 2>/dev/null)" && return ;;
+	fleet:claim:* | fleet:release:* | fleet:land:* | worktree:*) __git_ralph_reply "$(__git_ralph_beads)" && return ;;
 	run::-*) ;;
 	run::*)
 		__git_ralph_reply 'start resume list end'

@@ -6,6 +6,10 @@ git's rules for a branch, since it names a branch, a folder and a file.
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import hashlib
+
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _REST = _FIRST | frozenset("._-")
 # A name on disk may have 255 bytes (ext4, APFS, NTFS) and gets suffixes and a digest.
@@ -17,18 +21,36 @@ def is_valid(text: str) -> bool:
     return 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
 
 
-def digest(data: bytes) -> str:
-    """SHA-1 of ``data`` in hex, without the start-up cost of hashlib; by it where it is loaded."""
-    hashlib = sys.modules.get("hashlib")
-    if hashlib is not None:  # several times as fast
-        fast: str = hashlib.sha1(data, usedforsecurity=False).hexdigest()
-        return fast
+# OpenSSL's SHA-1 is several times as fast as Python's own, but loading it costs as much as hashing this.
+_WORTH_LOADING = 1 << 20
+
+
+def hasher(size: int) -> "hashlib._Hash":
+    """A SHA-1 to be fed with ``size`` bytes, without the start-up cost of hashlib where that does not pay."""
+    if "hashlib" in sys.modules or size >= _WORTH_LOADING:
+        import hashlib
+
+        return hashlib.sha1(usedforsecurity=False)
     try:
         from _sha1 import sha1  # type: ignore[import-not-found]
     except ImportError:  # built without it: hashlib has the same function
         from hashlib import sha1
-    found: str = sha1(data).hexdigest()
-    return found
+    made: hashlib._Hash = sha1()
+    return made
+
+
+def digest(data: "bytes | bytearray | memoryview") -> str:
+    """SHA-1 of ``data`` in hex."""
+    made = hasher(len(data))
+    made.update(data)
+    return made.hexdigest()
+
+
+def hashed(session: str) -> str:
+    """How a session is called where others read it: ``s_`` and 14 hex digits of the SHA-256 of its id."""
+    from hashlib import sha256
+
+    return "s_" + sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:14]
 
 
 def safe_form(text: str) -> str:

@@ -131,6 +131,25 @@ def dumps(value: object) -> str:
     raise TypeError("cannot be written as JSON: " + type(value).__name__)
 
 
+def indented(value: object, depth: int = 0) -> str:
+    """``value`` as :func:`dumps` takes it, a member a line, for people: ``json.dumps(value, indent=1)``."""
+    if isinstance(value, (list, tuple)):
+        rows = [indented(item, depth + 1) for item in value]
+        first, last = "[]"
+    elif isinstance(value, dict):
+        rows = [f"{_quote(str(key))}: {indented(item, depth + 1)}" for key, item in value.items()]
+        first, last = "{}"
+    elif isinstance(value, float):
+        import json  # how it writes a number with a fraction; seldom needed
+
+        return json.dumps(value)
+    else:
+        return dumps(value)
+    if not rows:
+        return first + last
+    return first + "\n" + ",\n".join(" " * (depth + 1) + row for row in rows) + "\n" + " " * depth + last
+
+
 def line(fields: object) -> bytes:
     """One object as a line of a file: ASCII, in one piece, with its newline."""
     return dumps(fields).encode("ascii") + b"\n"

@@ -24,16 +24,24 @@ Deleting the folder forgets what is pending and harms nothing else.
 <session>.json      who a session is: agent, plan, task, bead, worktree, start, end
 <session>.files     manifest: the paths it changed, one a line, from the repository's root
 <session>.commits   what its commits took, one JSON line each
+names/<name>        which session people call so: its id
 <session>.patch     what a hook wants changed or changed in the commit alone; git apply brings it in
+finished/           the same three files of sessions that were over for a day; put away by gc
 edits/              one journal a path: every edit, by whom, before and after
 objects/            full texts the journals need (zlib)
 calls/              what a file held, or what was dirty, before a tool call
 shells.jsonl        shell commands of agents: when they began and ended, what changed meanwhile
 intents/            commits about to land; normally empty
+narrowed/           plain git commits that the guard narrowed and git is making; normally empty
 events-*.jsonl      what happened in one run, one JSON line each; events.jsonl when there is no run
 current-events      the events file of the current run
 current-plan        the plan that git ralph run takes without an argument
 runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
+runs/<run>/         what its agents and checks printed, one file a task
+fleet/              what other clones of the remote work on and made; objects/ of it may be deleted
+report.html         the page that git ralph report --open showed last
+proofs/             which trees passed which command, and when
+prove/, scratch/    worktrees of our own, for proofs and for hooks
 cursors/            how far a named reader has read
 beads/<bead>.json   a work item: worktree, branch, base, owner, loop
 merges/             merges of a bead about to land; normally empty
@@ -74,9 +82,37 @@ class Layout:
     def manifest(self, session: str) -> str:
         return f"{self.own}/{self.stem(session)}.files"
 
+    @property
+    def finished(self) -> str:
+        """What gc put away of sessions that are over; for questions about the past alone."""
+        return self.top + "/finished"
+
+    def finished_record(self, session: str) -> str:
+        return f"{self.finished}/{self.stem(session)}.json"
+
+    def finished_commits(self, session: str) -> str:
+        return f"{self.finished}/{self.stem(session)}.commits"
+
+    def finished_manifest(self, session: str) -> str:
+        """Of this worktree; no id of a session has an @."""
+        where = "" if self.token == MAIN else f"@{self.token}"
+        return f"{self.finished}/{self.stem(session)}{where}.files"
+
     def patch(self, session: str) -> str:
         """What a repository hook wants changed, to be applied by hand."""
         return f"{self.own}/{self.stem(session)}.patch"
+
+    @property
+    def names(self) -> str:
+        return self.top + "/names"
+
+    def name(self, name: str) -> str:
+        """The file that says which session has a name."""
+        return f"{self.names}/{name}"
+
+    def last_number(self, stem: str) -> str:
+        """The number given last to a session of an agent; no name, as a name has no dot."""
+        return f"{self.names}/{stem}.last"
 
     def journal(self, path: bytes) -> str:
         return f"{self.own}/edits/{path_key(path)}.jsonl"
@@ -127,6 +163,10 @@ class Layout:
         return self.top + "/intents"
 
     @property
+    def narrowed(self) -> str:
+        return self.top + "/narrowed"
+
+    @property
     def tmp(self) -> str:
         return self.top + "/tmp"
 
@@ -154,6 +194,50 @@ class Layout:
 
     def run_summary(self, run: str) -> str:
         return f"{self.top}/runs/{run}.md"
+
+    @property
+    def report(self) -> str:
+        """The page that ``git ralph report --open`` shows."""
+        return self.top + "/report.html"
+
+    @property
+    def proofs(self) -> str:
+        return self.top + "/proofs"
+
+    def proof(self, key: str) -> str:
+        """Where it is noted that a tree passed a command."""
+        return f"{self.proofs}/{key}.json"
+
+    def run_folder(self, run: str) -> str:
+        """What the calls of a run printed, and what its tasks began with."""
+        return f"{self.top}/runs/{run}"
+
+    @property
+    def fleet(self) -> str:
+        """Everything that has to do with other clones."""
+        return self.top + "/fleet"
+
+    @property
+    def fleet_record(self) -> str:
+        """There while the repository is in a fleet."""
+        return self.fleet + "/fleet.json"
+
+    @property
+    def fleet_objects(self) -> str:
+        """Git objects of claims and logs: none of them is in the repository's own store."""
+        return self.fleet + "/objects"
+
+    @property
+    def fleet_due(self) -> str:
+        """An empty file; its time of change is when the next beat is due."""
+        return self.fleet + "/due"
+
+    def fleet_file(self, name: str) -> str:
+        return f"{self.fleet}/{name}.json"
+
+    def fleet_log(self, writer: str) -> str:
+        """What a member published, one Agent Trace record a line."""
+        return f"{self.fleet}/{writer}.jsonl"
 
     def cursor(self, name: str) -> str:
         return f"{self.top}/cursors/{self.stem(name)}.json"

@@ -6,6 +6,11 @@ must agree before a session counts as live. It is advice for people; nothing is 
 
 import os
 
+from gitralph.base import nul
+
+# A hook framework may stand between git and us, a shell or two below it.
+_FAR = 12
+# Who stands between an agent and us: the shell it runs its tool in, and git when a hook of git's calls us.
 _PASSED_OVER = frozenset(["sh", "bash", "dash", "zsh", "ash", "ksh", "git", "git-ralph", "env"])
 
 
@@ -42,6 +47,8 @@ def identity(pid: int) -> dict[str, object] | None:
 def ancestor(pass_over: frozenset[str] = _PASSED_OVER) -> dict[str, object] | None:
     """The nearest ancestor that is not a shell or git itself: the agent, as far as we can tell."""
     pid = os.getppid()
+    # Far enough for a shell in a shell in git; without a bound, a loop of pids in a damaged /proc would
+    # hang.
     for _ in range(8):
         found = _stat(pid)
         if found is None or pid <= 1:
@@ -50,6 +57,54 @@ def ancestor(pass_over: frozenset[str] = _PASSED_OVER) -> dict[str, object] | No
             return {"pid": pid, "start": found[2], "boot": boot_id()}
         pid = found[1]
     return None
+
+
+def above(name: str) -> dict[str, object] | None:
+    """The nearest ancestor of that name, None where there is none or /proc does not tell."""
+    pid = os.getppid()
+    for _ in range(_FAR):
+        found = _stat(pid)
+        if found is None or pid <= 1:
+            return None
+        if found[0] == name:
+            return {"pid": pid, "start": found[2], "boot": boot_id()}
+        pid = found[1]
+    return None
+
+
+def named(name: str) -> list[int] | None:
+    """Every process of that name that runs; None where /proc does not tell."""
+    try:
+        pids = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    except OSError:
+        return None
+    found = [pid for pid in pids if (said := _stat(pid)) is not None and said[0] == name]
+    return found if pids else None
+
+
+def is_running(kept: object) -> bool:
+    """As :func:`is_alive`, a process of that id being enough where nobody can tell more."""
+    alive = is_alive(kept)
+    if alive is not None:
+        return alive
+    if not isinstance(kept, dict) or type(kept.get("pid")) is not int:
+        return False
+    try:
+        os.kill(kept["pid"], 0)  # signal 0 asks without sending (POSIX kill)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass  # somebody else's
+    return True
+
+
+def words(pid: int) -> list[bytes] | None:
+    """The command line of a process, None where /proc does not tell."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return nul.rows(file.read(1 << 20))
+    except OSError:
+        return None
 
 
 def is_alive(kept: object) -> bool | None:

@@ -74,6 +74,14 @@ def line_form(path: bytes) -> bytes:
     return c_quote(path, high=False)
 
 
+def text_form(path: bytes) -> str:
+    """``path`` as text for other programs: as it is where it is UTF-8, else quoted as git prints it."""
+    try:
+        return path.decode("utf-8")
+    except UnicodeDecodeError:
+        return c_quote(path).decode("ascii")
+
+
 def is_control(char: str) -> bool:
     """True for what could command a terminal or turn its text around: C0, C1 and bidi controls."""
     code = ord(char)

@@ -5,6 +5,7 @@ path.c, with both ``core.protectHFS`` and ``core.protectNTFS`` on. ``tests/test_
 with git itself.
 """
 
+# The code points that HFS+ drops when it compares names (next_hfs_char in git's utf8.c).
 _HFS_IGNORED = frozenset([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 # PATH_MAX of Linux, its NUL included: nothing longer can be opened in one call.
 _LIMIT = 4096
@@ -46,6 +47,8 @@ def _hfs_dotgit(name: bytes) -> bool:
 def _bad_name(name: bytes) -> bool:
     if name in (b"", b".", b".."):
         return True
+    # Only these can begin a spelling of `.git`: itself, `git~1`, and the first bytes of what HFS+ ignores
+    # in UTF-8. It spares ordinary names the two tests.
     if name[:1] in (b".", b"g", b"G", b"\xe2", b"\xef"):
         return _ntfs_dotgit(name) or _hfs_dotgit(name)
     return False

@@ -4,17 +4,15 @@ import os
 import re
 import sys
 
-import click
-
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
-from gitralph.commit.uncommitted import dirty_paths
 from gitralph.context import Context
-from gitralph.query import why
+from gitralph.git.uncommitted import dirty_paths
+from gitralph.query import reading
 from gitralph.session import assign as assigning
 from gitralph.session import session_choice
-from gitralph.session.assign import Found, Lines, Result, Unrecorded, Wanted
+from gitralph.session.assign import Assigned, Lines, Unowned, Unrecorded, Wanted
 
 _USAGE = "git ralph assign --to <session> [-p] [--] <path>[:<first>[-<last>]]..."
 _CONTEXT = 3
@@ -29,10 +27,10 @@ d - do not assign this hunk or any of the later hunks in the file
 
 
 @options.command("assign")
-@click.option("--to", "session", metavar="<session>", help="The session whose the lines shall be.")
-@click.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
+@options.option("--to", "session", metavar="<session>", help="The session whose the lines shall be.")
+@options.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
 @options.as_json
-@click.argument("places", nargs=-1, type=click.UNPROCESSED, metavar="[--] <path>[:<first>[-<last>]]...")
+@options.argument("places", nargs=-1, type=options.UNPROCESSED, metavar="[--] <path>[:<first>[-<last>]]...")
 def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...]) -> None:
     """Give a session lines that nobody recorded: a person's, a formatter's, a shell command's."""
     if session is None or not places:
@@ -47,11 +45,11 @@ def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...
         result = assigning.assign(ctx, found, _wanted(ctx, places), pick)
     except RalphError as error:
         if as_json:
-            refused = Result("refused", session, notes=[error.message])
+            refused = Assigned("refused", session, notes=[error.message])
             refused.left = list(error.left) if isinstance(error, Refused) else []  # type: ignore[arg-type]
-            output.as_json(_document(refused))
+            output.as_json(_document(ctx, refused))
         raise
-    _show(result, as_json)
+    _show(ctx, result, as_json)
 
 
 # --- what was typed ---
@@ -64,9 +62,9 @@ def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
         name, lines = _split(typed)
         folder = os.path.isdir(name) and not os.path.islink(name) and not os.path.lexists(f"{name}/.git")
         if lines is None and (folder or os.path.realpath(name) == ctx.repo.root):
-            paths = dirty_paths(ctx, typed=[f":(literal){name}"])
+            paths = dirty_paths(ctx.repo, ctx.config, typed=[f":(literal){name}"])
         else:
-            paths = [why.tree_path(ctx, name)]
+            paths = [reading.tree_path(ctx, name)]
         for path in paths:
             old = out.get(path, [])
             out[path] = None if lines is None or old is None else [*old, lines]
@@ -97,7 +95,7 @@ class _Asker:
         self.color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
         self.done = False
 
-    def __call__(self, found: Found, changes: list[Unrecorded]) -> list[Unrecorded]:
+    def __call__(self, found: Unowned, changes: list[Unrecorded]) -> list[Unrecorded]:
         hunks: list[list[Unrecorded]] = []
         for one in changes:
             if hunks and one.line <= hunks[-1][-1].line + 1:
@@ -134,7 +132,7 @@ class _Asker:
             if answer:
                 sys.stdout.write(_HELP)
 
-    def _show(self, found: Found, hunk: list[Unrecorded]) -> None:
+    def _show(self, found: Unowned, hunk: list[Unrecorded]) -> None:
         lines = (found.content.data or b"").split(b"\n")[: found.count]
         first, last = max(hunk[0].line - _CONTEXT, 1), min(hunk[-1].line + _CONTEXT, len(lines))
         by_line = {one.line: one for one in hunk}
@@ -158,27 +156,28 @@ class _Asker:
 # --- what is said ---
 
 
-def _show(result: Result, as_json: bool) -> None:
+def _show(ctx: Context, result: Assigned, as_json: bool) -> None:
     if as_json:
-        output.as_json(_document(result))
+        output.as_json(_document(ctx, result))
     elif result.status == "nothing":
-        output.say(f"nothing to assign to session '{result.session}'")
+        output.say(f"nothing to assign to session '{ctx.called(result.session)}'")
     for path, lines in result.paths.items() if not as_json else ():
         where = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
         word = "" if not where else " line " if len(lines) == 1 and lines[0][0] == lines[0][1] else " lines "
-        output.say(f"'{shown(path)}'{word}{where}: now session '{result.session}'s")
+        output.say(f"'{shown(path)}'{word}{where}: now session '{ctx.called(result.session)}'s")
     for note in result.notes:
         output.note(note)
 
 
-def _document(result: Result) -> dict[str, object]:
+def _document(ctx: Context, result: Assigned) -> dict[str, object]:
     return {
         "status": result.status,
         "session": result.session,
+        "name": ctx.called(result.session) if result.session else None,
         "paths": [
             {"path": output.text(path), "lines": [list(one) for one in lines]}
             for path, lines in result.paths.items()
         ],
-        "left": output.left_json(result.left),
+        "left": output.left_json(ctx.layout, result.left),
         "notes": result.notes,
     }

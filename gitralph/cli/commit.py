@@ -3,19 +3,22 @@
 import os
 import sys
 
-import click
-
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli import options, output
+from gitralph.cli import environ, options, output
 from gitralph.commit import commit as committing
 from gitralph.commit import recover
-from gitralph.commit.advice import describe
 from gitralph.commit.commit import Request, Result
+from gitralph.commit.decision import STALE
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.pathspecs import matcher
 from gitralph.context import Context
-from gitralph.session import session_choice
+from gitralph.git import refs
+from gitralph.session import crowd, session_choice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.prove.judge import Judge
 
 
 def _message_file(name: str) -> bytes:
@@ -30,23 +33,28 @@ def _message_file(name: str) -> bytes:
 
 @options.command("commit")
 @options.session
-@click.option("--plan", metavar="<p>", help="With --task: the session of that plan's task.")
-@click.option("--task", metavar="<n>", help="With --plan: the number of the task.")
-@click.option("-m", "--message", "messages", multiple=True, metavar="<msg>", help="A paragraph.")
-@click.option("-F", "--file", "message_file", metavar="<file>", help="Read the message; - is stdin.")
-@click.option("-e", "--edit", is_flag=True, help="Open the editor on the message.")
-@click.option("--trailer", "trailers", multiple=True, metavar="<t>", help="Add a trailer.")
-@click.option("--author", metavar="<a>", help="Override the author.")
-@click.option("--dry-run", is_flag=True, help="Say what would be committed; write nothing.")
-@click.option("--skip-entangled", is_flag=True, help="Leave what cannot be separated.")
-@click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
-@click.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
-@click.option("--with-shell", is_flag=True, help="Take what only our shell commands changed.")
-@click.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
+@options.option("--plan", metavar="<p>", help="With --task: the session of that plan's task.")
+@options.option("--task", metavar="<n>", help="With --plan: the number of the task.")
+@options.option("-m", "--message", "messages", multiple=True, metavar="<msg>", help="A paragraph.")
+@options.option("-F", "--file", "message_file", metavar="<file>", help="Read the message; - is stdin.")
+@options.option("-e", "--edit", is_flag=True, help="Open the editor on the message.")
+@options.option("--trailer", "trailers", multiple=True, metavar="<t>", help="Add a trailer.")
+@options.option("--author", metavar="<a>", help="Override the author.")
+@options.option("--amend", is_flag=True, help="Replace HEAD's commit, if it is this session's.")
+@options.option("--fixup", metavar="<commit>", help="A commit to be squashed into that one.")
+@options.option("--dry-run", is_flag=True, help="Say what would be committed; write nothing.")
+@options.option("--skip-entangled", is_flag=True, help="Leave what cannot be separated.")
+@options.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
+@options.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
+@options.option("--with-shell", is_flag=True, help="Take what only our shell commands changed.")
+@options.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
+@options.option("--prove", metavar="<cmd>", help="Commit only what passes this on its own tree.")
+@options.option("--no-prove", is_flag=True, help="Prove nothing, whatever ralph.prove says.")
+@options.option("--explain", is_flag=True, help="Where it fails, find whose uncommitted lines it needs.")
 @options.as_json
-@click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
+@options.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@options.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 @options.paths
 def commit(
     session: str | None,
@@ -57,12 +65,17 @@ def commit(
     edit: bool,
     trailers: tuple[str, ...],
     author: str | None,
+    amend: bool,
+    fixup: str | None,
     dry_run: bool,
     skip_entangled: bool,
     include_entangled: bool,
     whole_file: bool,
     with_shell: bool,
     no_verify: bool,
+    prove: str | None,
+    no_prove: bool,
+    explain: bool,
     as_json: bool,
     stable: bool,
     zero: bool,
@@ -76,24 +89,98 @@ def commit(
     texts = [os.fsencode(text) for text in messages]
     if message_file is not None:
         texts = [_message_file(message_file)]
+    if amend and fixup is not None:
+        raise UsageError("options --amend and --fixup exclude each other")
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
+    if prove is not None and no_prove:
+        raise UsageError("options --prove and --no-prove exclude each other")
     ctx = options.context(create=not dry_run)
+    wishes = {
+        "--dry-run": dry_run, "--skip-entangled": skip_entangled, "--include-entangled": include_entangled,
+        "--whole-file": whole_file, "--with-shell": with_shell,
+    }  # fmt: skip
+    flags = {"-e": edit, "--amend": amend, "--no-verify": no_verify}
+    edit = edit or _wants_editor(ctx, bool(texts) or amend or fixup is not None or dry_run or show.is_quiet)
     try:
-        found = _chosen(ctx, session, plan, task)
+        judge = None if no_prove else _judge(ctx, prove, explain, quiet)
+        valued = {"-m": messages, "-F": message_file, "--trailer": trailers, "--author": author,
+                  "--fixup": fixup, "--prove": prove}  # fmt: skip
+        again = (*(name for name, given in flags.items() if given), *_again(valued))
+        wished = [name for name, given in wishes.items() if given]
+        found = _chosen(
+            ctx, session, plan, task, amend, [*wished, *again, *(["--", *paths] if paths else [])]
+        )
         match = matcher(ctx, paths)
         if found is None:
-            show.result(Result("nothing", None), options.quote_high(ctx))
+            show.result(ctx, Result("nothing", None))
+            show.beside(ctx, Result("nothing", None), messages, paths)
             return
         request = Request(
             found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
             not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match, paths,
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match, paths, judge,
+            amend, fixup, again,
         )  # fmt: skip
-        result = committing.dry_run(ctx, request) if dry_run else committing.commit(ctx, request)
+        commits = committing.dry_run if dry_run else committing.commit
+        if judge is None:
+            result = commits(ctx, request)
+        else:
+            from gitralph.cli import signals
+
+            with signals.stopped_like_by_hand():
+                result = commits(ctx, request)
     except RalphError as error:
-        show.failure(error, session)
+        if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
+            from gitralph.takeback import ways_back
+
+            error.hints = (*ways_back.after_refusal(ctx, error.left), *error.hints)  # type: ignore[arg-type]
+        show.failure(ctx, error, session)
         raise
-    show.result(result, options.quote_high(ctx))
+    if result.silent:
+        from gitralph.session import transcript_claims
+
+        result = transcript_claims.explained(ctx, found, result)
+    show.result(ctx, result)
+    if result.status == "nothing":
+        show.beside(ctx, result, messages, paths)
+    elif result.status == "committed":
+        crowd.put_away_if_due(ctx)
+
+
+def _again(valued: dict[str, tuple[str, ...] | str | None]) -> list[str]:
+    """Options to be typed again with their values; none that no line can hold, and no stdin."""
+    words = []
+    for name, given in valued.items():
+        for one in given if isinstance(given, tuple) else [given]:
+            if one is not None and one.isprintable() and (name, one) != ("-F", "-"):
+                words += [name, one]
+    return words
+
+
+def _wants_editor(ctx: Context, told: bool) -> bool:
+    """A person at a terminal who gave no message writes it, as with git; an agent gets one made for it."""
+    at_terminal = environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)
+    return at_terminal and not told and not session_choice.is_agent(ctx.environ)
+
+
+def _judge(ctx: Context, given: str | None, explain: bool, quiet: bool) -> "Judge | None":
+    """Who proves the commit, None where nothing is to be proved: ``--prove`` or ``ralph.prove``."""
+    text = given if given is not None else ctx.config.get("ralph.prove")
+    if text is None or (given is None and not text):
+        if explain:
+            raise UsageError(
+                "--explain needs a command to prove with", "git ralph commit --explain --prove <cmd>"
+            )
+        return None
+    if not text.strip():
+        raise UsageError("the command to prove with is empty")
+    from gitralph.cli import proving
+    from gitralph.prove.judge import Judge
+    from gitralph.prove.results import ProofCommand
+
+    passing = None if quiet else proving.Passing()
+    command = ProofCommand.shell(text, proving.folder(ctx))
+    return Judge(ctx, proving.prover(ctx, passing), command, output.note, explain)
 
 
 def _check_words(
@@ -115,21 +202,41 @@ def _check_words(
         raise UsageError("--session and --plan exclude each other")
 
 
-def _chosen(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
-    """The session to commit; where there is none, what a crash left behind is settled all the same."""
+def _chosen(
+    ctx: Context, session: str | None, plan: str | None, task: str | None, amend: bool, rest: list[str]
+) -> str | None:
+    """The session to commit; where there is none, what a crash left behind is settled all the same.
+
+    ``rest`` are the other words that were typed: hints that name a session repeat them.
+    """
     found = None
     try:
-        found = _session(ctx, session, plan, task)
+        found = _session(ctx, session, plan, task, amend)
+    except Refused as error:
+        import shlex  # brings re, and most commits are not refused here
+
+        start, more = session_choice.COMMIT.partition("{}")[0], shlex.join(rest)
+        error.hints = tuple(f"{one} {more}".rstrip() if one.startswith(start) else one for one in error.hints)
+        raise
     finally:
         if found is None:
             recover.heal(ctx)
     return found
 
 
-def _session(ctx: Context, session: str | None, plan: str | None, task: str | None) -> str | None:
+def _session(
+    ctx: Context, session: str | None, plan: str | None, task: str | None, amend: bool
+) -> str | None:
     if plan is not None and task is not None:
         return session_choice.by_task(ctx.layout, plan, task)
-    return session_choice.for_writing(ctx, session)
+    found = session_choice.for_writing(ctx, session)
+    if found is None and amend:  # another message for its last commit is work of a session that has none
+        head = refs.read_head(ctx.repo).oid
+        from gitralph.commit import own_commit
+
+        made_by = own_commit.makers(ctx, head) if head else []
+        found = made_by[0] if len(made_by) == 1 else None
+    return found
 
 
 class _Show:
@@ -142,23 +249,37 @@ class _Show:
         self.quiet = quiet
         self.dry = dry
 
-    def failure(self, error: RalphError, session: str | None) -> None:
+    @property
+    def is_quiet(self) -> bool:
+        """True where a program reads the answer, or nobody does."""
+        return self.json or self.stable or self.quiet
+
+    def failure(self, ctx: Context, error: RalphError, session: str | None) -> None:
         if self.json:
             left = error.left if isinstance(error, Refused) else ()
-            document = _document(Result("refused", session))
-            document["left"] = output.left_json(left)  # type: ignore[arg-type]
+            document = _document(ctx, Result("refused", session))
+            document["left"] = output.left_json(ctx.layout, left)  # type: ignore[arg-type]
             document["notes"] = [error.message]
+            proof: dict[str, object] | None = getattr(error, "proof", None)
+            document |= {"proof": proof} if proof else {}
             output.as_json(document)
 
-    def result(self, result: Result, high: bool) -> None:
+    def result(self, ctx: Context, result: Result) -> None:
         if self.json:
-            output.as_json(_document(result))
+            output.as_json(_document(ctx, result))
         elif self.stable:
-            self._lines(result, high)
+            self._lines(result, options.quote_high(ctx))
         elif not self.quiet:
-            _sentences(result)
+            _sentences(ctx, result)
         if not self.quiet:
-            _chatter(result)
+            _chatter(ctx, result)
+
+    def beside(self, ctx: Context, result: Result, messages: tuple[str, ...], paths: tuple[str, ...]) -> None:
+        """After a commit of nothing: what is uncommitted all the same, and how that is committed."""
+        if not self.is_quiet:
+            from gitralph.cli import beside
+
+            beside.tell(ctx, result, messages, paths)
 
     def _lines(self, result: Result, high: bool) -> None:
         sys.stdout.write(f"{result.status} {result.commit or '-'}" + ("\0" if self.zero else "\n"))
@@ -170,40 +291,46 @@ class _Show:
             output.paths([left.path], self.zero, high)
 
 
-def _document(result: Result) -> dict[str, object]:
+def _document(ctx: Context, result: Result) -> dict[str, object]:
     return {
         "status": result.status,
         "commit": result.commit,
         "ref": result.ref,
         "session": result.session,
+        "name": ctx.called(result.session) if result.session else None,
         "paths": [
             {"path": output.text(path), "change": letter, "how": result.how[path]}
             for path, letter in result.changes.items()
         ],
-        "left": output.left_json(result.left),
+        "left": output.left_json(ctx.layout, result.left),
         "notes": result.notes,
+        **({"proof": result.proof} if result.proof else {}),
     }
 
 
-def _sentences(result: Result) -> None:
+def _sentences(ctx: Context, result: Result) -> None:
     if result.status == "nothing":
-        output.say("nothing to commit for this session")
+        whose = f"session '{ctx.called(result.session)}'" if result.session else "any session"
+        output.say(f"nothing to commit for {whose}")
         return
     branch = (result.ref or "HEAD").removeprefix("refs/heads/")
     if result.status == "committed" and result.commit:
         output.say(f"[{branch} {result.commit[:7]}] {result.subject}")
     count = len(result.changes)
+    assert result.session is not None
     verb = "would be committed" if result.status == "dry-run" else "committed"
-    output.say(f" {count} path{'s' if count != 1 else ''} {verb} for session '{result.session}'")
+    output.say(f" {count} path{'s' if count != 1 else ''} {verb} for session '{ctx.called(result.session)}'")
     for path, letter in result.changes.items():
         output.say(f" {letter} {shown(path)}")
 
 
-def _chatter(result: Result) -> None:
+def _chatter(ctx: Context, result: Result) -> None:
     for note in result.notes:
         output.note(note)
     for left in result.left:
+        from gitralph.commit.advice import describe
+
         if left.reason != "unchanged":
-            output.chatter("note", "left out: " + describe(left))
+            output.chatter("note", "left out: " + describe(ctx.layout, left))
     for hint in result.hints:
         output.hint(hint)

@@ -8,14 +8,14 @@ import click
 from gitralph.base.errors import NO, OK
 from gitralph.cli import environ, options, output
 from gitralph.demo import play
-from gitralph.demo.play import Row, Scene
+from gitralph.demo.play import SceneRow, StoryScene
 from gitralph.demo.script import CLAUDE, HUMAN, PI
 
 _COLORS = {CLAUDE: "cyan", PI: "magenta", HUMAN: "yellow", "+": "green", "-": "red"}
 
 
 @options.command("demo")
-@click.option("--keep", is_flag=True, help="Keep the repository and print where it is.")
+@options.option("--keep", is_flag=True, help="Keep the repository and print where it is.")
 def demo(keep: bool) -> int:
     """Let two agents and a human edit one throw-away repository at once, commit each, and check it."""
     env = environ.snapshot()
@@ -29,7 +29,7 @@ def demo(keep: bool) -> int:
     return NO if faults else OK
 
 
-def _show(scene: Scene, color: bool) -> None:
+def _show(scene: StoryScene, color: bool) -> None:
     title = output.printable_lines(scene.title)
     sys.stdout.write((click.style(title, bold=True) if color else title) + "\n")
     if scene.command:
@@ -43,10 +43,10 @@ def _show(scene: Scene, color: bool) -> None:
     sys.stdout.flush()
 
 
-def _table(rows: list[Row], color: bool) -> None:
+def _table(rows: list[SceneRow], color: bool) -> None:
     widths = [max(map(len, column)) for column in zip(*(row.columns for row in rows), strict=True)]
     for row in rows:
         cells = [f"{cell:<{width}}" for cell, width in zip(row.columns, widths, strict=True)]
-        line = output.printable_lines("  ".join(cells).rstrip())
+        line = output.folded("  " + output.printable_lines("  ".join(cells).rstrip()))
         paint = _COLORS.get(row.who or "") if color else None
-        sys.stdout.write("  " + (click.style(line, fg=paint) if paint else line) + "\n")
+        sys.stdout.write((click.style(line, fg=paint) if paint else line) + "\n")

@@ -1,30 +1,78 @@
 """``git ralph diff``."""
 
-import click
+import os
 
+from gitralph.base.errors import UsageError
+from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
+from gitralph.cli.pager import pager
 from gitralph.commit import commit
 from gitralph.commit.advice import describe
+from gitralph.commit.decision import Left
 from gitralph.commit.pathspecs import matcher
-from gitralph.query.diff import render
+from gitralph.context import Context
+from gitralph.hook import sessionfile
+from gitralph.query.diff import Match, render, unrecorded
 from gitralph.session import session_choice
+
+NOBODY = "nobody"
 
 
 @options.command("diff")
 @options.session
-@click.option("--stat", is_flag=True, help="Show a diffstat instead of the patch.")
+@options.option("--nobody", is_flag=True, help="Show what no session recorded.")
+@options.option("--stat", is_flag=True, help="Show a diffstat instead of the patch.")
+@options.option("--name-only", "names", is_flag=True, help="Show only the paths.")
 @options.paths
-def diff(session: str | None, stat: bool, paths: tuple[str, ...]) -> None:
-    """Show exactly what commit would record."""
+def diff(session: str | None, nobody: bool, stat: bool, names: bool, paths: tuple[str, ...]) -> None:
+    """Show exactly what commit would record, or what nobody did."""
+    if stat and names:
+        raise UsageError("options --stat and --name-only exclude each other")
     ctx = options.context(create=False)
-    found = session_choice.for_reading(ctx, session)
-    names = [found] if found else session_choice.all_here(ctx.layout)
+    if session == NOBODY or (paths == (NOBODY,) and not os.path.lexists(NOBODY)):
+        session, paths, nobody = None, () if paths == (NOBODY,) else paths, True
+    if nobody and session is not None:
+        raise UsageError("options --session and --nobody exclude each other")
+    found = None if nobody else session_choice.for_reading(ctx, session)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
-    match = matcher(ctx, paths)
-    for name in names:
-        request = commit.Request(name, match=match)
-        result, text = render(ctx, request, stat=stat, color=color)
+    words = [f"--color={'always' if color else 'never'}"]
+    words += ["--stat"] if stat else ["--name-only"] if names else []
+    match, left = matcher(ctx, paths), list[Left]()
+    with pager(ctx, "diff"):
+        if nobody:
+            left, text = unrecorded(ctx, match, words)
+            output.raw(text)
+        else:
+            sessions = [found] if found else session_choice.all_here(ctx.layout)
+            left = _show(ctx, sessions, match, words, color)
+    for one in left:
+        if one.reason != "unchanged":
+            output.warn(describe(ctx.layout, one))
+
+
+def _show(
+    ctx: Context, sessions: list[str], match: Match | None, words: list[str], color: bool
+) -> list[Left]:
+    """Each session's patch, under its name where there may be several; returns what stays out."""
+    left: list[Left] = []
+    shown = 0
+    for session in sessions:
+        result, text = render(ctx, commit.Request(session, match=match), words)
+        left += result.left
+        refused = len({one.path for one in result.left if one.refuses})
+        if (text or refused) and len(sessions) > 1:
+            heading = _heading(ctx, session, refused)
+            line = output.painted(heading, "yellow", bold=True) if color else heading
+            output.raw((("\n" if shown else "") + line + "\n").encode())
+            shown += 1
         output.raw(text)
-        for left in result.left:
-            if left.reason != "unchanged":
-                output.warn(describe(left))
+    return left
+
+
+def _heading(ctx: Context, session: str, refused: int) -> str:
+    """A line that ``git apply`` passes over; it tells also of a session whose commit would be refused."""
+    agent = (sessionfile.read(ctx.layout, session) or {}).get("agent")
+    words = f"# session {ctx.called(session)}" + (f" ({agent})" if agent else "")
+    if refused:
+        words += f": commit would refuse {refused} path{'s' if refused != 1 else ''}"
+    return printable(words)

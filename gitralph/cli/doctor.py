@@ -36,18 +36,52 @@ def doctor(as_json: bool) -> int:
 
 
 def _show(report: Report, color: bool) -> None:
+    word, said = _verdict(report)
+    click.echo((click.style(word, fg="green" if report.ok else "red", bold=True) if color else word) + said)
+    absent = [one for one in report.verdicts if _is_absent(one)]
     for verdict in report.verdicts:
-        _show_agent(verdict, color)
+        if verdict not in absent:
+            _show_agent(verdict, color)
+    good = [check for check in report.checks if check.ok and not check.fix]
     for check in report.checks:
-        _show_check(check, color)
+        if check not in good:
+            _show_check(check, color)
+    if good:
+        _row("repository", "ok", ", ".join(f"{one.name} {one.detail}".strip() for one in good), color)
+    if absent:
+        _row("not found", "-", ", ".join(one.agent for one in absent), color)
     if not any(one.installed for one in report.verdicts):
         output.hint("no agent is hooked up: git ralph install")
 
 
+def _is_absent(verdict: Verdict) -> bool:
+    """True for an agent that is not on this machine and of which there is nothing to say."""
+    codes = {problem.code for problem in verdict.problems}
+    silent = not verdict.seen and codes <= {"not-installed"} and not verdict.by_hand
+    return silent and not verdict.present and not verdict.installed and not verdict.is_broken
+
+
+def _verdict(report: Report) -> tuple[str, str]:
+    """Whether edits are recorded, in a sentence; its first words stand out."""
+    alive = [one.agent for one in report.verdicts if one.installed and one.alive]
+    dead = [one.agent for one in report.verdicts if one.is_broken]
+    bad = [check.name for check in report.checks if check.stops]
+    if report.ok:
+        return "edits are recorded", f": {', '.join(alive)} hooked up, a real event was recorded"
+    if not any(one.installed for one in report.verdicts) and not bad:
+        return "no edit is recorded", ": no agent is hooked up"
+    if bad:
+        return "nothing can be recorded", f": {', '.join(bad)}"
+    return "edits get lost", f": the hook of {', '.join(dead)} does not work"
+
+
 def _row(name: str, word: str, rest: str, color: bool) -> None:
-    shown = click.style(f"{word:<6}", fg=_COLORS.get(word, "red")) if color else f"{word:<6}"
     # the rest holds other people's texts; the colour is ours
-    click.echo(f"{name:<{_WIDTH}} {shown} {output.printable_lines(rest)}".rstrip(), color=color)
+    plain = f"{name:<{_WIDTH}} {word:<6} {output.printable_lines(rest)}".rstrip()
+    head, body = plain[: _WIDTH + 1], output.folded(plain)[_WIDTH + 1 :]
+    if color and word:
+        body = click.style(word, fg=_COLORS.get(word, "red")) + body[len(word) :]
+    click.echo(head + body, color=color)
 
 
 def _word(verdict: Verdict) -> str:

@@ -1,27 +1,34 @@
 """``git ralph events``."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import click
 
 from gitralph.base.errors import NO, OK, UsageError
+from gitralph.base.ids import is_valid
+from gitralph.base.layout import MAIN, Layout
 from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
+from gitralph.hook import sessionfile
 from gitralph.query import events as event_query
 from gitralph.query.events import Reader, Wanted
 
+# So much of a commit's id tells it from others.
+_OID = 10
+_WORDS = {"n": "number"}
+
 
 @options.command("events")
-@click.option("--run", metavar="<id>", help="The events of this run.")
-@click.option("--file", metavar="<name>", help="The events file where no run is current.")
-@click.option("--topic", metavar="<t>", help="Only this topic; * stands for anything.")
-@click.option("--last", metavar="<n>", type=click.IntRange(min=0), help="Only the last <n> of them.")
-@click.option("--follow", "-f", is_flag=True, help="Go on as events arrive.")
-@click.option("--cursor", metavar="<name>", help="Only what this reader has not seen yet.")
+@options.option("--run", metavar="<id>", help="The events of this run.")
+@options.option("--file", metavar="<name>", help="The events file where no run is current.")
+@options.option("--topic", metavar="<t>", help="Only this topic; * stands for anything.")
+@options.option("--last", metavar="<n>", type=click.IntRange(min=0), help="Only the last <n> of them.")
+@options.option("--follow", "-f", is_flag=True, help="Go on as events arrive.")
+@options.option("--cursor", metavar="<name>", help="Only what this reader has not seen yet.")
 @options.as_json
-@click.option("--jsonl", "as_lines", is_flag=True, help="Print the lines as they were stored.")
-@click.option("--strict", is_flag=True, help="Exit 1 where a line is no event.")
+@options.option("--jsonl", "as_lines", is_flag=True, help="Print the lines as they were stored.")
+@options.option("--strict", is_flag=True, help="Exit 1 where a line is no event.")
 def events(
     run: str | None,
     file: str | None,
@@ -37,7 +44,7 @@ def events(
     if as_json and (as_lines or follow):
         raise UsageError("--json prints one document; use --jsonl for lines, also with --follow")
     source = event_query.target(environ.snapshot(), output.warn, create=False, run=run, file=file)
-    with event_query.reading(source, Wanted(topic, last), cursor) as reader:
+    with event_query.reading(source, Wanted(topic, last, strict), cursor) as reader:
         show = _Show(reader, as_json, as_lines)
         show.rows(reader.rows(from_end=cursor is None))
         show.close()
@@ -63,6 +70,7 @@ class _Show:
         self.as_lines = as_lines
         self.bad = 0
         self._count = 0
+        self._names: dict[str, str] = {}
 
     def rows(self, rows: Iterable[event_query.EventLine]) -> None:
         for row in rows:
@@ -78,13 +86,20 @@ class _Show:
         elif self.as_lines:
             sys.stdout.write(line + "\n")
         else:
-            sys.stdout.write(_sentence(row) + "\n")
+            output.say(_sentence(row, self._called))
         self._count += 1
 
     def close(self) -> None:
         if self.as_json:
             sys.stdout.write("\n]\n" if self._count else "[]\n")
         sys.stdout.flush()
+
+    def _called(self, session: str) -> str:
+        """The name of a session; what is no id stays as it is."""
+        if session not in self._names and is_valid(session):
+            layout = Layout(self.reader.source.top, MAIN)
+            self._names[session] = sessionfile.called(layout, session)
+        return self._names.get(session, session)
 
     def _complain(self, row: event_query.Bad) -> None:
         self.bad += 1
@@ -93,11 +108,45 @@ class _Show:
         output.warn(f"'{self.reader.source.name}' line {number}: {row.reason}: '{text}'")
 
 
-def _sentence(row: event_query.Emitted) -> str:
+def _sentence(row: event_query.Emitted, called: Callable[[str], str]) -> str:
     """Time, topic and payload for people, on one line."""
+    when = _local(str(row.value.get("ts", ""))[:19])
+    return printable(f"{when}  {row.topic}  {_told(row.value.get('payload'), called)}").rstrip()
+
+
+def _local(stamp: str) -> str:
+    """A time as ``git ralph log`` shows it, where one stands; what is no time stays as it is."""
+    import calendar
+    import time
+
+    try:
+        seconds = calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%S"))
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    except (ValueError, OverflowError):
+        return stamp.replace("T", " ")
+
+
+def _told(payload: object, called: Callable[[str], str]) -> str:
+    """A payload in words: of an object its fields, what is empty left out."""
+    if not isinstance(payload, dict):
+        return payload if isinstance(payload, str) else "" if payload is None else _plain(payload)
+    parts = []
+    for key, value in payload.items():
+        if value in (None, "", [], {}) or (key, value) == ("by", "git-ralph"):
+            continue
+        if key == "session" and isinstance(value, str):
+            value = called(value)
+        if key == "commit" and isinstance(value, str):
+            value = value[:_OID]
+        parts.append(f"{_WORDS.get(key, key)} {_plain(value)}")
+    return ", ".join(parts)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return " ".join(value)
+    if isinstance(value, str):
+        return f"'{value}'" if " " in value else value
     import json
 
-    payload = row.value.get("payload")
-    shown = payload if isinstance(payload, str) else "" if payload is None else json.dumps(payload)
-    when = str(row.value.get("ts", ""))[:19].replace("T", " ")
-    return printable(f"{when}  {row.topic}  {shown}").rstrip()
+    return json.dumps(value)

@@ -2,23 +2,24 @@
 
 import os
 
-from gitralph.base.errors import OK, Fatal, Refused
+from gitralph.base.errors import OK, Fatal, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
 from gitralph.context import Context, open_context
 from gitralph.query import guard as guarding
-from gitralph.query.guard import Taken
+from gitralph.query.guard import BYPASS, GuardedPath
 from gitralph.session import session_choice
-
-_BYPASS = "or take them all the same: git commit --no-verify"
 
 
 @options.command("guard")
-def guard() -> int:
-    """Say when a commit that git is about to make would take another live session's lines.
+@options.argument("words", nargs=-1, metavar="[<hook> <pid> [<file>]]")
+def guard(words: tuple[str, ...]) -> int:
+    """Judge, or narrow to one session, the commit that git is about to make.
 
-    Meant for git's pre-commit hook: git ralph install --guard.
+    Meant for git's own hooks: git ralph install --guard.
     """
+    if words:  # a hook's call has a lane of its own and takes no options, see guard_hook
+        raise UsageError(f"'{words[0]}' is for git's own hooks", "git ralph install --guard")
     env = environ.snapshot()
     if env.get("RALPH_GUARD") == "0":
         return OK
@@ -41,15 +42,17 @@ def _judge(ctx: Context) -> int:
     found = guarding.judge(ctx, own)
     if not found:
         return OK
-    rows = [_row(one) for one in found]
-    if mode == guarding.REFUSE:
-        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit", _BYPASS)
+    rows = [_row(ctx, one) for one in found]
+    # narrowing is for hooks of this version: one that only asks must not let it pass
+    if mode in (guarding.REFUSE, guarding.NARROW):
+        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit", BYPASS)
     for row in rows:
         output.warn(row)
     output.hint("commit only what your session edited: git ralph commit; silence this: RALPH_GUARD=0")
     return OK
 
 
-def _row(one: Taken) -> str:
+def _row(ctx: Context, one: GuardedPath) -> str:
     what = "what" if one.lines is None else f"{one.lines} line{'s'[: one.lines != 1]} that"
-    return f"'{shown(one.path)}': this commit takes {what} live session '{one.session}' did not commit yet"
+    whose = f"live session '{ctx.called(one.session)}'"
+    return f"'{shown(one.path)}': this commit takes {what} {whose} did not commit yet"

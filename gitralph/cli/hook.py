@@ -1,19 +1,14 @@
 """``git ralph hook``: the fast lane answers ``git ralph hook <agent>``; this page is for everybody else."""
 
-import click
-
 from gitralph.cli import options
 from gitralph.hook import agents
 
 
-@options.command("hook")
-@click.argument("agent", metavar="<agent>")
+@options.command("hook", epilog="Agents: " + ", ".join(agents.ADAPTERS))
+@options.argument("agent", metavar="<agent>")
 def hook(agent: str) -> int:
     """Record one JSON event of an agent from standard input; always exits 0."""
-    from gitralph.__main__ import decide
+    from gitralph.__main__ import decide, mend
     from gitralph.hook import entry as lane
 
-    return lane.main(agent, decide)
-
-
-hook.epilog = "Agents: " + ", ".join(agents.ADAPTERS)
+    return lane.main(agent, decide, mend)

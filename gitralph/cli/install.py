@@ -1,15 +1,16 @@
 """``git ralph install`` and ``git ralph uninstall``."""
 
 import shutil
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import click
-
-from gitralph.base.errors import Refused, UsageError
+from gitralph.base.errors import Fatal, Refused, UsageError
 from gitralph.cli import environ, options, output
 from gitralph.context import Context, open_context, root_of
-from gitralph.setup.install import Done, apply, githook
+from gitralph.query import guard as guarding
+from gitralph.setup.install import Registration, apply, githook
+from gitralph.setup.install import instructions as told
 from gitralph.setup.install.table import AGENTS, PROJECT, USER, Agent
 
 _WORDS = {
@@ -23,10 +24,10 @@ _WORDS = {
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    command = click.option("--project", is_flag=True, help="In this worktree's own settings.")(command)
-    command = click.option("--user", is_flag=True, help="In your own settings (default).")(command)
+    command = options.option("--project", is_flag=True, help="In this worktree's own settings.")(command)
+    command = options.option("--user", is_flag=True, help="In your own settings (default).")(command)
     names = ", ".join(AGENTS)
-    return click.option(
+    return options.option(
         "--agent", "names", multiple=True, metavar="<a>", help=f"One of: {names}. Default: all found."
     )(command)
 
@@ -41,7 +42,7 @@ def _root(scope: str, env: Mapping[str, str]) -> str | None:
     return root_of(env) if scope == PROJECT else None
 
 
-def _show(done: list[Done]) -> None:
+def _show(done: list[Registration]) -> None:
     for one in done:
         if one.file is None:
             output.say(f"{one.agent}: {one.note}")
@@ -72,45 +73,130 @@ def _guarded(act: Callable[[Context], tuple[str, str]]) -> None:
     finally:
         ctx.repo.close()
     output.say(f"guard: {_WORDS[status]} '{path}'")
-    if status == githook.INSTALLED:
-        if f"{path}/".startswith(f"{ctx.repo.root}/") and not path.startswith(f"{ctx.repo.common_dir}/"):
-            output.note("'core.hooksPath' names a folder of this worktree, so the hook shows in 'git status'")
-        output.hint("it warns; to have it refuse such a commit: git config ralph.guard refuse")
+    inside = f"{path}/".startswith(f"{ctx.repo.root}/") and not path.startswith(f"{ctx.repo.common_dir}/")
+    if inside and status == githook.INSTALLED:
+        output.note("'core.hooksPath' names a folder of this worktree, so the hook shows in 'git status'")
+
+
+def _guard(mode: str) -> None:
+    if mode not in ("", *guarding.MODES):
+        raise UsageError(f"'{mode}' is no mode of the guard", f"modes: {', '.join(guarding.MODES)}")
+    _guarded(lambda ctx: githook.install(ctx, mode))
+    if mode == guarding.NARROW:
+        output.hint("an agent's own 'git commit' holds its own lines from now on; yours is as ever")
+    elif not mode:
+        output.hint("it warns; to have it refuse such a commit: git ralph install --guard=refuse")
+        output.hint(
+            "to have each agent's own 'git commit' hold its own lines: git ralph install --guard=narrow"
+        )
+
+
+def _instructed(
+    act: Callable[[Sequence[str]], list[told.Instructed]], names: tuple[str, ...], scope: str, absent: bool
+) -> None:
+    env = environ.snapshot()
+    agents = apply.named(names) if names else []
+    root = root_of(env) if scope == PROJECT else None
+    for one in act(told.files(agents, scope, env, root)):
+        if absent or one.status != apply.ABSENT:
+            output.say(f"instructions: {_WORDS[one.status]} '{one.file}'")
 
 
 @options.command("install")
 @_options
-@click.option("--guard", is_flag=True, help="Put the guard into git's pre-commit hook instead.")
-def install(names: tuple[str, ...], user: bool, project: bool, guard: bool) -> None:
+@options.option(
+    "--guard",
+    "guard",
+    is_flag=False,
+    flag_value="",
+    default=None,
+    metavar="[=<mode>]",
+    help="Put the guard into git's own hooks instead, and say what it does.",
+)
+@options.option("--instructions", is_flag=True, help="Tell agents how to commit, in CLAUDE.md and its like.")
+def install(names: tuple[str, ...], user: bool, project: bool, guard: str | None, instructions: bool) -> None:
     """Register the recording hook with your agents. What else their settings hold is kept."""
-    if guard:
-        _guarded(githook.install)
-        if not names:
-            return
-    env = environ.snapshot()
     scope = _scope(user, project)
+    if guard is not None:
+        _guard(guard)
+    if instructions:
+        # they are a project's, so that all who work in it agree; the hooks are the user's
+        _instructed(told.install, names, USER if user else PROJECT, absent=True)
+    if (guard is not None or instructions) and not names:
+        return
+    env = environ.snapshot()
     done = apply.install(_chosen(names, env), scope, _root(scope, env), env)
     _show(done)
     if shutil.which("git-ralph", path=env.get("PATH")) is None:
         output.warn("'git-ralph' is not on PATH; an agent started from here would not find it")
     if any(one.status in (apply.INSTALLED, apply.UPDATED) for one in done):
         output.hint("start your agents again: they read their hooks when they start")
-    output.hint("then prove that it works: git ralph doctor")
+    if not user and not instructions and guard is None:
+        _offer(names, env)
+    output.hint("try it: git ralph doctor  # sends a real event through each hook")
+
+
+def _offer(names: tuple[str, ...], env: Mapping[str, str]) -> None:
+    """On a terminal, in a repository: what makes agents commit their own lines, one question each."""
+    if not (environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)):
+        return
+    try:
+        root_of(env)
+    except Fatal:
+        return  # in no repository
+    if _yes("In this repository, let each agent's own 'git commit' hold its own lines only (guard)"):
+        _guard(guarding.NARROW)
+    if _yes("Tell agents in CLAUDE.md, AGENTS.md and GEMINI.md here how to commit"):
+        _instructed(told.install, names, PROJECT, absent=True)
+
+
+def _yes(question: str) -> bool:
+    """Ask; anything but yes is no, and so is the end of the input."""
+    sys.stdout.write(output.folded(f"{question}? [y/N]") + " ")
+    sys.stdout.flush()
+    typed = sys.stdin.readline()
+    if not typed:
+        sys.stdout.write("\n")
+    return typed.strip().lower() in ("y", "yes")
 
 
 @options.command("uninstall")
 @_options
-@click.option("--guard", is_flag=True, help="Take the guard out of git's pre-commit hook instead.")
-def uninstall(names: tuple[str, ...], user: bool, project: bool, guard: bool) -> None:
+@options.option("--guard", is_flag=True, help="Take the guard out of git's own hooks instead.")
+@options.option("--instructions", is_flag=True, help="Take out what tells agents how to commit, and no hook.")
+def uninstall(names: tuple[str, ...], user: bool, project: bool, guard: bool, instructions: bool) -> None:
     """Take the recording hook out again. Untouched files become what they were, byte for byte."""
+    scope = _scope(user, project)
     if guard:
         _guarded(githook.uninstall)
-        if not names:
-            return
+    if instructions:
+        _instructed(told.uninstall, names, USER if user else PROJECT, absent=True)
+    if (guard or instructions) and not names:
+        return
     env = environ.snapshot()
-    scope = _scope(user, project)
     agents = apply.named(names) if names else list(AGENTS.values())
     done = apply.uninstall(agents, scope, _root(scope, env), env)
     _show([one for one in done if names or one.status not in (apply.ABSENT, apply.BY_HAND)])
     if not names and all(one.status in (apply.ABSENT, apply.BY_HAND) for one in done):
         output.note(f"no hook of ours is in the {scope} settings")
+    if not instructions:
+        _forget_instructions(names, scope, env)
+    if not guard and not names and _has_guard(env):
+        output.hint("git ralph uninstall --guard  # the guard in git's own hooks here stays until then")
+
+
+def _has_guard(env: Mapping[str, str]) -> bool:
+    try:
+        return githook.is_installed(open_context(env, create=False))
+    except (Fatal, Refused):
+        return False  # in no repository
+
+
+def _forget_instructions(names: tuple[str, ...], scope: str, env: Mapping[str, str]) -> None:
+    """Whoever takes us out wants no agent told to call us: what stands in this project goes too."""
+    _instructed(told.uninstall, names, USER, absent=False)
+    try:
+        root_of(env)
+    except Fatal:
+        return  # in no repository
+    _instructed(told.uninstall, names, PROJECT, absent=False)

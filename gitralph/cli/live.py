@@ -5,7 +5,7 @@ import threading
 import time
 
 from gitralph.base.quote import printable
-from gitralph.cli import output
+from gitralph.cli import columns, output
 from gitralph.loop import watch
 from gitralph.loop.model import View
 from gitralph.loop.watch import Glance
@@ -16,10 +16,10 @@ _PERIOD = 0.5
 class Live:
     """Takes the loop's sentences; on a terminal keeps a few lines about what runs below them."""
 
-    def __init__(self, view: View, look: watch.Look, columns: int | None) -> None:
+    def __init__(self, view: View, look: watch.Look, width: int | None) -> None:
         self.view = view
         self.look = look
-        self.columns = columns
+        self.columns = width
         self._drawn = 0
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -68,4 +68,4 @@ class Live:
         if glance.last_event:
             parts.append(f"[{glance.last_event}]")
         text = "  ".join(printable(part) for part in parts)
-        return text[: (self.columns or 80) - 1]
+        return columns.cut(text, (self.columns or 80) - 1)

@@ -2,7 +2,8 @@
 
 from gitralph.cli import options, output
 from gitralph.commit import pending_paths
-from gitralph.session import dead_hooks, session_choice
+from gitralph.journal import passed_over
+from gitralph.session import session_choice
 
 
 @options.command("ls-files")
@@ -12,7 +13,7 @@ def ls_files(session: str | None, zero: bool) -> None:
     """List the paths a session has pending, sorted, once each; without a session, of all."""
     ctx = options.context(create=False)
     found = session_choice.for_reading(ctx, session)
-    for text in dead_hooks.passed_over(ctx, [found] if found else session_choice.all_here(ctx.layout)):
+    for text in passed_over.warnings(ctx.layout, [found] if found else session_choice.all_here(ctx.layout)):
         output.warn(text)
     listing = pending_paths.of(ctx, found) if found else pending_paths.by_path(pending_paths.everyone(ctx))
     output.paths(sorted(listing), zero, options.quote_high(ctx))

@@ -1,31 +1,41 @@
 """The command tree: global options, dispatch by name, and exit codes. Commands load on demand."""
 
+import difflib
 import os
-import sys
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 
 import click
 
-from gitralph import __version__
+from gitralph import __version__, manual
 from gitralph.base import streams
-from gitralph.base.errors import BUSY, FATAL, INTERRUPTED, USAGE, Fatal, RalphError
-from gitralph.base.files import LockTimeoutError
-from gitralph.cli import environ, output
+from gitralph.base.errors import FATAL, INTERRUPTED, OK, USAGE, Fatal
+from gitralph.cli import ending, output, pager
+from gitralph.cli.declare import Command, Group
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {
     "commit": ("commit", "porcelain", "Commit only what this session edited"),
-    "status": ("status", "porcelain", "Show whose every uncommitted path is"),
+    "status": ("status", "porcelain", "Show what is uncommitted, by session"),
+    "top": ("status", "porcelain", "Watch sessions, edits and commits live"),
     "diff": ("diff", "porcelain", "Show exactly what commit would record"),
     "why": ("why", "porcelain", "Show who wrote a path or a line"),
+    "blame": ("blame", "porcelain", "Show whose every line of a file is"),
+    "log": ("log", "porcelain", "Show edits and commits over time"),
     "assign": ("assign", "porcelain", "Give a session lines that nobody recorded"),
+    "prove": ("prove", "porcelain", "Run a command on each commit's own tree"),
+    "undo": ("undo", "porcelain", "Take a session's pending edits out of the files"),
+    "uncommit": ("uncommit", "porcelain", "Take the last commit of a session back"),
+    "restore": ("restore", "porcelain", "Bring lost edits of a session back into the files"),
     "session": ("session", "porcelain", "Start, list, show and end sessions"),
     "run": ("run", "porcelain", "Work through a plan, one true commit a task"),
     "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),
     "events": ("events", "porcelain", "Show what happened in a run"),
     "report": ("report", "porcelain", "Make a page of sessions, edits and commits"),
-    "worktree": ("worktree", "porcelain", "A checkout for each bead: add, list, merge, remove"),
+    "export": ("export", "porcelain", "Print whose the lines of commits are, for other tools"),
+    "worktree": ("worktree", "porcelain", "A checkout for each work item: add, list, merge, remove"),
+    "fleet": ("fleet", "porcelain", "Several clones of one remote: claim work, land it once"),
     "install": ("install", "porcelain", "Register the hooks of an agent"),
     "uninstall": ("install", "porcelain", "Take the hooks of an agent out again"),
     "doctor": ("doctor", "porcelain", "Prove that edits are being recorded"),
@@ -41,7 +51,7 @@ COMMANDS = {
 }
 
 
-class Tree(click.Group):
+class CommandTree(click.Group):
     """Finds a command's module by name, so that only what runs is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -52,6 +62,8 @@ class Tree(click.Group):
             return None
         module = import_module(f"gitralph.cli.{COMMANDS[name][0]}")
         found = getattr(module, name.replace("-", "_"))
+        if isinstance(found, (Command, Group)):
+            return found.for_click()
         assert isinstance(found, click.Command)
         return found
 
@@ -64,8 +76,15 @@ class Tree(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(f"'{args[0]}' is not a git ralph command; see 'git ralph -h'", ctx)
+            close = did_you_mean(args[0], COMMANDS)
+            raise click.UsageError(f"'{args[0]}' is not a git ralph command{close}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a word that is none of ``known``: those that it resembles."""
+    close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
+    return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
 
 
 def _change_folder(_ctx: click.Context, _option: click.Parameter, folders: Sequence[str]) -> None:
@@ -78,7 +97,7 @@ def _change_folder(_ctx: click.Context, _option: click.Parameter, folders: Seque
 
 
 @click.command(
-    cls=Tree,
+    cls=CommandTree,
     name="git ralph",
     context_settings={"help_option_names": ["-h", "--help"]},
     options_metavar="[-C <path>]",
@@ -93,64 +112,63 @@ def cli() -> None:
     """Commit only what this session edited."""
 
 
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # the reader went away: nothing to say, and nothing for the interpreter to say at exit
-        streams.drop(1)
-
-
-def _flush_if_possible() -> None:
-    """Flush the document that says why it failed; the failure is reported even where that is lost."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        streams.drop(1)
-
-
 def _usage(error: click.UsageError) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):  # nothing asked: no error, just the way
         streams.complain(error.format_message().replace("Usage:", "usage:", 1) + "\n")
         return
-    output.chatter("error", error.format_message())
+    output.chatter("error", _words(error))
     if error.ctx is not None:
         streams.complain(error.ctx.get_usage().replace("Usage:", "usage:") + "\n")
+        output.hint(" ".join([*error.ctx.command_path.split(), "-h"]))
+
+
+def _words(error: click.UsageError) -> str:
+    """What is wrong, as git would say it."""
+    command = error.ctx.command if error.ctx is not None else None
+    if isinstance(error, click.NoSuchOption) and command is not None:
+        known = [name for one in command.params for name in one.opts if name.startswith("--")]
+        return f"unknown option '{error.option_name}'{did_you_mean(error.option_name, known)}"
+    said = error.format_message()
+    if isinstance(command, click.Group) and (found := _NO_COMMAND.match(said)):
+        close = did_you_mean(found[1], command.commands)
+        return f"'{found[1]}' is not a command of '{error.ctx.command_path if error.ctx else ''}'{close}"
+    return (said[:1].lower() + said[1:]).rstrip(".")
+
+
+_NO_COMMAND = re.compile(r"No such command '([^']*)'")
+
+
+_GROUPS = frozenset(["session", "plan", "run", "worktree", "fleet"])
+
+
+def _page_of(args: list[str]) -> str | None:
+    """The command whose manual page is asked for: ``<command> --help``, as git understands it."""
+    rest = list(args)
+    while rest[:1] == ["-C"]:
+        rest = rest[2:]
+    if not rest or rest[0] not in COMMANDS:
+        return None
+    inner = 2 if rest[0] in _GROUPS and rest[1:2] and rest[1][0:1] != "-" else 1
+    return rest[0] if rest[inner : inner + 1] == ["--help"] else None
 
 
 def run(args: list[str]) -> int:
     """Run one command line; returns its exit code, never a traceback for bad input."""
-    try:
-        os.umask(os.umask(0o022) & ~0o700)
-        result = cli.main(args, prog_name="git ralph", standalone_mode=False)
-        _flush()
-        return result if isinstance(result, int) else 0
-    except RalphError as error:
-        _flush_if_possible()
-        output.report(error)
-        return error.exit_code
-    except click.UsageError as error:
-        _usage(error)
-        return USAGE
-    except click.ClickException as error:
-        output.chatter("fatal", error.format_message())
-        return FATAL
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click makes the one the other, with 1
-        _flush()
-        return 141
-    except LockTimeoutError as error:
-        output.chatter("error", f"'{error.filename}' is locked by another git ralph; try again shortly")
-        return BUSY
-    except OSError as error:
-        _flush_if_possible()
-        name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
-        output.chatter("fatal", f"{name}{error.strerror or error}")
-        return FATAL
-    except Exception as error:  # a bug of ours: said plainly, the details on demand
-        if environ.wants_trace():
-            raise
-        output.chatter("fatal", f"internal error: {type(error).__name__}: {error}")
-        output.hint("run it again with RALPH_TRACE=1 for the details")
-        return FATAL
+
+    def command() -> object:
+        try:
+            topic = _page_of(args)
+            if topic is not None and f"git-ralph-{topic}" in manual.pages():
+                pager.manual_page(topic)
+                return OK
+            return cli.main(args, prog_name="git ralph", standalone_mode=False)
+        except click.UsageError as error:
+            _usage(error)
+            return USAGE
+        except click.ClickException as error:
+            output.chatter("fatal", error.format_message())
+            return FATAL
+        except click.Abort:
+            return INTERRUPTED
+
+    return ending.run(command)

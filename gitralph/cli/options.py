@@ -2,38 +2,50 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
 
-import click
-
-from gitralph.cli import environ, output
+from gitralph.cli import declare, environ, output
 from gitralph.context import Context, open_context
+from gitralph.git import dead_locks
+from gitralph.hook import beat
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "ignore_unknown_options": False}
+CONTEXT, UNPROCESSED = declare.CONTEXT, declare.UNPROCESSED
+argument, command, group = declare.argument, declare.command, declare.group
+noted, option = declare.noted, declare.option
 
-session = click.option("--session", metavar="<id>", help="The session that is meant.")
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-zero = click.option("-z", "zero", is_flag=True, help="End paths with NUL and quote nothing.")
-paths = click.argument("paths", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<path>...]")
-
-
-def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """A subcommand: long help from its docstring, ``-h`` for short usage."""
-    return click.command(name, context_settings=CONTEXT)
+session = option("--session", metavar="<session>", help="The session: name, id or part of it.")
+as_json = option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+zero = option("-z", "zero", is_flag=True, help="End paths with NUL and quote nothing.")
+paths = argument("paths", nargs=-1, type=UNPROCESSED, metavar="[--] [<path>...]")
 
 
-def context(create: bool = True) -> Context:
-    """The context of this call, with its chatter on stderr."""
+# what this process's command opened
+_open: list[Callable[[], None]] = []
+
+
+def close() -> None:
+    """Close what the command had opened."""
+    while _open:
+        _open.pop()()
+
+
+def when_over(act: Callable[[], None]) -> None:
+    """Do something when the command is over, however it ends."""
+    _open.append(act)
+
+
+def context(create: bool = True, beats: bool = True) -> Context:
+    """The context of this call, with its chatter on stderr; ``beats`` starts a fleet's beat where due."""
     ctx = open_context(environ.snapshot(), create)
     ctx.warn, ctx.say = output.warn, output.note
-    if (running := click.get_current_context(silent=True)) is not None:
-        running.call_on_close(ctx.repo.close)
+    _open.append(ctx.repo.close)
     if not create:
         _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):
         from gitralph.commit import recover
 
         recover.heal(ctx)
+    if beats:
+        beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))
     return ctx
 
 
@@ -45,9 +57,16 @@ def _warn_of_read_only(ctx: Context) -> None:
 
 
 def _left_by_a_crash(ctx: Context) -> bool:
-    """True when a commit is landing or was cut short; normally one look at an empty folder."""
+    """True when a commit is landing or was cut short; normally a look at two empty folders."""
+    if any(_names_one(folder) for folder in (ctx.layout.intents, ctx.layout.narrowed)):
+        return True
+    # A guarded git that was killed before its first hook has left no trace but its lock.
+    return ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo)
+
+
+def _names_one(folder: str) -> bool:
     try:
-        return any(name.endswith(".json") for name in os.listdir(ctx.layout.intents))
+        return any(name.endswith(".json") for name in os.listdir(folder))
     except OSError:
         return False
 

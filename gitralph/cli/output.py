@@ -1,15 +1,25 @@
 """How results reach people and programs: streams, JSON, quoting, hints."""
 
-import json
+import os
 import sys
 from collections.abc import Iterable
-from typing import Any
 
-from gitralph.base import streams
-from gitralph.base.errors import RalphError
+from gitralph.base import jsonline, streams
+from gitralph.base.errors import BUSY, FATAL, RalphError
+from gitralph.base.files import LockTimeoutError
+from gitralph.base.layout import Layout
 from gitralph.base.quote import c_quote, printable
 from gitralph.cli import environ
 from gitralph.commit.decision import Left
+from gitralph.git.config import Config
+from gitralph.hook import sessionfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+# ECMA-48, SGR: foreground colours
+_COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 
 
 def text(path: bytes) -> str:
@@ -18,8 +28,33 @@ def text(path: bytes) -> str:
 
 
 def say(line: str) -> None:
-    """Primary output for people."""
-    sys.stdout.write(printable_lines(line) + "\n")
+    """Primary output for people: sentences, their words whole on a terminal."""
+    sys.stdout.write(_folded(printable_lines(line), sys.stdout) + "\n")
+
+
+def content(block: str) -> None:
+    """Primary output that is not ours to break: lines of files and patches, ids."""
+    sys.stdout.write(printable_lines(block) + "\n")
+
+
+def folded(line: str) -> str:
+    """A line for standard output that is painted afterwards: broken as :func:`say` breaks it."""
+    return _folded(line, sys.stdout)
+
+
+def _folded(block: str, stream: "TextIO") -> str:
+    """Lines for a stream: broken between words where it is a terminal, else as they are."""
+    if not environ.is_terminal(stream):
+        return block
+    from gitralph.cli import columns
+
+    room = columns.available(environ.snapshot(), stream.fileno())
+    return "\n".join(columns.folded(line, room) for line in block.split("\n"))
+
+
+def flush() -> None:
+    """Let who reads along see what was said."""
+    sys.stdout.flush()
 
 
 def printable_lines(block: str) -> str:
@@ -30,7 +65,13 @@ def printable_lines(block: str) -> str:
 
 def chatter(label: str, message: str) -> None:
     """One labelled message on stderr."""
-    streams.complain(f"{label}: {printable_lines(message)}\n")
+    streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
+
+
+def painted(word: str, color: str | None, bold: bool = False) -> str:
+    """A word in one of the terminal's own colours, as ``click.style`` paints it."""
+    codes = ["1"] * bold + ([str(_COLORS[color])] if color is not None else [])
+    return f"\x1b[{';'.join(codes)}m{word}\x1b[0m" if codes else word
 
 
 def warn(message: str) -> None:
@@ -49,8 +90,22 @@ def note(message: str) -> None:
 
 def hint(message: str) -> None:
     """Advice on stderr, silent for ``GIT_ADVICE=0``."""
-    if environ.wants_advice():
-        chatter("hint", message)
+    if not environ.wants_advice():
+        return
+    line = f"hint: {printable_lines(message)}"
+    if environ.is_terminal(sys.stderr):
+        from gitralph.cli import columns
+
+        line = columns.flowed(
+            line, columns.available(environ.snapshot(), sys.stderr.fileno()), message[:4] == "git "
+        )
+    streams.complain(line + "\n")
+
+
+def advise(config: Config, key: str, message: str) -> None:
+    """Advice that nobody needs twice: silent where ``advice.<key>`` says no."""
+    if config.boolean(f"advice.{key.lower()}", default=True):
+        hint(message)
 
 
 def report(error: RalphError) -> None:
@@ -61,18 +116,45 @@ def report(error: RalphError) -> None:
         hint(one)
 
 
+def fault(error: Exception) -> int:
+    """Say what ended a command; its exit code. A bug of ours is told plainly, or raised again on demand."""
+    if isinstance(error, RalphError):
+        report(error)
+        return error.exit_code
+    if isinstance(error, LockTimeoutError):
+        chatter("error", f"'{error.filename}' is locked by another git ralph; try again shortly")
+        return BUSY
+    if isinstance(error, OSError):
+        name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
+        chatter("fatal", f"{name}{error.strerror or error}")
+        return FATAL
+    if environ.wants_trace():
+        raise error
+    chatter("fatal", f"internal error: {type(error).__name__}: {error}")
+    hint("run it again with RALPH_TRACE=1 for the details")
+    return FATAL
+
+
 def as_json(document: object) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(json.dumps(document, indent=1) + "\n")
+    sys.stdout.write(jsonline.indented(document) + "\n")
 
 
-def left_json(left: Iterable[Left]) -> list[dict[str, Any]]:
+def json_line(document: object) -> None:
+    """One JSON document on a line of its own."""
+    import json  # with a blank after each comma, as it always was
+
+    sys.stdout.write(json.dumps(document) + "\n")
+
+
+def left_json(layout: Layout, left: Iterable[Left]) -> list[dict[str, object]]:
     """Paths left out, as the commit document lists them."""
     return [
         {
             "path": text(one.path),
             "reason": one.reason,
             "sessions": list(one.sessions),
+            "names": [sessionfile.called(layout, session) for session in one.sessions],
             "lines": list(one.lines) if one.lines else None,
             "detail": one.detail,
         }

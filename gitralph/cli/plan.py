@@ -1,26 +1,24 @@
 """``git ralph plan``: use, show."""
 
-import click
-
 from gitralph import checklist
 from gitralph.base.errors import Fatal
 from gitralph.cli import options, output
 
 
-@click.group("plan", context_settings=options.CONTEXT)
+@options.group("plan")
 def plan() -> None:
     """Choose and show the plan that run takes without an argument."""
 
 
-@plan.command("use", context_settings=options.CONTEXT)
-@click.argument("path", metavar="<plan.md>")
+@plan.command("use")
+@options.argument("path", metavar="<plan.md>")
 def use(path: str) -> None:
     """Make a plan the one of this worktree; a task at work keeps its own."""
     ctx = options.context()
     output.note(f"'{checklist.use(ctx, path)}' is the plan of this worktree now")
 
 
-@plan.command("show", context_settings=options.CONTEXT)
+@plan.command("show")
 @options.as_json
 def show(as_json: bool) -> None:
     """Show the plan in use and its tasks."""

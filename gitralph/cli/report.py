@@ -1,21 +1,33 @@
 """``git ralph report``."""
 
 import os
+import sys
 
-import click
-
-from gitralph.base.errors import Fatal
-from gitralph.cli import options, output
+from gitralph.base import run as runner
+from gitralph.base.errors import Failed, Fatal, UsageError
+from gitralph.cli import environ, options, output
+from gitralph.context import Context
 from gitralph.report import gather, page
 
 
 @options.command("report")
-@click.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
-@click.option("-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output.")
-def report(run: str | None, target: str | None) -> None:
+@options.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
+@options.option(
+    "-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output."
+)
+@options.option("--open", "opened", is_flag=True, help="Show it in the browser.")
+def report(run: str | None, target: str | None, opened: bool) -> None:
     """Make one self-contained HTML page of sessions, edits, commits and tasks."""
+    if target is None and not opened and environ.is_terminal(sys.stdout):
+        raise UsageError(
+            "the report is a page for a browser, not for a terminal",
+            "git ralph report --open",
+            "git ralph report -o report.html  # keeps it in a file",
+        )
     ctx = options.context(create=False)
     made = page.render(gather.gather(ctx, run)).encode("utf-8", "replace")
+    if opened and target in (None, "-"):
+        target = ctx.layout.report
     if target is None or target == "-":
         output.raw(made)
         return
@@ -24,3 +36,15 @@ def report(run: str | None, target: str | None) -> None:
             file.write(made)
     except OSError as error:
         raise Fatal(f"cannot write '{os.fspath(target)}': {error.strerror}") from error
+    if opened:
+        _show(ctx, os.path.abspath(target))
+
+
+def _show(ctx: Context, path: str) -> None:
+    """Open a page as git opens its manual in HTML. Raises Failed where there is no browser."""
+    words = [ctx.git.program, "web--browse", path]
+    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
+        raise Failed(
+            f"no browser could be started; the page is in '{path}'",
+            "git config --global web.browser <browser>",
+        )

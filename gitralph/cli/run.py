@@ -1,20 +1,20 @@
 """``git ralph run``: the loop over a plan, and the runs themselves: start, resume, list, end."""
 
-import contextlib
 import os
+import re
 import shutil
-import signal
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from gitralph.base import ids
-from gitralph.base.errors import NO, UsageError
-from gitralph.cli import environ, options, output
+from gitralph.base.errors import NO, Fatal, UsageError
+from gitralph.base.quote import printable
+from gitralph.cli import before, columns, environ, options, output, signals
 from gitralph.cli.live import Live
-from gitralph.loop import launch, preview, runs, start, summary, watch
+from gitralph.loop import launch, outputs, preview, runs, skips, start, summary, watch
+from gitralph.loop.crew import Crew
 from gitralph.loop.model import Options, Summary, View
 
 _LOOP = "a plan"
@@ -39,35 +39,60 @@ class Run(click.Group):
         return list(self.commands)
 
 
-class Loop(click.Command):
-    """Keeps the words after ``--`` apart: they are the agent's command."""
+_TASK = 42
+"""So many columns a task gets in the summary: the whole row has 80."""
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg]
+    """A time as people write it: ``90``, ``90s``, ``5m``, ``2h``."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip())
+        seconds = float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]] if found else 0
+        if not 0 < seconds < 1e9:
+            self.fail(f"'{value}' is no time: 90, 90s, 5m, 2h", param, ctx)
+        return seconds
+
+
+class Loop(before.BeforeCommand):
+    """The loop itself, behind the group ``run``."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # the loop has no name of its own to stand here
         formatter.write_usage(ctx.command_path.strip(), " ".join(self.collect_usage_pieces(ctx)))
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--" in args:
-            at = args.index("--")
-            ctx.meta["command"] = tuple(args[at + 1 :])
-            args = args[:at]
-        return super().parse_args(ctx, args)
-
 
 @click.command("run", cls=Loop, context_settings=options.CONTEXT, options_metavar="[<options>]")
-@click.argument("plan", required=False, metavar="[<plan.md>]")
-@click.option("-p", "--prompt", metavar="<prompt>", help="One task instead of a plan.")
-@click.option("--bead", metavar="<id>", help="The work item of the tracker.")
-@click.option("--agent", metavar="<name>", help="One of: " + ", ".join(launch.HEADLESS) + ".")
-@click.option("--jobs", "-j", metavar="<n>", default=1, type=click.IntRange(1, 64), help="Tasks at once.")
-@click.option("--worktree", is_flag=True, help="Each task in a worktree of its own, merged back in order.")
-@click.option("--max-iterations", metavar="<n>", type=click.IntRange(1), help="Calls of the agent a task.")
-@click.option("--max-tasks", metavar="<n>", type=click.IntRange(1), help="Stop after so many tasks.")
-@click.option("--verify", metavar="<cmd>", multiple=True, help="A check that must pass before the commit.")
-@click.option("--promise", metavar="<text>", help="Repeat until the agent says <promise>text</promise>.")
-@click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
-@click.option("--resume", is_flag=True, help="Go on with the interrupted run.")
-@click.option("--dry-run", is_flag=True, help="Print tasks, environment and commands; change nothing.")
+@options.noted
+@options.argument("plan", required=False, metavar="[<plan.md>]")
+@options.option("-p", "--prompt", metavar="<prompt>", help="One task instead of a plan.")
+@options.option("--bead", metavar="<id>", help="The work item of the tracker.")
+@options.option("--agent", metavar="<name>", help="One of: " + ", ".join(launch.HEADLESS) + ".")
+@options.option("--jobs", "-j", metavar="<n>", default=1, type=click.IntRange(1, 64), help="Tasks at once.")
+@options.option("--worktree", is_flag=True, help="Each task in a worktree of its own, merged back in order.")
+@options.option("--max-iterations", metavar="<n>", type=click.IntRange(1), help="Calls of the agent a task.")
+@options.option("--max-tasks", metavar="<n>", type=click.IntRange(1), help="Stop after so many tasks.")
+@options.option("--verify", metavar="<cmd>", multiple=True, help="A check that must pass before the commit.")
+@options.option("--promise", metavar="<text>", help="Repeat until the agent says <promise>text</promise>.")
+@options.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
+@options.option("--prove/--no-prove", default=None, help="Run the checks on the commit's own tree.")
+@options.option(
+    "--subject", metavar="<template>", help="The subject of each commit: {n} {total} {task} {words}."
+)
+@options.option("--max-time", metavar="<t>", type=Seconds(), help="Stop after this time: 90, 90s, 5m, 2h.")
+@options.option(
+    "--task-timeout", metavar="<t>", type=Seconds(), help="Stop the agent of a task after this time."
+)
+@options.option("--check-timeout", metavar="<t>", type=Seconds(), help="Stop a check after this time.")
+@options.option("--require-change", is_flag=True, help="Leave a task open that changed nothing.")
+@options.option("--keep-going", is_flag=True, help="Go on with the next task where one fails.")
+@options.option("--from", "from_task", metavar="<task>", help="Begin with this task, by number or text.")
+@options.option("--resume", is_flag=True, help="Go on with the interrupted run.")
+@options.option("--dry-run", is_flag=True, help="Print tasks, environment and commands; change nothing.")
 @options.as_json
 @click.pass_context
 def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool, **given: Any) -> int:
@@ -83,14 +108,18 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     else:
         prepared = start.Prepared(start.with_plan(ctx, wanted))
     if dry_run:
-        for line in preview.lines(preview.tasks(ctx, prepared.options, cwd)):
+        planned = preview.tasks(ctx, prepared.options, cwd)
+        if as_json:
+            output.as_json(preview.document(planned))
+            return 0
+        for line in preview.lines(planned):
             output.say(line)
         return 0
     if not resume and start.interrupted(ctx, prepared.options) is not None:
-        output.hint(summary.again(given["plan"]) + " goes on with the run that was interrupted")
-    view = View()
-    with _stopped_like_by_hand(), Live(view, watch.looker(ctx.layout), _columns()) as live:
-        found = start.run(ctx, prepared, live.say, view, cwd)
+        output.hint(summary.again(given["plan"]) + "  # goes on with the run that was interrupted")
+    view, crew = View(), Crew()
+    with signals.telling(crew.ask_to_stop), Live(view, watch.looker(ctx.layout), _columns()) as live:
+        found = start.run(ctx, prepared, live.say, view, cwd, crew)
     _show(found, as_json)
     return found.code
 
@@ -108,19 +137,6 @@ def run(**_: object) -> None:
 
 # they are the loop's: here only to be shown, as parse_args never leaves one to the group
 run.params = [one for one in loop.params if isinstance(one, click.Option)]
-
-
-@contextlib.contextmanager
-def _stopped_like_by_hand() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does: stop the agents, keep everything."""
-    kept = [
-        (what, signal.signal(what, signal.default_int_handler)) for what in (signal.SIGTERM, signal.SIGHUP)
-    ]
-    try:
-        yield
-    finally:
-        for what, before in kept:
-            signal.signal(what, before)
 
 
 def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:
@@ -149,27 +165,36 @@ def _show(found: Summary, as_json: bool) -> None:
                 "run": found.run, "outcome": found.outcome,
                 "tasks": [
                     {"n": job.number, "text": job.text, "outcome": job.outcome, "commit": job.commit,
-                     "session": job.session, "files": job.files, "seconds": round(job.seconds, 1)}
+                     "session": job.session, "files": job.files, "seconds": round(job.seconds, 1),
+                     "reason": summary.reason(job), "notes": job.notes, "said": job.said,
+                     "unlanded": job.unlanded, "iterations": job.iteration}
                     for job in found.jobs
                 ],
             }
         )  # fmt: skip
     else:
         write = output.say if found.code <= NO else lambda row: output.chatter("note", row)
-        for row in summary.table(found) if found.jobs else ["no open task"]:
+        tasks = [
+            (columns.cut(printable(first), _TASK), *rest) for first, *rest in map(summary.row, found.jobs)
+        ]
+        for row in columns.table([summary.HEAD, *tasks]) if tasks else ["no open task"]:
             write(row)
+        for row in summary.reasons(found):
+            output.note(row)
     for one in found.hints:
         output.hint(one)
 
 
 @run.command("start", context_settings=options.CONTEXT)
+@options.noted
 def start_run() -> None:
     """Start a run without the loop; prints its id."""
-    output.say(runs.start(options.context()))
+    output.content(runs.start(options.context()))
 
 
 @run.command("resume", context_settings=options.CONTEXT)
-@click.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
+@options.noted
+@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 @options.as_json
 def resume_run(run_id: str | None, as_json: bool) -> None:
     """Go on with a run; prints its id, and tells the events that came since it was left."""
@@ -178,7 +203,7 @@ def resume_run(run_id: str | None, as_json: bool) -> None:
         new = [row.value for row in found.news]
         output.as_json({"run": found.run, "new": new, "more": found.more, "tasks": found.record["tasks"]})
         return
-    output.say(found.run)
+    output.content(found.run)
     for row in found.news:
         output.note("new event: " + row.raw.decode("utf-8", "replace"))
     if found.more:
@@ -186,6 +211,7 @@ def resume_run(run_id: str | None, as_json: bool) -> None:
 
 
 @run.command("list", context_settings=options.CONTEXT)
+@options.noted
 @options.as_json
 def list_runs(as_json: bool) -> None:
     """List all runs of the repository; * marks the current one of this worktree."""
@@ -202,7 +228,55 @@ def list_runs(as_json: bool) -> None:
 
 
 @run.command("end", context_settings=options.CONTEXT)
-@click.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
+@options.noted
+@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 def end_run(run_id: str | None) -> None:
     """Mark a run as over; nothing of it is deleted."""
     runs.end(options.context(create=False), run_id)
+
+
+@run.command("skip", context_settings=options.CONTEXT)
+@options.noted
+@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
+@options.argument("task")
+def skip_task(run_id: str | None, task: str) -> None:
+    """Pass a task over, by number or text; its box stays open."""
+    text = skips.skip(options.context(), run_id, task)
+    output.say(f"skipped: {text}")
+
+
+@run.command("logs", context_settings=options.CONTEXT)
+@options.noted
+@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
+@options.option("--follow", "-f", is_flag=True, help="Go on until the run is over.")
+@options.argument("task", required=False)
+def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
+    """Show what agents and checks printed: of all tasks, or of one by its number, text or session."""
+    ctx = options.context(create=False)
+    record = runs.named(ctx, run_id)
+    name, last = str(record["run"]), ""
+    if not follow:
+        for title, session in outputs.sessions_of(record, task):
+            for chunk in outputs.read(ctx.layout, name, session):
+                last = _chunk(title, chunk, last)
+        return
+
+    def tasks() -> list[tuple[str, str]]:
+        try:
+            return outputs.sessions_of(runs.named(ctx, name), task)
+        except Fatal:
+            return []  # it has not begun yet
+
+    for title, chunk in outputs.follow(
+        ctx.layout, name, tasks, lambda: not runs.is_live(runs.named(ctx, name))
+    ):
+        last = _chunk(title, chunk, last)
+
+
+def _chunk(title: str, chunk: bytes, last: str) -> str:
+    """Print some output, under the title of its task where that is another; returns the title."""
+    if title != last:
+        output.say(f"--- {title}")
+    output.content(chunk.decode("utf-8", "replace").removesuffix("\n"))
+    output.flush()
+    return title

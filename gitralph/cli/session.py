@@ -1,30 +1,30 @@
-"""``git ralph session``: start, list, show, end."""
+"""``git ralph session``: start, list, show, rename, end."""
 
 import shlex
-
-import click
+import sys
 
 from gitralph.base.quote import shown
-from gitralph.cli import options, output
-from gitralph.commit import pending_paths
+from gitralph.cli import columns, options, output
+from gitralph.commit import advice, pending_paths
 from gitralph.hook import sessionfile
-from gitralph.session import session_choice, sessions
+from gitralph.journal import sessions
+from gitralph.session import crowd, lifecycle, naming, session_choice
 
 
-@click.group("session", context_settings=options.CONTEXT)
+@options.group("session")
 def session() -> None:
-    """Start, list, show and end sessions."""
+    """Start, list, show, rename and end sessions."""
 
 
-@session.command("start", context_settings=options.CONTEXT)
-@click.option("--id", "session_id", metavar="<id>", help="Use this id.")
-@click.option("--agent", metavar="<a>", help="The agent that will work.")
-@click.option("--plan", metavar="<p>", help="The plan it works on.")
-@click.option("--task", metavar="<n>", help="The task of that plan.")
-@click.option("--bead", metavar="<b>", help="The work item it works on.")
-@click.option("--parent", metavar="<id>", help="The session whose commits include this one's edits.")
-@click.option("--continue", "again", is_flag=True, help="Go on with the session of that id or task.")
-@click.option("--env", "form", type=click.Choice(["sh", "json"]), help="Print the environment.")
+@session.command("start")
+@options.option("--id", "session_id", metavar="<id>", help="Use this id.")
+@options.option("--agent", metavar="<a>", help="The agent that will work.")
+@options.option("--plan", metavar="<p>", help="The plan it works on.")
+@options.option("--task", metavar="<n>", help="The task of that plan.")
+@options.option("--bead", metavar="<b>", help="The work item it works on.")
+@options.option("--parent", metavar="<id>", help="The session whose commits include this one's edits.")
+@options.option("--continue", "again", is_flag=True, help="Go on with the session of that id or task.")
+@options.option("--env", "form", type=("sh", "json"), help="Print the environment.")
 def start(
     session_id: str | None,
     agent: str | None,
@@ -41,13 +41,13 @@ def start(
         session_choice.checked(session_id)
     if parent is not None:
         parent = session_choice.resolve_or_new(ctx.layout, parent)
-    made = sessions.start(
+    made = lifecycle.start(
         ctx, session_id, again=again, agent=agent, plan=plan, task=task, bead=bead, parent=parent
     )
     if form is None:
-        output.say(made)
+        output.content(made)
         return
-    env = sessions.contract(ctx, made)
+    env = lifecycle.contract(ctx, made)
     if form == "json":
         output.as_json(env)
         return
@@ -55,23 +55,35 @@ def start(
         output.raw(f"export {key}={shlex.quote(value)}\n".encode("utf-8", "surrogateescape"))
 
 
-@session.command("list", context_settings=options.CONTEXT)
+@session.command("list")
+@options.option("--all", "every", is_flag=True, help="Also those that gc has put away.")
 @options.as_json
-def list_sessions(as_json: bool) -> None:
-    """List all sessions of the repository."""
+def list_sessions(every: bool, as_json: bool) -> None:
+    """List the sessions of the repository."""
     ctx = options.context(create=False)
-    found = sessions.listing(ctx, pending_paths.everyone(ctx))
+    found = lifecycle.listing(ctx, pending_paths.everyone(ctx), every)
     if as_json:
         output.as_json(found)
         return
-    for one in found:
-        work = " ".join(str(one[key]) for key in ("plan", "task", "bead") if one[key] is not None)
-        row = f"{one['id']}\t{one['state']}\t{one['pending']} pending\t{one['agent'] or '-'}\t{work}"
-        output.say(row.rstrip())
+    for row in columns.table(_row(one) for one in found):
+        sys.stdout.write(row + "\n")
+    if not every and sessions.any_finished(ctx.layout):
+        output.hint("git ralph session list --all  # with those that were over for a day and put away")
 
 
-@session.command("show", context_settings=options.CONTEXT)
-@click.argument("session_id", metavar="<id>")
+def _row(one: dict[str, object]) -> list[str]:
+    work = " ".join(str(one[key]) for key in ("plan", "task", "bead") if one[key] is not None)
+    return [
+        str(one["name"]),
+        sessions.said(str(one["state"])),
+        f"{one['pending']} pending",
+        str(one["agent"] or "-"),
+        work,
+    ]
+
+
+@session.command("show")
+@options.argument("session_id", metavar="<session>")
 @options.as_json
 def show(session_id: str, as_json: bool) -> None:
     """Show one session and its pending paths."""
@@ -79,20 +91,31 @@ def show(session_id: str, as_json: bool) -> None:
     found = session_choice.resolve(ctx.layout, session_id)
     record = sessionfile.read(ctx.layout, found) or sessionfile.new_record(ctx.layout, found, started=None)
     works = pending_paths.of(ctx, found)
-    facts = sessions.describe(ctx.layout, record, works)
+    facts = lifecycle.describe(ctx.layout, record, works)
     if as_json:
         names = [output.text(path) for path in pending_paths.counted(works)]
         output.as_json({**facts, "paths": names, "branch": record.get("branch")})
         return
     for key, value in facts.items():
-        output.say(f"{key}: {'-' if value is None else value}")
+        if value is not None:
+            output.say(f"{key}: {sessions.said(str(value)) if key == 'state' else value}")
     for path, work in sorted(works.items()):
-        output.say(f"  {shown(path)}" + (f" ({work.reason})" if work.reason else ""))
+        output.say(f"  {shown(path)}" + (f" ({advice.said(work.reason)})" if work.reason else ""))
 
 
-@session.command("end", context_settings=options.CONTEXT)
-@click.argument("session_id", metavar="<id>")
+@session.command("rename")
+@options.argument("session_id", metavar="<session>")
+@options.argument("name", metavar="<name>")
+def rename(session_id: str, name: str) -> None:
+    """Call a session by another name."""
+    ctx = options.context()
+    naming.rename(ctx, session_choice.resolve(ctx.layout, session_id), name)
+
+
+@session.command("end")
+@options.argument("session_id", metavar="<session>")
 def end(session_id: str) -> None:
     """Mark a session as over; its pending paths stay."""
     ctx = options.context(create=False)
-    sessions.end(ctx, session_choice.resolve(ctx.layout, session_id))
+    lifecycle.end(ctx, session_choice.resolve(ctx.layout, session_id))
+    crowd.put_away_if_due(ctx)

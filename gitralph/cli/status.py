@@ -1,64 +1,141 @@
 """``git ralph status``."""
 
-import os
 import sys
 
-import click
-
-from gitralph.base.quote import printable, shown
-from gitralph.cli import environ, options, output
-from gitralph.commit import pending_paths
+from gitralph.base.errors import OK, UsageError
+from gitralph.cli import columns, environ, grouped, options, output
+from gitralph.cli.grouped import Here, Paper
+from gitralph.commit import decision, pending_paths
 from gitralph.context import Context
+from gitralph.journal import passed_over, pending
+from gitralph.journal.shell import Window
 from gitralph.query import status as statuses
-from gitralph.query.status import Owned
-from gitralph.session import dead_hooks, session_choice, sessions
+from gitralph.query.status import Owned, SessionRows
+from gitralph.session import lifecycle, session_choice
 from gitralph.shell import attribution
+from gitralph.takeback import lost
+from gitralph.takeback.lost import Loss
 
-_COLORS = {"mine": "green", "other": "cyan", "contested": "red", "nobody": "yellow"}
+_ADVICE = "ralphStatus"
 
 
 @options.command("status")
 @options.session
+@options.option("-s", "--short", is_flag=True, help="A line a path.")
+@options.option("--watch", is_flag=True, help="Keep a screen up to date; q leaves it.")
+@options.option("--prompt", is_flag=True, help="One short line, for a prompt or an agent's status line.")
 @options.as_json
-@click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
+@options.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
-@click.argument("specs", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<pathspec>...]")
-def status(session: str | None, as_json: bool, stable: bool, zero: bool, specs: tuple[str, ...]) -> None:
-    """Show whose every uncommitted path is: mine, other, contested or nobody."""
+@options.argument("specs", nargs=-1, type=options.UNPROCESSED, metavar="[--] [<pathspec>...]")
+def status(
+    session: str | None,
+    short: bool,
+    watch: bool,
+    prompt: bool,
+    as_json: bool,
+    stable: bool,
+    zero: bool,
+    specs: tuple[str, ...],
+) -> int:
+    """Show what is uncommitted by session, and what nobody recorded."""
+    if sum((short, watch, prompt, as_json, stable or zero)) > 1:
+        raise UsageError("options --short, --watch, --prompt, --json and --porcelain exclude each other")
+    if prompt:
+        raise UsageError("option --prompt stands alone: git ralph status --prompt")
     ctx = options.context(create=False)
+    if watch:
+        return _watch(ctx, session, specs)
     found = session_choice.for_reading(ctx, session)
-    everybody = pending_paths.everyone(ctx)
-    rows = statuses.owners(ctx, found, specs, everybody)
-    for text in dead_hooks.passed_over(ctx, session_choice.all_here(ctx.layout)):
+    plain = stable or zero
+    everybody = pending_paths.everyone(ctx, counting=not plain)
+    rows = statuses.owners(ctx, found, specs, everybody, counting=not plain)
+    for text in passed_over.warnings(ctx.layout, session_choice.all_here(ctx.layout)):
         output.warn(text)
+    gone = lost.losses(ctx)
     if as_json:
-        _json(found, rows, sessions.listing(ctx, everybody))
-    elif stable or zero:
+        _json(ctx, found, rows, lifecycle.listing(ctx, everybody), gone)
+    elif plain:
         _lines(rows, zero, options.quote_high(ctx))
     else:
-        color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
-        _table(found, rows, color, _Here(ctx))
+        _people(ctx, found, rows, short)
+        _losses(ctx, gone, Here(ctx))
+    return OK
 
 
-def _json(session: str | None, rows: list[Owned], listing: list[dict[str, object]]) -> None:
+@options.command("top")
+@options.session
+@options.argument("specs", nargs=-1, type=options.UNPROCESSED, metavar="[--] [<pathspec>...]")
+def top(session: str | None, specs: tuple[str, ...]) -> int:
+    """Keep a screen up to date: who is at work, what is uncommitted, commits as they land."""
+    return _watch(options.context(create=False), session, specs)
+
+
+def _watch(ctx: Context, session: str | None, specs: tuple[str, ...]) -> int:
+    from gitralph.cli import screen
+
+    return screen.run(ctx, session_choice.for_reading(ctx, session), specs)
+
+
+def _losses(ctx: Context, gone: list[Loss], here: Here) -> None:
+    for one in gone:
+        output.note(
+            f"session '{ctx.called(one.session)}' lost edits in '{here.shown(one.path)}' "
+            f"to {attribution.call_name(ctx.layout, one.command)}"
+        )
+    for session in dict.fromkeys(one.session for one in gone):
+        output.hint(f"git ralph restore --session {ctx.called(session)}  # brings them back")
+
+
+def _json(
+    ctx: Context,
+    session: str | None,
+    rows: list[Owned],
+    listing: list[dict[str, object]],
+    gone: list[Loss],
+) -> None:
     output.as_json(
         {
             "session": session,
-            "paths": [
-                {"path": output.text(r.path), "owner": r.owner, "sessions": list(r.sessions), **_likely(r)}
-                for r in rows
-            ],
+            "paths": [_document(ctx, row) for row in rows],
             "sessions": listing,
+            **({"lost": [_loss(ctx, one) for one in gone]} if gone else {}),
         }
     )
 
 
-def _likely(row: Owned) -> dict[str, object]:
+def _document(ctx: Context, row: Owned) -> dict[str, object]:
+    letter, (added, removed) = row.change
+    return {
+        "path": output.text(row.path),
+        "owner": row.owner,
+        "sessions": list(row.sessions),
+        "names": [ctx.called(one) for one in row.sessions],
+        "change": letter,
+        "added": added,
+        "removed": removed,
+        "entangled": row.entangled,
+        **_likely(ctx, row),
+    }
+
+
+def _likely(ctx: Context, row: Owned) -> dict[str, object]:
     """The shell calls that likely changed a path which nobody recorded; never a command's text."""
     if not row.likely:
         return {}
+    return {"likely": [_command(ctx, command) for command in row.likely]}
+
+
+def _command(ctx: Context, command: Window) -> dict[str, object]:
     keys = ("session", "agent_id", "tool", "call", "time")
-    return {"likely": [{key: getattr(command, key) for key in keys} for command in row.likely]}
+    return {**{key: getattr(command, key) for key in keys}, "name": ctx.called(command.session)}
+
+
+def _loss(ctx: Context, one: Loss) -> dict[str, object]:
+    return {
+        "session": one.session, "name": ctx.called(one.session), "path": output.text(one.path),
+        "to": _command(ctx, one.command),
+    }  # fmt: skip
 
 
 def _lines(rows: list[Owned], zero: bool, high: bool) -> None:
@@ -67,31 +144,46 @@ def _lines(rows: list[Owned], zero: bool, high: bool) -> None:
         output.paths([row.path], zero, high)
 
 
-class _Here:
-    """Paths as git's status prints them for people: from where one stands."""
-
-    def __init__(self, ctx: Context) -> None:
-        relative = ctx.config.boolean("status.relativepaths", default=True)
-        self.folder = ctx.repo.prefix if relative else b""
-
-    def shown(self, path: bytes) -> str:
-        return shown(os.path.relpath(path, self.folder) if self.folder else path)
-
-
-def _table(session: str | None, rows: list[Owned], color: bool, here: _Here) -> None:
+def _people(ctx: Context, session: str | None, rows: list[Owned], short: bool) -> None:
     if not rows:
-        output.say("nothing uncommitted")
+        if not short:
+            output.say("nothing uncommitted")
         return
-    if session:
-        output.say(f"as session '{session}' sees it:")
-    width = max(len(here.shown(row.path)) for row in rows)
-    for row in rows:
-        word = click.style(f"{row.owner:<9}", fg=_COLORS[row.owner]) if color else f"{row.owner:<9}"
-        who = ", ".join(row.sessions) + (" and somebody unrecorded" if row.gap else "")
-        made = " and ".join(attribution.call_name(command) for command in row.likely)
-        who += f"{' ' if who else ''}likely {made}" if made else ""
-        sys.stdout.write(f"  {word} {here.shown(row.path):<{width}}  {printable(who)}".rstrip() + "\n")
-    if any(row.owner == "nobody" for row in rows):
-        output.hint("git ralph track <path> claims a path for a session")
-    if any(row.likely for row in rows):
-        output.hint("git ralph commit --with-shell takes what only a session's own shell calls changed")
+    groups = statuses.groups(ctx, session, rows)
+    width = columns.available(ctx.environ) if environ.is_terminal(sys.stdout) else None
+    color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
+    paper = Paper(Here(ctx), ctx.called, width, color)
+    own = pending.family(ctx.layout, session) if session else []
+    found = grouped.short(groups, paper) if short else grouped.lines(groups, own, paper)
+    for line in found:
+        sys.stdout.write(line + "\n")
+    if not short:
+        _advise(ctx, session, groups)
+
+
+def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> None:
+    """What to type next, where somebody needs to be told."""
+    refused = [g for g in groups if any(row.reason in decision.REFUSING for row in g.rows)]
+    if refused:
+        name = refused[0].name
+        output.advise(
+            ctx.config,
+            _ADVICE,
+            f"git ralph commit --session {name} --dry-run  # what refuses it, and what to do",
+        )
+    rest = [
+        row
+        for group in groups
+        if group.session is None and group.name == statuses.NOBODY
+        for row in group.rows
+    ]
+    if any(row.likely for row in rest):
+        output.advise(
+            ctx.config,
+            _ADVICE,
+            "git ralph commit --with-shell  # takes what only its own shell calls changed",
+        )
+    elif rest and session is not None and session_choice.is_agent(ctx.environ):
+        output.advise(
+            ctx.config, _ADVICE, "git ralph track <path>  # claims a path that you changed by a shell"
+        )

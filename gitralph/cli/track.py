@@ -4,8 +4,6 @@ import os
 import shlex
 import sys
 
-import click
-
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import options, output
@@ -15,15 +13,15 @@ from gitralph.session import track as tracking
 
 @options.command("track")
 @options.session
-@click.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
-@click.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
-@click.option(
+@options.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
+@options.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
+@options.option(
     "--from-transcript",
     "told",
     is_flag=True,
     help="Claim the uncommitted files that the session's transcript names, where no hook recorded any.",
 )
-@click.option("--release", "back", is_flag=True, help="Take a claim back; recorded edits stay.")
+@options.option("--release", "back", is_flag=True, help="Take a claim back; recorded edits stay.")
 @options.paths
 def track(
     session: str | None, zero: bool, from_stdin: bool, told: bool, back: bool, paths: tuple[str, ...]

@@ -1,13 +1,13 @@
 """``git ralph why``."""
 
 import os
-from dataclasses import asdict
 
-import click
-
-from gitralph.cli import options, output
+from gitralph.base.dataclass import asdict
+from gitralph.cli import options, output, sources
+from gitralph.context import Context
+from gitralph.query import lines, reading
 from gitralph.query import why as explaining
-from gitralph.query.why import Finding
+from gitralph.query.lines import Finding
 
 
 def _split(typed: str) -> tuple[str, int | None]:
@@ -19,45 +19,60 @@ def _split(typed: str) -> tuple[str, int | None]:
 
 
 @options.command("why")
-@click.argument("place", metavar="<path>[:<line>]")
+@options.argument("place", metavar="<path>[:<line>]")
 @options.as_json
 def why(place: str, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
     ctx = options.context(create=False)
     typed, line = _split(place)
-    path = explaining.tree_path(ctx, typed)
+    path = reading.tree_path(ctx, typed)
     if line is None:
         found = explaining.records(ctx, path)
     else:
         found = [explaining.line_of(ctx, path, line)]
     if as_json:
-        output.as_json({"path": output.text(path), "findings": [asdict(one) for one in found]})
+        output.as_json({"path": output.text(path), "findings": [_document(ctx, one) for one in found]})
         return
     if not found:
         output.say("nobody recorded anything for this path")
     for one in found:
-        output.say(_sentence(one))
+        output.say(_sentence(ctx, one))
 
 
-def _sentence(one: Finding) -> str:
+def _document(ctx: Context, one: Finding) -> dict[str, object]:
+    return {**asdict(one), "name": ctx.called(one.session) if one.session else None}
+
+
+def _sentence(ctx: Context, one: Finding) -> str:
     where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
-    if one.state == explaining.NOBODY:
+    if one.state == lines.NOBODY:
         return f"{where}nobody recorded it; uncommitted"
     state = f"commit {one.commit[:12]}" if one.commit else one.state
-    if one.session is None:
+    if one.session is None and one.agent is None:
         return f"{where}{state}, no session"
-    facts = [f"session '{one.session}'"]
+    facts = [f"session '{ctx.called(one.session)}'"] if one.session else []
     facts += [f"{name} {value}" for name, value in _facts(one) if value]
-    return f"{where}{state}, " + ", ".join(facts)
+    known = sources.of(one)
+    return f"{where}{state}, " + ", ".join(facts) + (f" ({known})" if known else "")
 
 
 def _facts(one: Finding) -> list[tuple[str, str | None]]:
     return [
         ("agent", one.agent),
         ("agent id", one.agent_id),
+        ("model", one.model),
         ("tool", one.tool),
         ("call", one.call),
         ("at", one.time if one.line is not None else None),
         ("op", one.op if one.line is None else None),
-        ("exact", one.exact if one.line is None else None),
+        ("lines", _KNOWN.get(one.exact or "") if one.line is None else None),
     ]
+
+
+# How exactly an edit is known, for people; ``--json`` has the word of the record.
+_KNOWN = {
+    "payload": "recorded as the agent told them",
+    "window": "recorded as they were before and after",
+    "shell": "recorded from its shell command",
+    "none": "not recorded",
+}

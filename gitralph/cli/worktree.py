@@ -9,17 +9,18 @@ from gitralph.base.errors import OK
 from gitralph.base.quote import shown
 from gitralph.cli import options, output
 from gitralph.context import Context
+from gitralph.fleet import at_work
 from gitralph.session import session_choice
 from gitralph.worktree import add as adding
-from gitralph.worktree import listing, locks, spawn
+from gitralph.worktree import listing, locks, spawn, where
 from gitralph.worktree import merge as merging
 from gitralph.worktree import remove as removing
 from gitralph.worktree import restore as restoring
 
-_force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
+_force = options.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
 
 
-@click.group("worktree", context_settings=options.CONTEXT)
+@options.group("worktree")
 def worktree() -> None:
     """A checkout for each bead: add, list, merge, remove, restore."""
 
@@ -28,21 +29,23 @@ def _json_path(path: str) -> str:
     return output.text(os.fsencode(path))
 
 
-@worktree.command("add", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
-@click.option("--base", metavar="<commit-ish>", help="Start from this branch, tag or commit, not from HEAD.")
+@worktree.command("add")
+@options.argument("bead", metavar="<bead>")
+@options.option("--base", metavar="<commit-ish>", help="Start from this branch, tag or commit, not HEAD.")
 @options.session
-@click.option("--take-over", is_flag=True, help="Take it from a session that is not live any more.")
+@options.option("--take-over", is_flag=True, help="Take it from a session that is not live any more.")
 @options.as_json
 def add(bead: str, base: str | None, session: str | None, take_over: bool, as_json: bool) -> int:
     """Make or find a bead's worktree; prints its absolute path alone."""
     ctx = options.context()
     owner = session_choice.named(ctx, session, f"git ralph worktree add {bead} --session {{}}", creates=True)
-    found = adding.add(ctx, bead, base, owner, take_over)
+    where.checked(bead)
+    with at_work.claimed(ctx, bead):
+        found = adding.add(ctx, bead, base, owner, take_over)
     for note in found.notes:
         output.note(note)
     if found.taken_from:
-        output.note(f"taken over from session '{found.taken_from}'")
+        output.note(f"taken over from session '{ctx.called(found.taken_from)}'")
     if as_json:
         output.as_json(_added(found))
     elif found.ran is None:
@@ -70,23 +73,24 @@ def _added(found: adding.Added) -> dict[str, object]:
     }  # fmt: skip
 
 
-@worktree.command("list", context_settings=options.CONTEXT)
+@worktree.command("list")
 @options.as_json
-@click.option("--porcelain", is_flag=True, help="Print stable lines.")
+@options.option("--porcelain", is_flag=True, help="Print stable lines.")
 @options.zero
 def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
     """List the worktrees of all beads and the state they are in."""
-    rows = listing.rows(options.context(create=False))
+    ctx = options.context(create=False)
+    rows = listing.rows(ctx)
     if as_json:
         output.as_json([{**row.document(), "path": _json_path(row.path)} for row in rows])
     elif porcelain or zero:
         _porcelain(rows, zero)
     else:
         for row in rows:
-            output.say(_line(row))
+            output.say(_line(ctx, row))
 
 
-def _porcelain(rows: list[listing.Row], zero: bool) -> None:
+def _porcelain(rows: list[listing.BeadWorktree], zero: bool) -> None:
     end = b"\0" if zero else b"\n"
     for row in rows:
         facts = row.document()
@@ -111,7 +115,7 @@ def _porcelain(rows: list[listing.Row], zero: bool) -> None:
         output.raw(end)
 
 
-def _line(row: listing.Row) -> str:
+def _line(ctx: Context, row: listing.BeadWorktree) -> str:
     facts = row.document()
     words = [row.bead, row.state, str(facts["branch"])]
     if row.ahead is not None:
@@ -120,38 +124,38 @@ def _line(row: listing.Row) -> str:
     if row.record.iteration:
         words.append(f"iteration {row.record.iteration}/{row.record.max_iterations}")
     if row.record.owner:
-        words.append(f"session {row.record.owner}")
+        words.append(f"session {ctx.called(row.record.owner)}")
     if row.last:
         words.append(f"{row.last[0][:9]} {row.last[1]}")
     return "\t".join([*words, shown(os.fsencode(row.path))])
 
 
-@worktree.command("path", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
+@worktree.command("path")
+@options.argument("bead", metavar="<bead>")
 def path(bead: str) -> None:
     """Print the path of a bead's worktree."""
     _say_path(listing.path_of(options.context(create=False), bead))
 
 
-@worktree.command("lock", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
-@click.option("--reason", metavar="<text>", help="Why it must stay.")
+@worktree.command("lock")
+@options.argument("bead", metavar="<bead>")
+@options.option("--reason", metavar="<text>", help="Why it must stay.")
 def lock(bead: str, reason: str | None) -> None:
     """Lock a bead's worktree: nothing removes it until it is unlocked."""
     locks.lock(options.context(), bead, reason)
 
 
-@worktree.command("unlock", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
+@worktree.command("unlock")
+@options.argument("bead", metavar="<bead>")
 def unlock(bead: str) -> None:
     """Unlock a bead's worktree."""
     locks.unlock(options.context(), bead)
 
 
-@worktree.command("merge", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
-@click.option("--into", metavar="<branch>", help="Merge into this branch, not into the recorded base.")
-@click.option("--no-ff", is_flag=True, help="Make a merge commit also where a fast-forward would do.")
+@worktree.command("merge")
+@options.argument("bead", metavar="<bead>")
+@options.option("--into", metavar="<branch>", help="Merge into this branch, not into the recorded base.")
+@options.option("--no-ff", is_flag=True, help="Make a merge commit also where a fast-forward would do.")
 @options.as_json
 def merge(bead: str, into: str | None, no_ff: bool, as_json: bool) -> int:
     """Merge a bead's branch into its base without a checkout."""
@@ -185,8 +189,8 @@ def _conflict(bead: str, error: merging.ConflictError) -> dict[str, object]:
     }
 
 
-@worktree.command("remove", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
+@worktree.command("remove")
+@options.argument("bead", metavar="<bead>")
 @_force
 @options.session
 @options.as_json
@@ -210,9 +214,9 @@ def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
     output.say(f"removed {shown(os.fsencode(done.path))}")
 
 
-@worktree.command("restore", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
-@click.argument("stamp", metavar="[<stamp>]", required=False)
+@worktree.command("restore")
+@options.argument("bead", metavar="<bead>")
+@options.argument("stamp", metavar="[<stamp>]", required=False)
 @options.as_json
 def restore(bead: str, stamp: str | None, as_json: bool) -> None:
     """Bring a removed worktree back from its save, the newest unless a stamp is given."""
@@ -226,15 +230,15 @@ def restore(bead: str, stamp: str | None, as_json: bool) -> None:
     _say_path(done.path)
 
 
-@worktree.command("spawn", context_settings=options.CONTEXT)
-@click.argument("bead", metavar="<bead>")
-@click.option(
-    "--policy", type=click.Choice(spawn.POLICIES), default="required", help="What the launch must have."
+@worktree.command("spawn")
+@options.argument("bead", metavar="<bead>")
+@options.option("--policy", type=tuple(spawn.POLICIES), default="required", help="What the launch must have.")
+@options.option("--agent-type", metavar="<type>", help="Only for a launch of this type.")
+@options.option(
+    "--max-iterations", type=click.IntRange(0), metavar="<n>", help="Limit of the loop; 0 is none."
 )
-@click.option("--agent-type", metavar="<type>", help="Only for a launch of this type.")
-@click.option("--max-iterations", type=click.IntRange(0), metavar="<n>", help="Limit of the loop; 0 is none.")
-@click.option("--promise", metavar="<text>", help="What the last message must promise.")
-@click.option("--restart", is_flag=True, help="Count iterations from 0 again.")
+@options.option("--promise", metavar="<text>", help="What the last message must promise.")
+@options.option("--restart", is_flag=True, help="Count iterations from 0 again.")
 @options.session
 def spawn_record(
     bead: str,

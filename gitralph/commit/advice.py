@@ -1,22 +1,47 @@
 """Sentences for refusals: what and why."""
 
+from collections.abc import Iterable
+
+from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
+from gitralph.hook import sessionfile
+
+# What people read in place of the reasons whose names only their makers know; `--json` has the names.
+_SAID = {
+    decision.UNANCHORED: "lines of unknown owner",
+    decision.STALE: "out of date",
+    decision.TOO_LARGE: "too large",
+}
 
 
-def describe(left: Left) -> str:
+def said(reason: str) -> str:
+    """A reason in words for people."""
+    return _SAID.get(reason, reason)
+
+
+def named(layout: Layout, sentence: str, sessions: Iterable[str]) -> str:
+    """A sentence that tells of sessions by their ids, for people."""
+    for session in sessions:
+        sentence = sentence.replace(
+            f"session '{session}'", f"session '{sessionfile.called(layout, session)}'"
+        )
+    return sentence
+
+
+def describe(layout: Layout, left: Left) -> str:
     """One path left out, in a line."""
     where = f"'{shown(left.path)}'"
     if left.lines:
         first, last = left.lines
         where += f" line {first}" if first == last else f" lines {first}-{last}"
-    names = [f"'{name}'" for name in left.sessions if name != decision.UNRECORDED]
-    missing = [name for name in names if name not in left.detail]
-    also = f" (session {', '.join(missing)})" if missing else ""
-    return f"{where}: {left.reason}: {left.detail}{also}"
+    others = [session for session in left.sessions if session != decision.UNRECORDED]
+    missing = [sessionfile.called(layout, one) for one in others if f"'{one}'" not in left.detail]
+    also = f" (session {', '.join(map(repr, missing))})" if missing else ""
+    return f"{where}: {said(left.reason)}: {named(layout, left.detail, others)}{also}"
 
 
-def headline(refusals: list[Left]) -> str:
+def headline(layout: Layout, refusals: Iterable[Left]) -> str:
     """What is refused, as the error message."""
-    return "\n".join(describe(left) for left in refusals)
+    return "\n".join(describe(layout, left) for left in refusals)

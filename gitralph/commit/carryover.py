@@ -5,8 +5,8 @@ nothing to merge. git calls that a conflict wherever two changes touch.
 """
 
 from collections import Counter
-from dataclasses import dataclass
 
+from gitralph.base.dataclass import dataclass
 from gitralph.hook.journal import split_lines
 from gitralph.isolate.linediff import Range, hunks
 

@@ -1,35 +1,46 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
-from contextlib import closing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
 from gitralph.base import locks
+from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
+from gitralph.base.light import closing
 from gitralph.base.quote import shown
-from gitralph.commit import decision, history, hooks, land, plan, recover
+from gitralph.commit import decision, hooks, land, plan, recover
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.decision import Left
 from gitralph.commit.hooks import Taken
+from gitralph.commit.inputs import Entries
 from gitralph.commit.plan import open_bench
-from gitralph.commit.request import Draft, Request, Result
+from gitralph.commit.request import Candidate, Draft, Request, Result
 from gitralph.context import Context
 from gitralph.git import commits as objects
-from gitralph.git import index, message, refs
+from gitralph.git import history, index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.keep import GoneError, Keep
-from gitralph.git.trees import FOLDER, GITLINK, Entry, TreeReader
+from gitralph.git.trees import FOLDER, GITLINK, TreeReader
 from gitralph.hook import sessionfile
-from gitralph.journal import pending
-from gitralph.session import dead_hooks, transcript_claims
+from gitralph.journal import passed_over, pending
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitralph.commit import ways_out
 
 # Everybody of ours waits for one lock, so only plain git can win a race against a landing: five in a row is
 # a loop at work, which must not keep the lock.
 _TRIES = 5
+# A session that edits while its own hooks run is judged anew; one that goes on editing is told so.
+_ROUNDS = 3
+# Whoever moves HEAD while a proof runs has landed a commit, so somebody always gets on; but not for ever.
+_PROOFS = 40
+
+
+def _check_rewritten(ctx: Context, request: Request) -> None:
+    """Raise Refused or Fatal where what ``--amend`` or ``--fixup`` names must stay as it is."""
+    if request.amend or request.fixup is not None:
+        from gitralph.commit import own_commit
+
+        own_commit.check(ctx, request)
 
 
 def refuse_operation(ctx: Context) -> None:
@@ -52,19 +63,19 @@ def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None
     if request.wishes.whole_file and request.match is not None:
         from gitralph.commit import named
 
-        made.left += named.in_vain(ctx, request, set(matches or ()))
+        return replace(made, left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
     return made
 
 
-def _check(ctx: Context, request: Request, made: Draft) -> None:
+def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
     """Raise Refused when a refusing reason stands and skipping was not asked for."""
     if not made.refusals or request.wishes.skip_entangled:
         return
     from gitralph.commit import advice
 
     raise Refused(
-        advice.headline(made.refusals), *_ways(ctx, request, made).after_refusal(made.refusals),
-        left=tuple(made.left),
+        advice.headline(ctx.layout, made.refusals), *_ways(ctx, request, made).after_refusal(made.refusals),
+        left=made.left,
     )  # fmt: skip
 
 
@@ -77,11 +88,11 @@ def _ways(ctx: Context, request: Request, made: Draft) -> "ways_out.Ways":
 def _would_be_made(ctx: Context, request: Request) -> bool:
     """True when a commit as asked for would be made now, hooks left aside."""
     bench = open_bench(ctx, quarantine=True)
-    with closing(_Remover(bench)):
+    with bench:
         made = _build(ctx, bench, request)
         if made.refusals and not request.wishes.skip_entangled:
             return False
-        _leave_staged(ctx, bench, request, made)
+        made = _without_staged(ctx, bench, request, made)
         return bool(made.entries) and not _index_plan(ctx, bench, made)[1].conflicts
 
 
@@ -96,8 +107,8 @@ def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
 def _result(ctx: Context, made: Draft, status: str) -> Result:
     return Result(
         status, made.session, made.head.name, None, "", made.changes,
-        {path: made.how[path] for path in made.entries}, made.left, made.notes + _notes(ctx, made),
-        _hints(ctx, made),
+        {path: made.how[path] for path in made.entries}, made.left, (*made.notes, *_notes(ctx, made)),
+        tuple(_hints(ctx, made)), silent=not made.states,
     )  # fmt: skip
 
 
@@ -124,7 +135,7 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
         f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
         for commit in made.undone
     ]
-    return notes + _upstream_notes(ctx, made) + transcript_claims.notes(ctx, made.session, bool(made.states))
+    return notes + _upstream_notes(ctx, made)
 
 
 def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
@@ -142,102 +153,116 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
     refuse_operation(ctx)
+    _check_rewritten(ctx, request)
     lost = _passed_over(ctx, request)
     _, made, bench = preview(ctx, request)
-    with closing(_Remover(bench)):
-        _check(ctx, request, made)
-        _leave_staged(ctx, bench, request, made)
+    with bench:
+        refuse_left(ctx, request, made)
+        made = _without_staged(ctx, bench, request, made)
         _plan_index(ctx, bench, request, made)
+        found = None
+        if request.judge is not None and made.entries:
+            outside = bench.objects_dir(ctx.repo.common_dir)
+            found = request.judge(Candidate(made.tree.decode(), made.head.oid, made.session, outside))
     result = _result(ctx, made, "dry-run" if made.entries else "nothing")
-    result.notes += lost
-    return result
+    return replace(result.noting(*lost), proof=found)
 
 
 def _passed_over(ctx: Context, request: Request) -> list[str]:
     """Warnings for what a manifest says in vain; asked for before the commit reads past it."""
-    found = dead_hooks.passed_over(ctx, pending.family(ctx.layout, request.session))
+    found = passed_over.warnings(ctx.layout, pending.family(ctx.layout, request.session))
     return [f"warning: {text}" for text in found]
-
-
-class _Remover:
-    def __init__(self, bench: Workbench) -> None:
-        self.close = bench.remove
 
 
 def commit(ctx: Context, request: Request) -> Result:
     """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
     bench, lost = open_bench(ctx, quarantine=False), _passed_over(ctx, request)
-    with closing(_Remover(bench)):
-        # Hooks and editors may take minutes, so they run before the lock that every committer waits for.
-        if request.edit or hooks.present(ctx, hooks.BEFORE):
-            result = _commit_after_hooks(ctx, bench, request)
-        else:
-            with locks.hold(ctx.layout, locks.COMMIT):
-                result = _commit_locked(ctx, bench, request, None)
-                if result.commit:
-                    hooks.drop_patch(ctx, request.session)
-    result.notes += lost
+    with bench:
+        result = _until_it_lands(ctx, bench, request)
     # After the lock: a hook that commits again must be able to, as with git (githooks(5)).
     if result.commit and hooks.present(ctx, ("post-commit",)):
-        git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="")
+        git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="", RALPH_GUARD="0")
         hooks.Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True).run("post-commit")
-    return result
+    return result.noting(*lost)
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """What hooks and editor made of a draft."""
+    """What hooks, editor and judge made of a draft, while no lock was held."""
 
-    entries: dict[bytes, Entry | None] = field(default_factory=dict)
+    entries: Entries = field(default_factory=dict)
     taken: Taken = field(default_factory=Taken)
     message: bytes = b""
+    judged: bytes | None = None
+    """The tree that was judged: no other may land."""
+    proof: dict[str, object] | None = None
+    recorded: bool = False
+    """What the hook rewrote is in the journals."""
 
-    def expected(self, base: TreeReader) -> dict[bytes, Entry | None]:
+    def expected(self, base: TreeReader) -> Entries:
         """What the commit holds, with the hook's changes."""
         both = {**self.entries, **self.taken.entries}
         return {path: entry for path, entry in both.items() if entry != base.entry(path)}
 
 
-def _commit_after_hooks(ctx: Context, bench: Workbench, request: Request) -> Result:
-    """Hooks and editor run without the lock, and again when the session's paths changed meanwhile."""
-    typed = texts.Typed(ctx.repo.git_dir)
-    try:
-        # A session that edits while its own hooks run is judged anew; one that goes on editing is told so.
-        for _ in range(3):
-            with locks.hold(ctx.layout, locks.COMMIT):
-                recover.settle(ctx)
-            refuse_operation(ctx)
-            try:
-                ready = _prepare(ctx, bench, request, typed)
-                with locks.hold(ctx.layout, locks.COMMIT):
-                    result = _commit_locked(ctx, bench, request, ready)
-                    if result.commit:
-                        hooks.drop_patch(ctx, request.session)
-                        result.notes += _rewrite_notes(ctx, bench, request, ready.taken)
-            # What the hook saw is not what would be committed now: its answer is worth nothing.
-            except (_ChangedError, hooks.MovedError):
-                continue
-            typed.drop()
-            return result
-        raise Busy("the session's paths kept changing while the hooks ran", "try again")
-    except RalphError as error:
-        error.hints += typed.hints(request.session)
-        raise
-
-
 class _ChangedError(Exception):
-    pass
+    """What would be committed now is not what the hooks, the editor or the judge saw."""
 
 
-def _prepare(ctx: Context, bench: Workbench, request: Request, typed: texts.Typed) -> _Prepared:
+def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
+    """The one place that begins again, whatever moved: HEAD, the index, a journal, or an object.
+
+    Every round reads all of it anew. Plain git takes no lock of ours, so HEAD or the index may move under
+    us: what the hooks made of the commit stands as long as the commit is the same. Where it is another one,
+    they run again; so does the proof.
+    """
+    # Hooks, editors and proofs may take minutes, so they run before the lock that every committer waits for.
+    at_leisure = request.edit or request.judge is not None or bool(hooks.present(ctx, hooks.BEFORE))
+    typed = texts.Typed(ctx.repo.git_dir)
+    ready: _Prepared | None = None
+    lost = changed = 0
+    try:
+        while True:
+            try:
+                if at_leisure and ready is None:
+                    ready = _prepared(ctx, bench, request, typed)
+                with locks.hold(ctx.layout, locks.COMMIT):
+                    recover.settle(ctx)
+                    if ready is not None and ready.taken.records and not ready.recorded:
+                        _record_rewrites(ctx, bench, request, ready)
+                        ready = replace(ready, recorded=True)
+                    result = _committed(ctx, bench, request, ready)
+                break
+            except (refs.LostRaceError, land.IndexMovedError, GoneError):
+                lost += 1
+                if lost == _TRIES:
+                    raise Busy("HEAD, the index or the objects kept moving", "try again") from None
+            except (_ChangedError, hooks.MovedError):
+                ready, lost, changed = None, 0, changed + 1
+                if changed == (_ROUNDS if request.judge is None else _PROOFS):
+                    what = "hooks" if request.judge is None else "proof"
+                    raise Busy(
+                        f"HEAD or the session's paths kept changing while the {what} ran", "try again"
+                    ) from None
+    except RalphError as error:
+        error.hints += typed.hints(ctx.called(request.session))
+        raise
+    typed.drop()
+    return result
+
+
+def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typed) -> _Prepared:
+    """What hooks, editor and judge say of the commit as it would be made now."""
+    with locks.hold(ctx.layout, locks.COMMIT):
+        recover.settle(ctx)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
-    made = _build(ctx, inner, request)
-    _check(ctx, request, made)
-    _leave_staged(ctx, inner, request, made)
-    if not made.entries:
+    made = _checked_draft(ctx, inner, request)
+    if not made.entries and not request.may_be_empty:
         return _Prepared()
     _plan_index(ctx, inner, request, made)
-    before, taken = dict(made.entries), Taken()
+    before, taken = made.entries, Taken()
+    if not request.edit and not hooks.present(ctx, hooks.BEFORE):
+        return _judged(ctx, inner, request, made, _Prepared(before, taken, texts.compose(ctx, request, made)))
     stage = hooks.open_stage(
         ctx, inner.folder, made.tree, made.head.oid, hooks.alone(ctx, made.entries, made.now)
     )
@@ -246,37 +271,48 @@ def _prepare(ctx: Context, bench: Workbench, request: Request, typed: texts.Type
             from gitralph.commit import hook_changes  # most commits meet no hook
 
             taken = hook_changes.run(ctx, inner, made, stage)
-        if not _Prepared(before, taken).expected(made.base):
+        if not _Prepared(before, taken).expected(made.base) and not request.may_be_empty:
             raise Failed(
                 "the 'pre-commit' hook took back all that this session changed; nothing was committed",
                 "see what is left: git ralph status",
             )
-        return _Prepared(before, taken, texts.through_hooks(ctx, inner, request, made, stage, typed))
+        ready = _Prepared(before, taken, texts.through_hooks(ctx, inner, request, made, stage, typed))
+    return _judged(ctx, inner, request, made, ready)
 
 
-def _commit_locked(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
-    """Build on the HEAD of now and land; when the race is lost build again."""
-    if ready is not None and ready.taken.records:
-        recover.settle(ctx)
-        _record_rewrites(ctx, bench, request, ready)
-    # Plain git takes no lock of ours, so HEAD or the index may move under us: build again on what is there.
-    for attempt in range(_TRIES):
-        recover.settle(ctx)
-        refuse_operation(ctx)
-        inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
-        made = _build(ctx, inner, request)
-        _check(ctx, request, made)
-        _leave_staged(ctx, inner, request, made)
-        if not made.entries:
-            return _nothing(ctx, made)
-        if ready is not None:
-            _lay_over(ctx, inner, made, ready)
-        try:
-            return _land(ctx, inner, request, made, ready)
-        except (refs.LostRaceError, land.IndexMovedError, GoneError):
-            if attempt == _TRIES - 1:
-                raise Busy("HEAD, the index or the objects kept moving", "try again") from None
-    raise AssertionError("unreachable")
+def _checked_draft(ctx: Context, bench: Workbench, request: Request) -> Draft:
+    """The draft of a commit that may be made. Raises Refused or Fatal for one that may not."""
+    refuse_operation(ctx)
+    _check_rewritten(ctx, request)
+    made = _build(ctx, bench, request)
+    refuse_left(ctx, request, made)
+    return _without_staged(ctx, bench, request, made)
+
+
+def _judged(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared) -> _Prepared:
+    """The same with what the judge, if any, found on the tree as the hooks left it. Raises Failed."""
+    if request.judge is None:
+        return ready
+    made = plan.rebuilt(ctx, bench, replace(made, entries=ready.expected(made.base)))
+    found = request.judge(Candidate(made.tree.decode(), made.head.oid, made.session))
+    return replace(ready, judged=made.tree, proof=found)
+
+
+def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepared | None) -> Result:
+    """Build on what is there now and land it. Raises what says that something moved."""
+    inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
+    made = _checked_draft(ctx, inner, request)
+    if not made.entries and not request.may_be_empty:
+        note_void(ctx, made)
+        return _result(ctx, made, "nothing")
+    if ready is None:
+        result = _landed(ctx, inner, request, made, texts.compose(ctx, request, made))
+    else:
+        result = _landed(ctx, inner, request, _laid_over(ctx, inner, made, ready), ready.message)
+    hooks.drop_patch(ctx, request.session)  # an older one, before this commit may leave its own
+    if ready is None:
+        return result
+    return replace(result.noting(*_rewrite_notes(ctx, bench, request, ready.taken)), proof=ready.proof)
 
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
@@ -285,13 +321,11 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
 
     hook_changes.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
-    made = _build(ctx, inner, request, ready.taken)
-    _leave_staged(ctx, inner, request, made)
+    made = _without_staged(ctx, inner, request, _build(ctx, inner, request, ready.taken))
     if made.entries == ready.expected(made.base):
         hook_changes.write(ctx, made, ready.taken)
         return
-    made = _build(ctx, inner, request)
-    _leave_staged(ctx, inner, request, made)
+    made = _without_staged(ctx, inner, request, _build(ctx, inner, request))
     if made.entries != ready.entries:
         raise _ChangedError
     raise hook_changes.refused(ctx, inner, made, ready.taken.pairs)
@@ -305,29 +339,26 @@ def _rewrite_notes(ctx: Context, bench: Workbench, request: Request, taken: Take
     return hook_changes.notes(ctx, bench, request.session, taken)
 
 
-def _lay_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> None:
+def _laid_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) -> Draft:
+    """The draft with the hook's changes in it. Raises _ChangedError where it is not what the hook saw."""
     expected = ready.expected(made.base)
     if made.entries not in (ready.entries, expected):
         raise _ChangedError
-    made.entries = expected
-    for path in ready.taken.entries:
-        made.how.setdefault(path, decision.WHOLE_FILE)
-    plan.rebuild_tree(ctx, bench, made)
+    how = {**dict.fromkeys(ready.taken.entries, decision.WHOLE_FILE), **made.how}
+    made = plan.rebuilt(ctx, bench, replace(made, entries=expected, how=how))
+    # A proof is of one tree; whatever else landed meanwhile is in this one too.
+    if ready.judged is not None and made.tree != ready.judged:
+        raise _ChangedError  # HEAD moved: what was judged is not what would land
+    return made
 
 
-def _nothing(ctx: Context, made: Draft) -> Result:
-    note_void(ctx, made)
-    return _result(ctx, made, "nothing")
-
-
-def _leave_staged(ctx: Context, bench: Workbench, request: Request, made: Draft) -> None:
-    """With ``--skip-entangled``: take out what cannot go beside a staged version."""
+def _without_staged(ctx: Context, bench: Workbench, request: Request, made: Draft) -> Draft:
+    """With ``--skip-entangled``: the draft without what cannot go beside a staged version."""
     if not request.wishes.skip_entangled:
-        return
+        return made
     while made.entries and (conflicts := _index_plan(ctx, bench, made)[1].conflicts):
-        for left in conflicts:
-            made.leave(left)
-        plan.rebuild_tree(ctx, bench, made)
+        made = plan.rebuilt(ctx, bench, made.leaving(conflicts))
+    return made
 
 
 def _plan_index(
@@ -339,7 +370,8 @@ def _plan_index(
         from gitralph.commit import advice
 
         raise Refused(
-            advice.headline(plan.conflicts), *_ways(ctx, request, made).after_staged(plan.conflicts),
+            advice.headline(ctx.layout, plan.conflicts),
+            *_ways(ctx, request, made).after_staged(plan.conflicts),
             left=(*made.left, *plan.conflicts),
         )  # fmt: skip
     return copy, plan
@@ -359,14 +391,24 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             f"the index has unmerged entries: '{shown(unmerged[0])}'", *ways_out.unmerged(ctx, unmerged),
             left=left,
         )  # fmt: skip
-    facts = index_plan.Facts(
+    facts = index_plan.IndexFacts(
         bench.git, bench.folder, index.entries(ctx.git, copy, ctx.repo.root, made.entries),
         {path: made.start.entry(path) for path in made.entries}, made.entries, made.now,
         lambda path: index_plan.own_states(ctx.layout, made, path),
     )  # fmt: skip
-    plan = index_plan.plan(facts)
-    plan.conflicts += _pushed_aside(ctx, copy, made)
-    return copy, plan
+    found = index_plan.plan(facts)
+    return copy, replace(found, conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))
+
+
+def checked(
+    ctx: Context, bench: Workbench, request: Request, made: Draft
+) -> tuple[index.IndexCopy, index_plan.IndexPlan]:
+    """A copy of the user's index, and what it holds after a commit of this draft.
+
+    Raises Refused as the commit would.
+    """
+    refuse_left(ctx, request, made)
+    return _plan_index(ctx, bench, request, made)
 
 
 def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left]:
@@ -383,13 +425,18 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
     return out
 
 
-def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: _Prepared | None) -> Result:
+def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text: bytes) -> Result:
     copy, plan = _plan_index(ctx, bench, request, made)
-    text = ready.message if ready else texts.compose(ctx, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
-    git = objects.with_identity(bench.git, ctx.config, author)
+    git, parents = bench.git, [made.head.oid] if made.head.oid else []
+    if request.amend and made.head.oid is not None:
+        from gitralph.commit import own_commit
+
+        old = own_commit.read(ctx.repo, made.head.oid)
+        git, parents = git.at(**old.author), list(old.parents)
+    git = objects.with_identity(git, ctx.config, author)
     with closing(bench.objects(ctx.repo.common_dir)) as made_here:
-        oid, ident = objects.make_commit(git, made_here, ctx.config, made.tree, made.head.oid, text)
+        oid, ident = objects.make_commit(git, made_here, ctx.config, made.tree, parents, text)
     keep = _kept(ctx, bench, made, oid, plan)
     touches = bool(plan.changes)
     if touches:
@@ -400,14 +447,26 @@ def _land(ctx: Context, bench: Workbench, request: Request, made: Draft, ready: 
     found = [one for one in made.outcomes if one.taken]
     land.land(
         land.Landing(
-            ctx.repo, ctx.layout, ctx.config, made.head, oid, ident, message.subject(text), copy,
-            touches, plan.changes, plan.old, found, keep,
+            repo=ctx.repo,
+            layout=ctx.layout,
+            config=ctx.config,
+            head=made.head,
+            commit=oid,
+            ident=ident,
+            subject=message.subject(text),
+            copy=copy,
+            touches_index=touches,
+            changes=plan.changes,
+            old=plan.old,
+            outcomes=found,
+            keep=keep,
+            unjudged=made.unjudged,
+            family=made.family,
+            kind="amend" if request.amend else "",
         )
-    )  # fmt: skip
+    )
     note_void(ctx, made)
-    result = _result(ctx, made, "committed")
-    result.commit, result.subject = oid, message.subject(text)
-    return result
+    return replace(_result(ctx, made, "committed"), commit=oid, subject=message.subject(text))
 
 
 def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_plan.IndexPlan) -> Keep:

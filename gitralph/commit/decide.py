@@ -1,129 +1,39 @@
 """Decides for each pending path of a session what of it goes into the commit.
 
-Whole files here; where several owners share a text, ``separate`` takes over. Decisions only: nothing
-is written but blobs.
+Whole files here; where several owners share a text, ``separate`` takes over. Decisions only: a scene goes in
+and an outcome comes out, and nothing is written but blobs.
 """
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import replace
 
-from gitralph.base import nul
+from gitralph.base.dataclass import replace
 from gitralph.base.quote import shown
-from gitralph.commit import decision, history, provenance
-from gitralph.commit.decision import Left, Outcome, Use
-from gitralph.commit.inputs import Scene, manifest_upto
+from gitralph.commit import decision, provenance
+from gitralph.commit.decision import Left, Outcome, ReadFrom, Use
+from gitralph.commit.inputs import Scene, manifest_upto, records_of
 from gitralph.commit.provenance import Chain, records_since_head
-from gitralph.git import blobs
-from gitralph.git.repository import Repository
-from gitralph.git.run import GitError
-from gitralph.git.snapshot import ABSENT, Content, LeadsOutError
-from gitralph.git.trees import GITLINK, BlockedError, Entry
-from gitralph.hook.journal import Record
+from gitralph.git import blobs, history
+from gitralph.git.snapshot import Content
+from gitralph.git.trees import GITLINK, Entry
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import Record, replay
 from gitralph.journal.pending import PathState
 
 _NUMBERS = itertools.count()
 
 
-def _mine(scene: Scene, state: PathState) -> list[Record]:
-    known = {**state.taken, **state.void, **state.pending}
-    records = [r for s in scene.family for r in known.get(s, [])]
-    return sorted(records, key=lambda record: record.offset)
-
-
-def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> list[Use]:
+def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> tuple[Use, ...]:
     """Consumption of everything these sessions (the family) have here."""
     out = []
     for session in sorted(sessions if sessions is not None else scene.own):
         if session in state.owners() or session in state.void or session in state.taken:
             known = any(r.session == session for r in state.journal.records)
             upto = state.journal.size if known else -1
-            out.append(Use(session, upto, manifest_upto(scene, state, session)))
-    return out
-
-
-def look(scene: Scene, states: Mapping[bytes, PathState]) -> dict[bytes, Left]:
-    """Read the files and make their blobs; the paths that are none of this commit's business."""
-    left: dict[bytes, Left] = {}
-    for path, state in states.items():
-        try:
-            scene.contents[path] = scene.worktree.read(path)
-            scene.reader.lookup(path)
-        except LeadsOutError:
-            if _deleted(scene, state):  # for git too, nothing is there beyond a link
-                scene.contents[path] = ABSENT
-                continue
-            left[path] = Left(path, decision.OUTSIDE, "a folder on its way is a symbolic link")
-        except BlockedError as blocked:
-            if blocked.mode == GITLINK:
-                where = shown(blocked.path)
-                left[path] = Left(path, decision.SUBMODULE, f"it lies in submodule '{where}'")
-        else:
-            left |= _in_another_repository(scene, path)
-    wanted = {path: c for path, c in scene.contents.items() if path not in left}
-    left |= _make_blobs(scene, wanted)
-    new = [p for p, c in wanted.items() if not c.absent and scene.reader.entry(p) is None]
-    scene.ignored = ignored_paths(scene.repo, new)
-    return left
-
-
-def _in_another_repository(scene: Scene, path: bytes) -> dict[bytes, Left]:
-    """A new path below a nested ``.git``: its record came from a script, not from our hook."""
-    if scene.contents[path].absent or scene.reader.entry(path) is not None:
-        return {}
-    nested = history.repository_above(scene.repo, path)
-    # Our hook never records across a nested `.git`; any script may write a manifest line.
-    if nested is None:
-        return {}
-    return {path: Left(path, decision.SUBMODULE, f"it lies in the repository '{shown(nested)}'")}
-
-
-def _deleted(scene: Scene, state: PathState) -> bool:
-    """True when deleting the path was the last thing that was recorded there, by this session."""
-    mine = _mine(scene, state)
-    return bool(mine) and mine[-1].after is None and mine[-1] is state.journal.records[-1]
-
-
-def _make_blobs(scene: Scene, wanted: dict[bytes, Content]) -> dict[bytes, Left]:
-    """Fill ``scene.entries``; the paths whose filter fails are refused."""
-    try:
-        scene.entries.update(_blobs(scene, "now", wanted))
-        return {}
-    except GitError:
-        # One filter that fails makes the whole `git update-index` fail: find out which, so that the other
-        # paths go on.
-        suspects = sorted(scene.filtered & set(wanted))
-        if not suspects:
-            raise
-    left = {}
-    for number, path in enumerate(suspects):
-        try:
-            scene.entries.update(_blobs(scene, f"one-{number}", {path: wanted[path]}))
-        except GitError:
-            left[path] = Left(path, decision.FILTERED, "its clean filter failed")
-    plain = {path: content for path, content in wanted.items() if path not in suspects}
-    scene.entries.update(_blobs(scene, "plain", plain))
-    return left
-
-
-def _blobs(scene: Scene, name: str, contents: dict[bytes, Content]) -> dict[bytes, Entry | None]:
-    return blobs.blobs_for(scene.bench, name, contents, scene.reader, scene.worktree)
-
-
-def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
-    """Those of ``paths`` that git ignores and does not track."""
-    if not paths:
-        return set()
-    done = repo.git.at(repo.root).try_run(
-        "-c",
-        # A look must start no program that the configuration names.
-        "core.fsmonitor=false",
-        "check-ignore",
-        "-z",
-        "--stdin",
-        stdin=nul.joined(paths),
-    )
-    return set(nul.rows(done.stdout))
+            # Lines of the commit that left HEAD may be in a stash: they are looked for from now on.
+            away = scene.undone and session in scene.own and upto >= 0
+            manifest = manifest_upto(scene, state, session)
+            out.append(Use(session, upto, manifest, away=away, void=() if away else None))
+    return tuple(out)
 
 
 def _unchanged(scene: Scene, state: PathState) -> bool:
@@ -154,8 +64,6 @@ def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
 
 
 def _text_before(scene: Scene, state: PathState, record: Record) -> bytes | None:
-    from gitralph.hook.journal import replay
-
     for found, before, _after in replay(state.journal, scene.layout):
         if found.offset == record.offset:
             return before
@@ -164,11 +72,11 @@ def _text_before(scene: Scene, state: PathState, record: Record) -> bytes | None
 
 def _take(scene: Scene, state: PathState, how: str, *notes: str) -> Outcome:
     content = scene.contents[state.path]
-    return Outcome(state.path, content, how, uses=uses(scene, state), notes=list(notes))
+    return Outcome(state.path, content, how, uses=uses(scene, state), notes=notes)
 
 
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
-    return Outcome(state.path, left=[Left(state.path, reason, detail, tuple(sessions))])
+    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
 def _void(scene: Scene, state: PathState) -> Outcome:
@@ -181,18 +89,23 @@ def _void(scene: Scene, state: PathState) -> Outcome:
         note = f"'{where}' is as in HEAD; nothing to commit there"
     others = sorted(state.owners() - scene.own)
     if others:
-        note += f" (session {', '.join(repr(name) for name in others)} changed it too)"
+        called = ", ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in others)
+        note += f" (session {called} changed it too)"
     left = Left(state.path, decision.UNCHANGED, "HEAD already has this content")
     seen = provenance.content_id(content)
-    return Outcome(state.path, left=[left], uses=uses(scene, state), notes=[note], void=True, seen=seen)
+    return Outcome(
+        state.path, left=(left,), uses=uses(scene, state), notes=(note,), void=True, seen=seen,
+        ground=ReadFrom(state.journal.size, seen),
+    )  # fmt: skip
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path that several rules may keep out, in the order of the rules."""
     path, content = state.path, scene.contents[state.path]
-    if not _mine(scene, state) and not state.bare & scene.own:
+    if not records_of(scene, state) and not state.bare & scene.own:
         return Outcome(path)
-    # Asked for by name, so no rule below keeps it out; those that protect the repository stand in `look`.
+    # Asked for by name, so no rule below keeps it out; those that protect the repository stand in
+    # `inputs.look`.
     if scene.wishes.whole_file:
         return _take_whole(scene, state)
     # A new path only: what git tracks is not ignored (gitignore(5)).
@@ -216,10 +129,11 @@ def decide(scene: Scene, state: PathState) -> Outcome:
 def _only_since(scene: Scene, state: PathState, since: list[Record], found: Outcome) -> Outcome:
     """Consume what led from HEAD to the file; what came before it may be away in a stash."""
     first = since[0]
-    earlier = [r for r in _mine(scene, state) if r.offset < first.offset]
-    if earlier:
+    mine = [*records_of(scene, state), *(r for name in scene.own for r in state.void.get(name, ()))]
+    if any(r.offset < first.offset for r in mine):
         taken = {name: [str(r.offset) for r in since if r.session == name] for name in scene.own}
-        found.uses = [replace(use, units=tuple(taken[use.session]), away=True) for use in found.uses]
+        used = (replace(use, units=tuple(taken[use.session]), away=True) for use in found.uses)
+        return replace(found, uses=tuple(used))
     return found
 
 
@@ -251,7 +165,7 @@ def _has_others(scene: Scene, state: PathState) -> bool:
     # A claim has no text, so nothing can tell what of the file is the claimant's: it may be anything.
     if state.bare - scene.own:
         return True
-    mine = _mine(scene, state)
+    mine = records_of(scene, state)
     first = mine[0].offset if mine else 0
     if any(r.session not in scene.own for r in state.journal.records if r.offset >= first):
         return True
@@ -267,7 +181,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
 
 def _several(scene: Scene, state: PathState) -> Outcome:
     last = max(state.journal.records, key=lambda r: r.offset, default=None)
-    if not state.owners() & scene.own and not _mine(scene, state):
+    if not state.owners() & scene.own and not records_of(scene, state):
         return Outcome(state.path)
     if scene.contents[state.path].absent and last is not None and last.after is not None:
         return _refuse(
@@ -277,7 +191,7 @@ def _several(scene: Scene, state: PathState) -> Outcome:
 
 
 def _sole(scene: Scene, state: PathState) -> Outcome:
-    mine, content = _mine(scene, state), scene.contents[state.path]
+    mine, content = records_of(scene, state), scene.contents[state.path]
     if not mine:
         return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
     last = mine[-1]
@@ -298,7 +212,9 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
         # recorded.
         if claimed or provenance.ends_at(chain, content):
             return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
-        return _refuse(state, decision.UNANCHORED, "it changed after it was recorded", [])
+        return _refuse(
+            state, decision.UNANCHORED, "only its path was recorded, and the file changed afterwards", []
+        )
     if not (chain.is_contiguous() and provenance.ends_at(chain, content)):
         return separate(scene, state)
     if not _base_fits(scene, state, chain):
@@ -312,13 +228,15 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     head = scene.reader.entry(state.path)
     mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
-        found.content = Content(mode, found.content.data)
-        found.notes.append(f"the mode of '{shown(state.path)}' was changed and no session recorded it; left")
+        note = f"the mode of '{shown(state.path)}' was changed and no session recorded it; left"
+        return replace(found, content=Content(mode, found.content.data), notes=(*found.notes, note))
     return found
 
 
 def _path_level_note(state: PathState) -> str:
-    return f"'{shown(state.path)}' is known by its path only; committed as it stands"
+    return (
+        f"'{shown(state.path)}' is committed as it stands: that it was edited is recorded, its lines are not"
+    )
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:
@@ -329,8 +247,7 @@ def _submodule(scene: Scene, state: PathState) -> Outcome:
     entry = Entry(GITLINK, oid)
     if scene.reader.entry(state.path) == entry:
         return _void(scene, state)
-    scene.entries[state.path] = entry
-    return _take(scene, state, decision.WHOLE_FILE)
+    return replace(_take(scene, state, decision.WHOLE_FILE), entry=entry)
 
 
 def _take_whole(scene: Scene, state: PathState) -> Outcome:
@@ -339,11 +256,13 @@ def _take_whole(scene: Scene, state: PathState) -> Outcome:
         return _submodule(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state)
-    found = _take(scene, state, decision.WHOLE_FILE)
-    everyone = state.owners() | scene.own
-    found.uses = uses(scene, state, everyone)
     # Others' lines go along because they were asked for; the trailer says so, or history would lie about
     # them.
-    found.includes = state.owners() - scene.own
-    found.notes.append(f"'{shown(state.path)}' was committed whole, as it stands")
-    return found
+    return Outcome(
+        state.path,
+        scene.contents[state.path],
+        decision.WHOLE_FILE,
+        uses=uses(scene, state, state.owners() | scene.own),
+        notes=(f"'{shown(state.path)}' was committed whole, as it stands",),
+        includes=frozenset(state.owners() - scene.own),
+    )

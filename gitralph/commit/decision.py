@@ -1,8 +1,8 @@
 """What may become of one pending path: taken, left with a reason, or consumed with a note."""
 
-from dataclasses import dataclass, field
-
+from gitralph.base.dataclass import dataclass
 from gitralph.git.snapshot import Content
+from gitralph.git.trees import Entry
 
 ENTANGLED, CONTESTED, UNANCHORED, STALE = "entangled", "contested", "unanchored", "stale"
 IGNORED, OUTSIDE, SUBMODULE, UNMERGED = "ignored", "outside", "submodule", "unmerged"
@@ -35,7 +35,7 @@ class Use:
     """What of one session's records of one path is consumed: all before ``upto`` but ``left``.
 
     ``units`` None means every unit not left; byte positions in journal and manifest. ``away``: some
-    units have no effect now and may come back with their text.
+    units have no effect now and may come back with their text; ``void`` names them, None for all.
     """
 
     session: str
@@ -44,6 +44,7 @@ class Use:
     units: tuple[str, ...] | None = None
     left: tuple[str, ...] = ()
     away: bool = False
+    void: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Ground:
+class ReadFrom:
     """Where the records stand that a commit was decided on: those before ``since`` were settled.
 
     ``base`` is the id of HEAD's text there, in working-tree form; None for no file.
@@ -68,24 +69,25 @@ class Ground:
     base: str | None
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
-    ``void``: all of it was reverted. ``seen`` is the id of the text on disk when that was found;
-    ``ground`` and ``gap`` are kept with what is consumed.
+    ``entry`` is a submodule's, which has no text. ``void``: all of it was reverted. ``seen`` is the id of the
+    text on disk when that was found; ``ground`` and ``gap`` are kept with what is consumed.
     """
 
     path: bytes
     content: Content | None = None
     how: str = EDITS
-    left: list[Left] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    includes: set[str] = field(default_factory=set)
+    left: tuple[Left, ...] = ()
+    uses: tuple[Use, ...] = ()
+    notes: tuple[str, ...] = ()
+    includes: frozenset[str] = frozenset()
+    entry: Entry | None = None
     void: bool = False
     seen: str | None = None
-    ground: Ground | None = None
+    ground: ReadFrom | None = None
     gap: Gap | None = None
 
     @property

@@ -4,72 +4,72 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
+from gitralph.base.dataclass import replace
 from gitralph.base.quote import shown
-from gitralph.commit import decision
+from gitralph.commit import decide, decision
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.commit.request import Draft
 from gitralph.git.snapshot import ABSENT
 from gitralph.git.trees import FOLDER, BlockedError
-from gitralph.journal import pending
 
 
-def _keep_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> None:
-    """Take a path back out of the draft: refused, and its records stay pending."""
-    draft.take_out(Left(path, decision.CONTESTED, detail, tuple(sessions)))
+def settle(scene: Scene, draft: Draft) -> Draft:
+    """The draft with what takes another path's place completed or refused."""
+    for path in [path for path, entry in draft.entries.items() if entry is not None]:
+        if path in draft.entries:  # else it went with another
+            draft = _settled(scene, draft, path)
+    return draft
 
 
-def _others_at(scene: Scene, path: bytes) -> list[str]:
-    """The sessions whose changes would be passed over; none where all is to be taken as it stands."""
-    if scene.wishes.whole_file:
-        return []
-    return sorted(pending.path_state(scene.layout, path, []).owners() - scene.own)
+def _settled(scene: Scene, draft: Draft, path: bytes) -> Draft:
+    there = draft.base.lookup_safe(path)
+    if there is not None and there.mode == FOLDER:
+        return _with_folder_gone(scene, draft, path)
+    try:
+        draft.base.lookup(path)
+    except BlockedError as blocked:
+        return _with_way_clear(scene, draft, path, blocked.path)
+    return draft
 
 
-def _remove(scene: Scene, draft: Draft, path: bytes, with_path: bytes) -> None:
-    """A path that is gone from the worktree goes from HEAD too, as its records say or whoever did it."""
-    draft.entries[path], draft.how[path] = None, draft.how[with_path]
-    state = pending.path_state(scene.layout, path, [])
-    if scene.wishes.whole_file and state.owners():
-        from gitralph.commit import decide
-
-        used = decide.uses(scene, state, state.owners())
-        others = state.owners() - scene.own
-        draft.outcomes.append(Outcome(path, ABSENT, decision.WHOLE_FILE, uses=used, includes=others))
-
-
-def _take_folder(scene: Scene, draft: Draft, path: bytes) -> None:
+def _with_folder_gone(scene: Scene, draft: Draft, path: bytes) -> Draft:
     """A file replaces a folder: every file below goes too, and is listed."""
     below = [child for child in draft.base.files_below(path) if child not in draft.entries]
     for child in below:
         others = _others_at(scene, child)
         if others:
             detail = f"it takes the place of a folder, and others have changes in '{shown(child)}'"
-            _keep_out(draft, path, detail, others)
-            return
-    for child in below:
-        _remove(scene, draft, child, path)
+            return _kept_out(draft, path, detail, others)
+    return _with_removed(scene, draft, below, path)
 
 
-def _clear_way(scene: Scene, draft: Draft, path: bytes) -> None:
+def _with_way_clear(scene: Scene, draft: Draft, path: bytes, blocking: bytes) -> Draft:
     """A file below what is a file in HEAD: that one goes in the same commit, and is listed."""
-    try:
-        draft.base.lookup(path)
-    except BlockedError as blocked:
-        if draft.entries.get(blocked.path, blocked) is None:
-            return
-        others, where = _others_at(scene, blocked.path), shown(blocked.path)
-        if others:
-            detail = f"'{where}' stands in its way in HEAD, and others have changes there"
-            _keep_out(draft, path, detail, others)
-            return
-        # Exact records would have told of the removal; without one the file in HEAD is still somebody's.
-        if draft.how[path] == decision.EDITS:
-            detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
-            _keep_out(draft, path, detail, _sessions(draft, blocked.path))
-            return
-        # claimed as it stands, and it stands in a folder: the file is gone, whoever removed it
-        _remove(scene, draft, blocked.path, path)
+    if blocking in draft.entries and draft.entries[blocking] is None:
+        return draft
+    others, where = _others_at(scene, blocking), shown(blocking)
+    if others:
+        detail = f"'{where}' stands in its way in HEAD, and others have changes there"
+        return _kept_out(draft, path, detail, others)
+    # Exact records would have told of the removal; without one the file in HEAD is still somebody's.
+    if draft.how[path] == decision.EDITS:
+        detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
+        return _kept_out(draft, path, detail, _sessions(draft, blocking))
+    # Claimed as it stands, and it stands in a folder: the file is gone, whoever removed it.
+    return _with_removed(scene, draft, [blocking], path)
+
+
+def _kept_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> Draft:
+    """Take a path back out of the draft: refused, and its records stay pending."""
+    return draft.without([Left(path, decision.CONTESTED, detail, tuple(sessions))])
+
+
+def _others_at(scene: Scene, path: bytes) -> list[str]:
+    """The sessions whose changes would be passed over; none where all is to be taken as it stands."""
+    if scene.wishes.whole_file:
+        return []
+    return sorted(scene.recorded_at(path).owners() - scene.own)
 
 
 def _sessions(draft: Draft, path: bytes) -> list[str]:
@@ -77,13 +77,21 @@ def _sessions(draft: Draft, path: bytes) -> list[str]:
     return sorted(state.owners()) if state else [decision.UNRECORDED]
 
 
-def settle(scene: Scene, draft: Draft) -> None:
-    """Complete or refuse what takes another path's place; changes ``draft`` before its tree is built."""
-    for path in [path for path, entry in draft.entries.items() if entry is not None]:
-        if path not in draft.entries:
-            continue  # it went with another
-        there = draft.base.lookup_safe(path)
-        if there is not None and there.mode == FOLDER:
-            _take_folder(scene, draft, path)
-        else:
-            _clear_way(scene, draft, path)
+def _with_removed(scene: Scene, draft: Draft, paths: list[bytes], with_path: bytes) -> Draft:
+    """Paths that are gone from the worktree go from HEAD too, as their records say or whoever did it."""
+    included = [found for path in paths for found in _included(scene, path)]
+    return replace(
+        draft,
+        entries={**draft.entries, **dict.fromkeys(paths)},
+        how={**draft.how, **dict.fromkeys(paths, draft.how[with_path])},
+        outcomes=(*draft.outcomes, *included),
+    )
+
+
+def _included(scene: Scene, path: bytes) -> list[Outcome]:
+    """What ``--whole-file`` takes of others with a path that goes."""
+    state = scene.recorded_at(path)
+    if not (scene.wishes.whole_file and state.owners()):
+        return []
+    used, others = decide.uses(scene, state, state.owners()), frozenset(state.owners() - scene.own)
+    return [Outcome(path, ABSENT, decision.WHOLE_FILE, uses=used, includes=others)]

@@ -1,37 +1,135 @@
-"""The guard's lines in git's ``pre-commit`` hook, and whether a hook holds nothing else."""
+"""The guard's lines in git's hooks, and whether a hook holds nothing else.
+
+Who commits is decided here, by the environment: for a person's commit no Python is started unless
+``ralph.guard`` says ``warn`` or ``refuse``. A hook of somebody else runs first, so that the guard sees what
+its formatters made; but ``prepare-commit-msg`` gives the user's index back before anything else runs.
+"""
 
 import os
 
-NAME, ASIDE = "pre-commit", "pre-commit.before-gitralph"
+NARROW = "narrow"
+NAME = "pre-commit"
+HOOKS = (NAME, "prepare-commit-msg", "commit-msg", "post-commit")
+FIRST = frozenset(["prepare-commit-msg"])
 BEGIN, END = "# gitralph guard: begin\n", "# gitralph guard: end\n"
-# 4 is "refused"; whatever else goes wrong must not stand in the way of a commit
-CALL = """\
-if [ "${RALPH_GUARD:-1}" != 0 ] && command -v git-ralph >/dev/null 2>&1; then
-	if git-ralph guard; then :; elif [ $? -eq 4 ]; then exit 1; fi
-fi
-"""
-BLOCK = (BEGIN + CALL + END).encode()
-OWN = """\
+MADE = "# the folder is ours too\n"
+SET = "# ralph.guard was set with it\n"
+HEADER = """\
 #!/bin/sh
 # gitralph: a guard for plain git; 'git ralph uninstall --guard' takes it out again
-if [ -x "${0%/*}/pre-commit.before-gitralph" ]; then
-	"${0%/*}/pre-commit.before-gitralph" "$@" || exit
+"""
+# What tells an agent's shell from a person's. The first ones name a session; Gemini CLI's names none.
+MARKS = (
+    "RALPH_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "QWEN_CODE_SESSION_ID",
+    "COPILOT_AGENT_SESSION_ID", "PI_SESSION_ID", "OPENCODE_SESSION_ID", "GEMINI_CLI",
+)  # fmt: skip
+_AGENT = "".join(f"${{{name}-}}" for name in MARKS)
+# A login shell sets PATH anew (seen with Codex 0.169), so a launcher names the folder by itself.
+_FIND = '[ -z "${RALPH_PROGRAMS-}" ] || PATH=$PATH:$RALPH_PROGRAMS\n'
+# 4 is "refused". A person's commit goes on whatever else goes wrong, an agent's only where it was narrowed.
+_DECIDE = f"""\
+{_FIND}ralph_guard=${{RALPH_GUARD:-1}}
+[ "$ralph_guard" != 1 ] || ralph_guard=$(git config --get ralph.guard)
+ralph_agent={_AGENT}
+case $ralph_guard:$ralph_agent in
+0:* | off:* | narrow:) ;;
+narrow:*)
+	if ! command -v git-ralph >/dev/null 2>&1; then
+		echo "error: 'git-ralph' is not on PATH, so nothing tells whose lines these are" >&2
+		[ -n "${{RALPH_GUARD-}}" ] || echo "hint: to commit them all the same: git commit --no-verify" >&2
+		exit 1
+	fi
+	git-ralph guard pre-commit "$PPID" "${{0##*/}}" || exit 1
+	;;
+*)
+	if command -v git-ralph >/dev/null 2>&1; then
+		if git-ralph guard; then :; elif [ $? -eq 4 ]; then exit 1; fi
+	fi
+	;;
+esac
+"""
+_GO_ON = """\
+{find}ralph_agent={agent}
+[ "${{RALPH_GUARD:-1}}" != 0 ] || ralph_agent=
+if [ -n "$ralph_agent" ]{unsigned} && command -v git-ralph >/dev/null 2>&1; then
+	for ralph_guard in "$(git rev-parse --git-common-dir)"/ralph-sessions/narrowed/*.json; do
+		[ ! -e "$ralph_guard" ] || git-ralph guard {name} "$PPID" {file}|| exit 1
+		break
+	done
 fi
 """
-MADE = "# the folder is ours too\n"
 
 
-def own(made: bool) -> bytes:
+def call(name: str) -> str:
+    """What the hook of that name does for the guard."""
+    if name == NAME:
+        return _DECIDE
+    # Signed already where no editor was opened; a later hook may have written the message anew.
+    unsigned = ' && ! grep -q "^Ralph-Session: " "$1"' if name == "commit-msg" else ""
+    file = "" if name == "post-commit" else '"$1" '
+    return _GO_ON.format(find=_FIND, agent=_AGENT, name=name, file=file, unsigned=unsigned)
+
+
+def aside(name: str) -> str:
+    """Where a hook is moved that cannot take lines of ours."""
+    return f"{name}.before-gitralph"
+
+
+def _later(name: str) -> str:
+    # A second guard below this one (a framework keeps it as `pre-commit.legacy`) leaves it to this one.
+    return f"{name}:$PWD:${{GIT_INDEX_FILE-}}"
+
+
+def block(name: str) -> bytes:
+    """The lines for a shell script that is there: the script runs itself first, under its own name.
+
+    In ``prepare-commit-msg`` they come first. Lines of :data:`SET` and :data:`MADE` are notes of ours.
+    """
+    if name in FIRST:
+        return (BEGIN + call(name) + END).encode()
+    failed = ":" if name == "post-commit" else "exit"  # git does not ask what a post-commit says
+    text = f"""\
+if [ "${{RALPH_GUARD_LATER-}}" != "{_later(name)}" ]; then
+	RALPH_GUARD_LATER="{_later(name)}" "$0" "$@" || {failed}
+{_indented(call(name))}	exit 0
+fi
+"""
+    return (BEGIN + text + END).encode()
+
+
+def _indented(text: str) -> str:
+    return "".join(f"\t{line}\n" for line in text.splitlines())
+
+
+def own(name: str, made: bool) -> bytes:
     """A hook that is nothing but the guard; ``made``: its folder is ours too."""
-    return (OWN + CALL + (MADE if made else "")).encode()
+    failed = ":" if name == "post-commit" else "exit"
+    theirs = f"""\
+if [ -x "${{0%/*}}/{aside(name)}" ]; then
+	RALPH_GUARD_LATER="{_later(name)}" "${{0%/*}}/{aside(name)}" "$@" || {failed}
+fi
+"""
+    again = f'[ "${{RALPH_GUARD_LATER-}}" != "{_later(name)}" ] || exit 0\n'
+    parts = [call(name), theirs] if name in FIRST else [theirs, again, call(name)]
+    return (HEADER + "".join(parts) + (MADE if made else "")).encode()
 
 
-def is_bare(folder: str) -> bool:
+def plain(data: bytes) -> bytes:
+    """A hook without our notes."""
+    return data.replace(MADE.encode(), b"").replace(SET.encode(), b"")
+
+
+def is_ours(data: bytes) -> bool:
+    """True for a hook file that is ours, of this version or another."""
+    return data.startswith(HEADER.encode()[:60])
+
+
+def is_bare(folder: str, name: str) -> bool:
     """True when the hook is ours alone and calls no other one: it has nothing to say to our own commits."""
-    hook = f"{folder}/{NAME}"
+    hook = f"{folder}/{name}"
     if not os.path.isfile(hook):
         return False
     # not by files.read_bytes, which makes what it opens private: a hook would lose its x bit and not run
     with open(hook, "rb") as file:
         data = file.read(1 << 16)
-    return data in (own(False), own(True)) and not os.path.lexists(f"{folder}/{ASIDE}")
+    return plain(data) == own(name, False) and not os.path.lexists(f"{folder}/{aside(name)}")

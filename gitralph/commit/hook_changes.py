@@ -21,14 +21,13 @@ from gitralph.git import blobs, listing
 from gitralph.git.blobs import Workbench
 from gitralph.git.run import Git
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree, write_copy
-from gitralph.git.trees import Entry
+from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import OFFERED, RENDERED, WINDOW, Record
 from gitralph.hook.record import TEXT_LIMIT, path_text
 from gitralph.journal.pending import PathState
 
 NAME = "pre-commit"
-_FILES = (0o100644, 0o100755)
 
 
 def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
@@ -55,7 +54,7 @@ def _read_all(root: str, paths: Iterable[bytes]) -> dict[bytes, Content | None]:
 def _texts(pair: Pair) -> tuple[bytes, bytes] | None:
     """Both texts of a plain file whose mode stayed; None for anything else."""
     old, new = pair
-    if old is None or new is None or old.mode != new.mode or old.mode not in _FILES:
+    if old is None or new is None or old.mode != new.mode or old.mode not in FILES:
         return None
     return (old.data, new.data) if old.data is not None and new.data is not None else None
 
@@ -95,7 +94,7 @@ def _in_place(
     raise Failed(
         f"the '{NAME}' hook changed files that this commit cannot take from it:\n"
         + hooks.patch_between(ctx.git, made.tree, stage.tree()),
-        *_claims(made, changed),
+        *_claims(ctx, made, changed),
         "then commit again",
     )
 
@@ -139,16 +138,13 @@ def _step(made: Draft, op: str, old: Content, new: Content) -> Record:
 
 def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, length: int) -> bool:
     """Append a record to a journal that has grown by nothing; ``length`` -1 does not ask."""
-    fd = files.open_locked(ctx.layout.journal(path))
-    try:
+    with files.Locked(ctx.layout.journal(path)) as fd:
         # A record came since the commit looked: what the hook rewrote may hold that edit as well.
         if length not in (-1, os.fstat(fd).st_size):
             return False
         files.append_record(ctx.layout.manifest(step.session), line_form(path) + b"\n")
         journal.append(ctx.layout, fd, path, step, before)
         return True
-    finally:
-        os.close(fd)
 
 
 def _is_open(ctx: Context, path: bytes, session: str) -> bool:
@@ -224,7 +220,7 @@ def _read_others(stage: Stage, made: Draft) -> dict[bytes, Pair]:
 
 def _of_entry(git: Git, path: bytes, entry: Entry | None) -> Content | None:
     """An entry as a checkout would write it; None for what is no plain file."""
-    if entry is None or entry.mode not in _FILES:
+    if entry is None or entry.mode not in FILES:
         return None
     return Content(entry.mode, blobs.working_form(git, path, entry))
 
@@ -313,7 +309,7 @@ def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pai
     if stuck:
         listed = ", ".join(f"'{shown(path)}'" for path in stuck)
         hints.append(f"the change of {listed} does not fit the file as it stands: make it there by hand")
-    hints += [*_claims(made, applies), "then commit again: the change counts as this session's"]
+    hints += [*_claims(ctx, made, applies), "then commit again: the change counts as this session's"]
     return Failed(f"{message}:\n{text.decode('utf-8', 'replace')}", *hints)
 
 
@@ -358,14 +354,14 @@ def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[st
     ]
 
 
-def _claims(made: Draft, paths: Iterable[bytes]) -> list[str]:
+def _claims(ctx: Context, made: Draft, paths: Iterable[bytes]) -> list[str]:
     """The command that claims what no record of this session's lines can tell."""
     states = made.states
     others = [p for p in paths if p not in states or _by_path_only(states[p], made.session)]
     if not others:
         return []
     listed = " ".join(shlex.quote(os.fsdecode(path)) for path in sorted(others))
-    return [f"git ralph track --session {shlex.quote(made.session)} -- {listed}"]
+    return [f"git ralph track --session {shlex.quote(ctx.called(made.session))} -- {listed}"]
 
 
 def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, Content]]) -> bytes:

@@ -7,18 +7,20 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Failed
-from gitralph.commit import scratch
-from gitralph.commit.scratch import Scratch
 from gitralph.context import Context
 from gitralph.git import listing
 from gitralph.git.run import Git
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.commit.scratch import Scratch
 
 BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
 MODES = ("auto", "in-place", "scratch", "off")
@@ -29,14 +31,14 @@ def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
     if ctx.config.choice("ralph.commithooks", *MODES) == "off":
         return []
     found = [name for name in names if os.access(f"{ctx.repo.hooks_dir}/{name}", os.X_OK)]
-    return [name for name in found if name != "pre-commit" or not _is_guard(ctx.repo.hooks_dir)]
+    return [name for name in found if not _is_guard(ctx.repo.hooks_dir, name)]
 
 
-def _is_guard(folder: str) -> bool:
+def _is_guard(folder: str, name: str) -> bool:
     """True when the hook is nothing but our guard for plain git."""
     from gitralph.commit import guard_script
 
-    return guard_script.is_bare(folder)
+    return guard_script.is_bare(folder, name)
 
 
 class MovedError(Exception):
@@ -76,7 +78,7 @@ class Stage:
     hooks: str
     root: str
     in_place: bool
-    scratch: Scratch | None = None
+    scratch: "Scratch | None" = None
 
     @property
     def borrowed(self) -> tuple[bytes, ...]:
@@ -123,6 +125,8 @@ def open_stage(ctx: Context, folder: str, tree: bytes, head: str | None, is_alon
     # An unborn branch has no commit that a worktree could be made at.
     if mode == "in-place" or (mode == "auto" and is_alone) or head is None:
         return _in_place(ctx, folder, tree)
+    from gitralph.commit import scratch  # where hooks run anyway
+
     place = scratch.open_scratch(ctx, tree, head, _hook_env(ctx))
     return Stage(place.git, ctx.repo.hooks_dir, place.folder, in_place=False, scratch=place)
 

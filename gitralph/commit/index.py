@@ -5,10 +5,9 @@ with the new HEAD, or stays as it is where it holds the commit already. A confli
 anything moves.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.commit.decision import ENTANGLED, Left
 from gitralph.commit.request import Draft
@@ -17,7 +16,10 @@ from gitralph.git.objects import Objects
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook.journal import replay, text_id
-from gitralph.journal import pending
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections import Counter
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5
@@ -25,14 +27,14 @@ _ALIKE = 0.5
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 
-@dataclass
+@dataclass(frozen=True)
 class IndexPlan:
     """Entries to change, flags to keep, and the conflicts that forbid the commit."""
 
-    changes: dict[bytes, Entry | None] = field(default_factory=dict)
-    old: dict[bytes, Entry | None] = field(default_factory=dict)
-    flags: dict[bytes, str] = field(default_factory=dict)
-    conflicts: list[Left] = field(default_factory=list)
+    changes: Mapping[bytes, Entry | None] = field(default_factory=dict)
+    old: Mapping[bytes, Entry | None] = field(default_factory=dict)
+    flags: Mapping[bytes, str] = field(default_factory=dict)
+    conflicts: tuple[Left, ...] = ()
 
 
 def _is_file(entry: Entry | None) -> bool:
@@ -47,7 +49,7 @@ def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
 
 
 @dataclass(frozen=True)
-class Facts:
+class IndexFacts:
     """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
 
     ``own`` tells the blobs of a path that are pending states of the session without a foreign line.
@@ -72,7 +74,7 @@ class Facts:
         return b"" if entry is None else self.git.run("cat-file", "blob", entry.oid)
 
 
-def _merge(facts: Facts, path: bytes, old: Entry | None, staged: Entry) -> Entry | None:
+def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> Entry | None:
     """The staged content carried over to the new HEAD; None when that conflicts."""
     new = facts.new[path]
     assert new is not None
@@ -94,7 +96,7 @@ def _merge(facts: Facts, path: bytes, old: Entry | None, staged: Entry) -> Entry
     return Entry(mode, facts.git.run("hash-object", "-w", "--stdin", stdin=merged).strip())
 
 
-def _by_git(facts: Facts, texts: Mapping[str, bytes]) -> bytes | None:
+def _by_git(facts: IndexFacts, texts: Mapping[str, bytes]) -> bytes | None:
     """git's own three-way merge, None for a conflict."""
     names = []
     for name, text in texts.items():
@@ -105,7 +107,7 @@ def _by_git(facts: Facts, texts: Mapping[str, bytes]) -> bytes | None:
     return None if done.returncode else done.stdout
 
 
-def _moved_from(facts: Facts, path: bytes) -> Entry | None:
+def _moved_from(facts: IndexFacts, path: bytes) -> Entry | None:
     """What a staged file was in HEAD under the name that index and commit both take away (``git mv``).
 
     The most alike, and alike by half, which is where git too sees a rename.
@@ -118,17 +120,19 @@ def _moved_from(facts: Facts, path: bytes) -> Entry | None:
     same = [e for e in known if there is not None and e.oid == there.oid]
     if same:
         return same[0]
+    from collections import Counter
+
     lines = Counter(facts.text(there).split(b"\n"))
     shares = [(_shared(lines, Counter(facts.text(e).split(b"\n"))), e) for e in known]
     share, found = max(shares, default=(0.0, None), key=lambda one: one[0])
     return found if share >= _ALIKE else None
 
 
-def _shared(one: Counter[bytes], other: Counter[bytes]) -> float:
+def _shared(one: "Counter[bytes]", other: "Counter[bytes]") -> float:
     return (one & other).total() / max(one.total(), other.total(), 1)
 
 
-def _carried(facts: Facts, path: bytes) -> tuple[bool, Entry | None]:
+def _carried(facts: IndexFacts, path: bytes) -> tuple[bool, Entry | None]:
     """(possible, entry) for a path the user staged himself."""
     new, staged = facts.new[path], facts.there(path)
     old = facts.old.get(path) or _moved_from(facts, path)
@@ -140,9 +144,12 @@ def _carried(facts: Facts, path: bytes) -> tuple[bool, Entry | None]:
     return merged is not None, merged
 
 
-def plan(facts: Facts) -> IndexPlan:
+def plan(facts: IndexFacts) -> IndexPlan:
     """The index after the commit."""
-    found = IndexPlan()
+    changes: dict[bytes, Entry | None] = {}
+    before: dict[bytes, Entry | None] = {}
+    flags: dict[bytes, str] = {}
+    conflicts = []
     for path, entry in facts.new.items():
         mark, there, old = facts.staged.get(path), facts.there(path), facts.old.get(path)
         # Staged already as it will be committed, by `git add` before us: no change to make.
@@ -156,13 +163,13 @@ def plan(facts: Facts) -> IndexPlan:
             possible, wanted = _carried(facts, path)
             if not possible:
                 detail = "your staged version of it cannot be carried over to the new HEAD"
-                found.conflicts.append(Left(path, ENTANGLED, detail))
+                conflicts.append(Left(path, ENTANGLED, detail))
                 continue
         if wanted != there:
-            found.old[path] = there
-            found.flags[path] = mark.flags if mark else ""
-            found.changes[path] = wanted
-    return found
+            before[path] = there
+            flags[path] = mark.flags if mark else ""
+            changes[path] = wanted
+    return IndexPlan(changes, before, flags, tuple(conflicts))
 
 
 def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
@@ -177,8 +184,7 @@ def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
     if state is None:
         return set()
     head = made.start.entry(path)
-    family = set(pending.family(lay, made.session))
-    waiting = {r.offset for name in family for r in state.pending.get(name, [])}
+    waiting = {r.offset for name in made.family for r in state.pending.get(name, [])}
     found: set[bytes] = set()
     at: bytes | None = None
     alone = False

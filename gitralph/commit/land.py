@@ -5,15 +5,14 @@ or drop, so nobody ever has to delete a file.
 """
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from gitralph.base import files, jsonline, layout
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
-from gitralph.commit import history
 from gitralph.commit.decision import UNRECORDED, Gap, Outcome
-from gitralph.git import index, refs
+from gitralph.git import history, index, refs
 from gitralph.git.config import Config
 from gitralph.git.index import IndexCopy
 from gitralph.git.keep import Keep
@@ -31,11 +30,14 @@ WAIT = 10.0
 _AT_ONCE = 200
 
 
+UNCOMMIT = "uncommit"
+
+
 class IndexMovedError(Exception):
     """The user's index changed since it was copied; build it again."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Landing:
     """Everything that lands together."""
 
@@ -50,8 +52,14 @@ class Landing:
     touches_index: bool
     changes: Mapping[bytes, Entry | None]
     old: Mapping[bytes, Entry | None]
-    outcomes: list[Outcome]
+    outcomes: Sequence[Outcome]
     keep: Keep
+    unjudged: Sequence[str] = ()
+    """Earlier commits of the session that left HEAD and whose paths this commit was not to look at."""
+    family: Sequence[str] = ()
+    """The committing session and its subagents' sessions; of others something may be included."""
+    kind: str = ""
+    """What the reflog calls it: ``amend``, empty, or UNCOMMIT where the branch goes back to ``commit``."""
 
 
 def _text(path: bytes) -> str:
@@ -59,9 +67,13 @@ def _text(path: bytes) -> str:
 
 
 def consumption_lines(
-    lay: Layout, ref: str, commit: str | None, outcomes: list[Outcome]
-) -> list[list[object]]:
-    """The lines that say what was consumed: ``[kind, session, path, fields]``, journals first."""
+    lay: Layout, ref: str, commit: str | None, outcomes: Sequence[Outcome], unjudged: Sequence[str] = (),
+    family: Sequence[str] = (),
+) -> list[list[object]]:  # fmt: skip
+    """The lines that say what was consumed: ``[kind, session, path, fields]``, journals first.
+
+    ``unjudged``, ``family``: see Landing.
+    """
     lines: list[list[object]] = []
     manifests: dict[str, dict[str, int]] = {}
     notes: dict[str, list[str]] = {}
@@ -75,7 +87,9 @@ def consumption_lines(
                     "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
                     "left": list(use.left), "seen": found.seen, "note": "; ".join(found.notes) or None,
+                    "void": None if use.void is None else list(use.void),
                     "since": ground.since if ground else None, "base": ground.base if ground else None,
+                    "how": found.how,
                 }  # fmt: skip
                 lines.append(["journal", use.session, _text(found.path), fields])
                 # Two lines: the commit takes what it took, and what has no effect now may come back with its
@@ -91,6 +105,10 @@ def consumption_lines(
             "v": 1, "ts": sessionfile.now(), "session": session, "worktree": lay.token,
             "commit": commit, "ref": ref, "note": "; ".join(notes[session]) or None, "paths": paths,
         }  # fmt: skip
+        if unjudged:
+            fields["undone"] = list(unjudged)
+        if commit is not None and family and session not in family:
+            fields["included"] = True  # by another session's commit: it judged nothing else of this one
         lines.append(["commits", session, "", fields])
     return lines
 
@@ -110,8 +128,7 @@ def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:
 
 
 def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: list[int]) -> None:
-    fd = files.open_locked(lay.journal(path), WAIT)
-    try:
+    with files.Locked(lay.journal(path), WAIT) as fd:
         data = os.pread(fd, os.fstat(fd).st_size, 0)
         line = fields.get("line")
         # Recovery runs this again after any crash: the name of the gap, made of its content, tells it is
@@ -120,8 +137,6 @@ def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: li
             known = journal.decode(jsonline.loads(line))  # type: ignore[arg-type]
             files.append(fd, journal.encode(known, path))
             written.append(files.unlocked(fd))
-    finally:
-        os.close(fd)
 
 
 def _encode(fields: object) -> bytes:
@@ -162,8 +177,7 @@ def _append_journal(
     # gc removed it: nothing of this path was pending, so there is nothing to consume.
     if not os.path.lexists(name):
         return
-    fd = files.open_locked(name, WAIT)
-    try:
+    with files.Locked(name, WAIT) as fd:
         if not _has(fd, fields, session) and not (fields.get("commit") is None and _is_void(fd, session)):
             keys = journal.tail(fd)
             chain = {
@@ -172,18 +186,13 @@ def _append_journal(
             }  # fmt: skip
             files.append(fd, _encode({**fields, **chain}))
             written.append(files.unlocked(fd))
-    finally:
-        os.close(fd)
 
 
 def _append_commits(lay: Layout, session: str, fields: dict[str, object], written: list[int]) -> None:
-    fd = files.open_locked(lay.commits(session), WAIT)
-    try:
+    with files.Locked(lay.commits(session), WAIT) as fd:
         if not _has(fd, fields, session):
             files.append(fd, _encode(fields))
             written.append(files.unlocked(fd))
-    finally:
-        os.close(fd)
 
 
 def write_consumption(lay: Layout, lines: list[list[object]]) -> None:
@@ -210,7 +219,8 @@ def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> N
             _append_commits(lay, session, fields, written)
 
 
-def _row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
+def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
+    """One entry of an index before and after, as an intent keeps it."""
     shown = [[f"{e.mode:o}", e.oid.decode()] if e else None for e in (old, new)]
     return [_text(path), *shown]
 
@@ -231,8 +241,10 @@ def land(landing: Landing) -> None:
     prepared = _prepared(lay)
     plan = Intent(
         landing.commit, landing.head.ref, landing.head.oid, repo.git_dir, lay.token,
-        [_row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
-        consumption_lines(lay, ref, landing.commit, landing.outcomes), prepared,
+        [row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
+        consumption_lines(lay, ref, landing.commit, landing.outcomes, landing.unjudged, landing.family),
+        prepared,
+        landing.kind == UNCOMMIT,
     )  # fmt: skip
     move = Move(
         landing.head, landing.commit, landing.ident, _reflog(landing), prepared["ref"],
@@ -251,7 +263,7 @@ def land(landing: Landing) -> None:
     except BaseException:
         # An error after the ref moved (a full disk, say) must not forget the commit: the next command
         # finishes it.
-        if not refs.contains(repo, refs.read_head(repo), landing.commit):
+        if not landed(repo, plan):
             intents.remove(lay, plan)
         raise
     write_consumption(lay, plan.lines)
@@ -259,7 +271,10 @@ def land(landing: Landing) -> None:
 
 
 def _reflog(landing: Landing) -> str:
-    kind = "commit" if landing.head.oid else "commit (initial)"
+    if landing.kind == UNCOMMIT:
+        return f"uncommit: {landing.subject}"
+    kind = f"commit ({landing.kind})" if landing.kind else "commit"
+    kind = kind if landing.head.oid else "commit (initial)"
     return f"{kind}: {landing.subject}"
 
 
@@ -298,23 +313,26 @@ def recover(repo: Repository, top: Layout) -> list[str]:
     """
     finished = []
     for plan in list(intents.unfinished(top, Intent)):
-        if _landed(repo, plan):
-            _finish(repo, top, plan)
+        if landed(repo, plan):
+            finish(repo, top, plan)
             finished.append(plan.commit)
         _drop_locks(repo, plan)
         intents.remove(top, plan)
     return finished
 
 
-def _landed(repo: Repository, plan: Intent) -> bool:
+def landed(repo: Repository, plan: Intent) -> bool:
+    """True when the branch of an intent has its commit, or had it once."""
     if plan.ref is None:
-        there = _at(repo, plan.git_dir)
+        there = seen_from(repo, plan.git_dir)
         now = refs.read_head(there) if there else Head(None, None)
     else:
         now = Head(plan.ref, _branch_value(repo, plan.ref))
+    if plan.back:
+        return not refs.contains(repo, now, str(plan.old))
     # A reflog entry that starts from the commit proves it landed and was left again; one that ends at it
     # proves nothing, since git writes the log before it renames the ref.
-    there = _at(repo, plan.git_dir) or repo
+    there = seen_from(repo, plan.git_dir) or repo
     return refs.contains(repo, now, plan.commit) or refs.left_from(there, plan.ref, plan.commit)
 
 
@@ -323,7 +341,7 @@ def _branch_value(repo: Repository, ref: str) -> str | None:
     return done.stdout.decode().strip() or None
 
 
-def _at(repo: Repository, git_dir: str) -> Repository | None:
+def seen_from(repo: Repository, git_dir: str) -> Repository | None:
     """The same repository seen from the worktree whose admin folder is ``git_dir``."""
     if git_dir == repo.git_dir:
         return repo
@@ -343,16 +361,21 @@ def _own_layout(top: Layout, token: str) -> Layout:
     return Layout(top.top, safe)
 
 
-def _finish(repo: Repository, top: Layout, plan: Intent) -> None:
-    there = _at(repo, plan.git_dir)
+def finish(repo: Repository, top: Layout, plan: Intent) -> None:
+    """Bring the index forward and note what was consumed, for a commit that the branch has."""
+    there = seen_from(repo, plan.git_dir)
     if there is not None:
         lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
         head = refs.read_head(there)
         if refs.contains(there, head, plan.commit):  # else it would be a phantom staged change
             if index.is_ours(lock, prepared):
                 os.rename(lock, there.index)
-            else:
-                _advance_again(there, top, head, plan)
+            elif plan.index:
+                try:
+                    _advance_again(there, top, head, plan)
+                finally:
+                    if there is not repo:  # the caller closes its own; this one's reader of packs is ours
+                        there.close()
     write_consumption(_own_layout(top, plan.token), plan.lines)
 
 
@@ -362,8 +385,8 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
     They become what was planned, which may carry a staged change of the user over; where HEAD has
     moved on in a path, only an entry without a staged change follows it.
     """
-    rows = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[1]) for row in plan.index}
-    planned = {str(row[0]).encode("utf-8", "surrogateescape"): _entry(row[2]) for row in plan.index}
+    rows = {str(row[0]).encode("utf-8", "surrogateescape"): entry(row[1]) for row in plan.index}
+    planned = {str(row[0]).encode("utf-8", "surrogateescape"): entry(row[2]) for row in plan.index}
     landed, before = _reader_of(repo, plan.commit), _reader_of(repo, plan.old)
     reader = _reader_of(repo, head.oid)
     for _ in range(5):
@@ -380,7 +403,7 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
             # crash.
             if now == old and now != wanted:
                 todo[path] = wanted
-        if not todo or _install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
+        if not todo or install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
             return
 
 
@@ -388,12 +411,13 @@ def _reader_of(repo: Repository, commit: str | None) -> TreeReader:
     return TreeReader(repo.objects, history.tree_of(repo, commit) if commit else None)
 
 
-def _install(
+def install(
     repo: Repository,
     copy: IndexCopy,
     todo: Mapping[bytes, Entry | None],
     flags: Mapping[bytes, str],
 ) -> bool:
+    """Put the copy in the index's place with these entries changed; False where that has moved."""
     lock = repo.index + ".lock"
     index.advance(repo.git, copy, repo.root, todo, flags, {})
     index.finish(copy)
@@ -410,7 +434,8 @@ def _install(
             os.unlink(copy.path)
 
 
-def _entry(row: object) -> Entry | None:
+def entry(row: object) -> Entry | None:
+    """An entry as an intent keeps it. Raises Fatal for what none can be."""
     if not isinstance(row, list) or len(row) != 2:
         return None
     try:
@@ -421,7 +446,7 @@ def _entry(row: object) -> Entry | None:
 
 def _drop_locks(repo: Repository, plan: Intent) -> None:
     """Remove git locks that are this dead commit's own prepared files."""
-    there = _at(repo, plan.git_dir)
+    there = seen_from(repo, plan.git_dir)
     pairs = []
     if there is not None:
         pairs.append((there.index + ".lock", plan.prepared.get("index", "")))

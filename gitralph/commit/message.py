@@ -1,15 +1,15 @@
 """The message of a commit: given or made up, changed by hooks and editor; trailers always last."""
 
-import os
-import shlex
-from typing import Any
+from __future__ import annotations
 
-from gitralph import checklist
+import os
+
 from gitralph.base import files
 from gitralph.base import run as runner
 from gitralph.base.errors import Failed
 from gitralph.base.quote import shown
-from gitralph.commit import hooks
+from gitralph.commit import attribution, hooks
+from gitralph.commit.decision import UNRECORDED
 from gitralph.commit.hooks import Stage
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
@@ -17,6 +17,11 @@ from gitralph.git import message
 from gitralph.git.blobs import Workbench
 from gitralph.git.message import Cleanup
 from gitralph.hook import sessionfile
+from gitralph.journal import member
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Typed:
@@ -40,6 +45,8 @@ class Typed:
         """How to use it again where the commit failed."""
         if self.text is None:
             return ()
+        import shlex
+
         command = f"git ralph commit --session {shlex.quote(session)} -F {shlex.quote(self.path)}"
         return (f"your message is kept: {command}",)
 
@@ -57,6 +64,13 @@ def _cleanup(ctx: Context, request: Request) -> Cleanup:
 
 
 def _first(ctx: Context, request: Request, made: Draft) -> bytes:
+    begun = None
+    if request.amend or request.fixup is not None:
+        from gitralph.commit import own_commit
+
+        begun = own_commit.first_message(ctx, request)
+    if begun is not None:
+        return begun
     if request.messages:
         return message.join(list(request.messages))
     record = sessionfile.read(ctx.layout, request.session) or {}
@@ -66,6 +80,9 @@ def _first(ctx: Context, request: Request, made: Draft) -> bytes:
 def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> bytes:
     """``text`` ended with the trailers of the session. Raises Failed for an empty message."""
     last = _own(ctx, request, made)
+    if member.is_member(ctx.layout):  # an amended commit may name the session as it did before the fleet
+        plain = f"Ralph-Session: {request.session}".encode()
+        text = b"\n".join(line for line in text.split(b"\n") if line != plain)
     if not [line for line in text.split(b"\n") if line.strip() and line not in last]:
         raise Failed("the commit message is empty; nothing was committed")
     return message.add_trailers(ctx.git, text, list(request.trailers), last)
@@ -73,7 +90,7 @@ def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> 
 
 def _own(ctx: Context, request: Request, made: Draft) -> list[bytes]:
     record: dict[str, Any] = sessionfile.read(ctx.layout, request.session) or {}
-    return trailers(request.session, record, made.includes)
+    return trailers(ctx, request.session, record, made)
 
 
 def through_hooks(
@@ -92,6 +109,7 @@ def through_hooks(
     if "prepare-commit-msg" in names and typed.text is None:
         # git gives no source where the editor opens on a text that nobody gave
         source = ["message"] if request.messages or not request.edit else []
+        source = ["commit", "HEAD"] if request.amend and not request.messages else source
         _run(stage, "prepare-commit-msg", path, *source)
     if request.edit and typed.text is None:
         _edit(ctx, made, path, cleanup)
@@ -131,6 +149,8 @@ def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
 
 def plan_tasks(text: str) -> list[str]:
     """The task texts of a plan: its check boxes, outside code fences, in order."""
+    from gitralph import checklist
+
     return [task.text for task in checklist.parse(text.encode("utf-8", "surrogateescape"))]
 
 
@@ -166,12 +186,14 @@ def default_message(ctx: Context, record: dict[str, Any], changes: dict[bytes, s
     return text.replace(b"\0", b" ") + b"\n"
 
 
-def trailers(session: str, record: dict[str, Any], includes: list[str]) -> list[bytes]:
-    """The trailers that end the message."""
-    rows = [("Ralph-Session", session)]
+def trailers(ctx: Context, session: str, record: dict[str, Any], made: Draft) -> list[bytes]:
+    """The trailers that end the message; in a fleet they name sessions by their hash."""
+    rows = [("Ralph-Session", member.published(ctx.layout, session))]
     for name in ("plan", "task", "bead", "agent"):
         if record.get(name) is not None:
             value = " ".join(str(record[name]).split())
             rows.append((f"Ralph-{name.capitalize()}", value))
-    rows += [("Ralph-Includes", other) for other in includes]
-    return [f"{key}: {value}".encode("utf-8", "replace") for key, value in rows]
+    named = (one if one == UNRECORDED else member.published(ctx.layout, one) for one in made.includes)
+    rows += [("Ralph-Includes", other) for other in named]
+    own = [f"{key}: {value}".encode("utf-8", "replace") for key, value in rows]
+    return attribution.rows(ctx, session, made) + own

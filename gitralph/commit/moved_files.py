@@ -4,23 +4,23 @@ Both ends of a rename belong together: a commit has both or neither, and no line
 of nobody, under the new name.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.quote import shown
-from gitralph.commit import decision, history
+from gitralph.commit import decision
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
+from gitralph.git import history
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record, replay, text_id
-from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
 
 
 @dataclass(frozen=True)
-class Move:
+class Rename:
     """One pending rename: the path it left with that record of its journal, and the path it came to."""
 
     old: bytes
@@ -30,7 +30,7 @@ class Move:
 
 
 def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> PathState:
-    return states.get(path) or pending.path_state(scene.layout, path, [])
+    return states.get(path) or scene.recorded_at(path)
 
 
 def _path(text: str) -> bytes | None:
@@ -42,7 +42,7 @@ def _path(text: str) -> bytes | None:
 
 def _source(
     scene: Scene, states: Mapping[bytes, PathState], path: bytes, records: list[Record], to: Record
-) -> Move | None:
+) -> Rename | None:
     """Where a file came from by the rename ``to``, one of the ``records`` of ``path``."""
     old = _path(to.other) if to.other is not None else None
     if old is None:
@@ -51,23 +51,23 @@ def _source(
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
     # a file may go to and fro: the n-th arrival is of the n-th departure
     number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
-    return Move(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
+    return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
 
 
-def _by_text(scene: Scene, states: Mapping[bytes, PathState], path: bytes, to: Record) -> Move | None:
+def _by_text(scene: Scene, states: Mapping[bytes, PathState], path: bytes, to: Record) -> Rename | None:
     """The same for records that do not name the other end: older versions wrote such."""
     for old, state in states.items():
         for record in state.journal.records:
             fits = record.op == _FROM and record.other is None and record.before == to.after
             if fits and record.session in scene.own and old != path:
-                return Move(old, path, state, record)
+                return Rename(old, path, state, record)
     return None
 
 
-def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Move]:
+def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
     for path, state in states.items():
-        mine = [r for name in scene.own for r in state.pending.get(name, state.void.get(name, []))]
-        for record in mine:
+        known = [r for name in scene.own for r in (*state.void.get(name, ()), *state.pending.get(name, ()))]
+        for record in {r.offset: r for r in known}.values():
             found = _source(scene, states, path, state.journal.records, record) if record.op == _TO else None
             if found is not None:
                 yield found
@@ -83,10 +83,12 @@ def _is_committed(scene: Scene, path: bytes, text: bytes | None, commit: str | N
 
 
 def _is_waiting(state: PathState, record: Record) -> bool:
-    return any(record is one for one in state.pending.get(record.session, ()))
+    """True where no commit has it: pending, or without effect at the old path since the file moved."""
+    known = (*state.pending.get(record.session, ()), *state.void.get(record.session, ()))
+    return any(record is one for one in known)
 
 
-def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Move) -> str | None:
+def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> str | None:
     """Whose uncommitted text a move took along: another session, or nobody; None when it is all known.
 
     Goes back from the text that was moved, step by step, to one that is committed or this session's.
@@ -114,34 +116,32 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Move) -> str
     return None if at is None or _is_committed(scene, move.old, text, head) else decision.UNRECORDED
 
 
-def _refuse(found: Outcome, left: Left) -> None:
-    found.content, found.uses, found.left = None, [], [left]
-
-
-def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Move, found: Outcome) -> None:
+def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Rename, found: Outcome) -> Outcome:
+    """What becomes of the new path: as decided, or refused for the text that came along."""
     who = _foreign(scene, states, move)
     if who is None:
-        return
+        return found
     whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
     detail = f"it was moved here from '{shown(move.old)}' with {whose}"
-    _refuse(found, Left(move.new, decision.CONTESTED, detail, (who,)))
+    left = Left(move.new, decision.CONTESTED, detail, (who,))
+    return replace(found, content=None, uses=(), left=(left,))
 
 
 def settle(
-    scene: Scene, states: Mapping[bytes, PathState], found: list[Outcome]
-) -> list[tuple[bytes, bytes]]:
-    """Refuse moved texts of others, in ``found``; returns the paths that must be committed together."""
+    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome]
+) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
+    """The outcomes with moved texts of others refused, and the paths that must be committed together."""
+    by_path = {one.path: one for one in decided}
     if scene.wishes.whole_file:
-        return []  # each path was named, to be taken as it stands
-    by_path = {one.path: one for one in found}
+        return list(by_path.values()), []  # each path was named, to be taken as it stands
     moves = list(_moves(scene, states))
     for move in moves:
         old, new = by_path.get(move.old), by_path[move.new]
         # where the old path is refused already, one reason is enough; but some of it may be skipped only
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
-            _judge(scene, states, move, new)
-    return [(move.old, move.new) for move in moves]
+            by_path[move.new] = _judge(scene, states, move, new)
+    return list(by_path.values()), [(move.old, move.new) for move in moves]
 
 
 def _refuses(found: Outcome) -> bool:

@@ -2,10 +2,11 @@
 
 import os
 
-from gitralph.commit import decision, pending_paths, uncommitted
+from gitralph.commit import decision, pending_paths
 from gitralph.commit.decision import Left
 from gitralph.commit.request import Request
 from gitralph.context import Context
+from gitralph.git import uncommitted
 
 
 def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
@@ -14,7 +15,7 @@ def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     A path that he wrote out, or all that he named; what a folder holds beside the session's is no fault.
     """
     assert request.match is not None
-    dirty = set(request.match(uncommitted.dirty_paths(ctx))) - known
+    dirty = set(request.match(uncommitted.dirty_paths(ctx.repo, ctx.config))) - known
     here = os.fsdecode(ctx.repo.prefix)
     exact = {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
     missed = sorted(dirty & exact if known else dirty)
@@ -22,7 +23,7 @@ def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     works = pending_paths.by_path(pending_paths.everyone(ctx)) if missed else {}
     for path in missed:
         others = sorted(works.get(path, {}))
-        detail = f"session '{request.session}' has recorded nothing there"
+        detail = f"session '{ctx.called(request.session)}' has recorded nothing there"
         reason = decision.CONTESTED if others else decision.UNANCHORED
         out.append(Left(path, reason, detail, tuple(others)))
     return out

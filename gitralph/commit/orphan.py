@@ -5,9 +5,8 @@
 """
 
 from gitralph.base.errors import Fatal
-from gitralph.commit import history
 from gitralph.context import Context
-from gitralph.git import index
+from gitralph.git import history, index
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.journal.pending import PathState

@@ -7,7 +7,7 @@ from gitralph.base import nul
 from gitralph.base.errors import Fatal
 from gitralph.commit.plan import open_bench
 from gitralph.context import Context
-from gitralph.git import pathspec, refs
+from gitralph.git import refs
 from gitralph.journal import manifests
 
 
@@ -23,6 +23,8 @@ def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]],
 
 
 def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -> list[bytes]:
+    from gitralph.git import pathspec
+
     bench = open_bench(ctx, quarantine=True)
     try:
         return pathspec.matching(ctx.git, bench.folder, specs, candidates)
@@ -35,6 +37,8 @@ def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) ->
 
     The index alone knows most; the rest is asked for what it does not know.
     """
+    from gitralph.git import pathspec  # most commits name no path
+
     for typed in specs:  # git's own words for what it cannot read at all
         if not typed:
             raise Fatal("the empty string is not a valid pathspec", "use . to match all paths")

@@ -6,18 +6,21 @@ the commit of a session is drafted as ``commit`` would, in a quarantine, and thr
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, replace
 
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
-from gitralph.commit import decision, history, plan
+from gitralph.base.light import closing
+from gitralph.commit import decision, plan, undone
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.plan import open_bench
 from gitralph.commit.request import Draft
 from gitralph.context import Context, without_programs
-from gitralph.git import blobs
+from gitralph.git import blobs, listing, uncommitted
+from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
+from gitralph.git.listing import Counts
+from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.journal import manifests, pending, shell
 from gitralph.shell import attribution
 
@@ -29,40 +32,53 @@ _LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, de
 class Work:
     """What one session has in one path: None where a commit takes it, else the reason why it does not.
 
-    ``whole``: nothing else is uncommitted in the file.
+    ``whole``: nothing else is uncommitted in the file. ``change`` is git's letter for what a commit makes of
+    it, R with ``source`` for a rename; ``counts_of`` its lines, None for those of the whole file. Both are
+    told where they were asked for.
     """
 
     reason: str | None = None
     whole: bool = False
+    change: str | None = None
+    source: bytes | None = None
+    counts_of: Counts | None = None
 
     @property
     def counts(self) -> bool:
         """True for what a commit takes or refuses; the rest is none of its business."""
         return self.reason not in _LEAVING
 
+    @property
+    def refuses(self) -> bool:
+        """True where a commit would be refused for it."""
+        return self.reason in decision.REFUSING
+
 
 Works = dict[bytes, Work]
 
 
-def of(ctx: Context, session: str) -> Works:
-    """What a commit of ``session`` would find, by path. Writes nothing, starts no configured program."""
+def of(ctx: Context, session: str, counting: bool = False) -> Works:
+    """What a commit of ``session`` would find, by path. Writes nothing, starts no configured program.
+
+    ``counting`` tells the lines of each change too, which costs a git process.
+    """
     if not os.path.isdir(ctx.layout.top):
         return {}
     try:
-        return _drafted(ctx, session)
+        return _drafted(ctx, session, counting)
     except Fatal as error:  # damage of one session's records costs nobody else's
-        ctx.warn(f"what session '{session}' has pending cannot be told: {error.message}")
+        ctx.warn(f"what session '{ctx.called(session)}' has pending cannot be told: {error.message}")
         family = pending.family(ctx.layout, session)
         raw = pending.pending_paths(ctx.layout, family)
         return {p: Work(decision.UNANCHORED) for p, s in raw.items() if not s.owners().isdisjoint(family)}
 
 
-def everyone(ctx: Context) -> dict[str, Works]:
+def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
     """The same of every session of this worktree that has any, in the order of their ids."""
     names = set(_unfinished(ctx))
     if attribution.setting(ctx.config) == attribution.INCLUDE:
         names |= {window.session for window in shell.read(ctx.layout)}
-    found = {name: of(ctx, name) for name in sorted(names)}
+    found = {name: of(ctx, name, counting) for name in sorted(names)}
     return {name: works for name, works in found.items() if works}
 
 
@@ -73,7 +89,7 @@ def _unfinished(ctx: Context) -> Iterator[str]:
     thousand readings of a journal that tells of a hundred sessions.
     """
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
-    left = history.undone_sessions(ctx.repo, ctx.layout, [claim.session for claim in claims])
+    left = undone.sessions_among(ctx.repo, ctx.layout, [claim.session for claim in claims])
     for path in {path for claim in claims for path in claim.old}:
         if os.path.lexists(ctx.layout.journal(path)):
             state = pending.path_state(ctx.layout, path, [])
@@ -88,7 +104,7 @@ def counted(works: Works) -> list[bytes]:
     return sorted(path for path, work in works.items() if work.counts)
 
 
-def _drafted(ctx: Context, session: str) -> Works:
+def _drafted(ctx: Context, session: str, counting: bool) -> Works:
     quiet = without_programs(ctx)
     if attribution.setting(ctx.config) == attribution.OFFER:
         # an offer is no pending work, and looking for one asks git about the whole tree
@@ -97,9 +113,45 @@ def _drafted(ctx: Context, session: str) -> Works:
         bench = open_bench(quiet, quarantine=True)
         try:
             made = plan.build(quiet, bench, session, Wishes(), None)
+            works = _found(made)
+            if counting and made.entries:
+                works = _counted(made, bench, works)
         finally:
             bench.remove()
-        return _without_clean(quiet, _found(made))
+        return _without_clean(quiet, works)
+
+
+def _counted(made: Draft, bench: Workbench, works: Works) -> Works:
+    """The same with letters and lines of what a commit would take."""
+    letters = made.changes
+    lines: dict[bytes, Counts] = {}
+    if any(path in works and not works[path].whole for path in letters):
+        words = ("-r", "-z", "--numstat", "--no-renames")
+        said = bench.git.run("diff-tree", *words, made.base.root or EMPTY_TREE, made.tree)
+        lines = {
+            path: found
+            for path, found in listing.counts(said).items()
+            if path not in works or not works[path].whole
+        }
+    sources = {new: old for old, new in made.together if letters.get(old) == "D" and letters.get(new) == "A"}
+    for new, old in sources.items():
+        lines[new] = _between(bench, made.base.entry(old), made.entries[new])
+    return {
+        path: replace(
+            work, change="R" if path in sources else letters[path], source=sources.get(path),
+            counts_of=lines.get(path),
+        ) if path in letters else work
+        for path, work in works.items()
+    }  # fmt: skip
+
+
+def _between(bench: Workbench, old: Entry | None, new: Entry | None) -> Counts:
+    """The lines that a rename changed besides."""
+    if old is None or new is None or old.oid == new.oid:
+        return 0, 0
+    said = bench.git.run("diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", old.oid, new.oid)
+    added, removed = said.split(b"\t")[:2]  # two blobs have two names, told after the lines
+    return (int(added), int(removed)) if added != b"-" else (None, None)
 
 
 def _found(made: Draft) -> Works:
@@ -126,10 +178,8 @@ def _without_clean(ctx: Context, works: Works) -> Works:
     """Without the filtered files that git's index knows to be as in HEAD: our draft ran no filter."""
     if not works or not (ctx.config.names("filter", "clean") or ctx.config.names("filter", "process")):
         return works
-    from gitralph.commit import uncommitted
-
     filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), works)
-    clean = filtered - set(uncommitted.dirty_paths(ctx, filtered)) if filtered else set()
+    clean = filtered - set(uncommitted.dirty_paths(ctx.repo, ctx.config, filtered)) if filtered else set()
     return {path: work for path, work in works.items() if path not in clean or not work.counts}
 
 

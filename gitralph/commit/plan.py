@@ -1,50 +1,43 @@
 """Builds the tree a commit would have, without the index and without moving anything."""
 
 import errno
-import tempfile
 from collections.abc import Container, Iterable, Mapping
 
 from gitralph.base import files
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
-from gitralph.commit import decide, decision, history
+from gitralph.commit import decide, decision, df_conflict, inputs, provenance, undone
 from gitralph.commit.decision import Left, Outcome
-from gitralph.commit.history import base_of
-from gitralph.commit.inputs import Scene, Wishes
+from gitralph.commit.inputs import Question, Scene, Wishes
 from gitralph.commit.request import Draft
 from gitralph.context import Context
 from gitralph.git import blobs, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import Content, Worktree
-from gitralph.git.trees import GITLINK, TreeBuilder, TreeReader, write_trees
+from gitralph.git.trees import Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.hook.journal import Record
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 from gitralph.shell import attribution
+from gitralph.shell.attribution import ShellChanges
 
 
-def _read_states(
-    ctx: Context, family: list[str], matches: Container[bytes] | None, undone: list[str]
-) -> dict[bytes, PathState]:
+def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
-    states = pending.pending_paths(ctx.layout, family, undone=bool(undone))
+    states = pending.pending_paths(asked.layout, list(asked.family), undone=asked.undone)
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
-    pending.add_foreign_claims(ctx.layout, states, set(family))
+    pending.add_foreign_claims(asked.layout, states, set(asked.family))
     return states
 
 
 def candidates(ctx: Context, session: str) -> list[bytes]:
     """The paths that a commit of a session would look at."""
     family = pending.family(ctx.layout, session)
-    undone = history.undone(ctx.repo, ctx.layout, family)
-    known = pending.pending_paths(ctx.layout, family, undone=bool(undone))
+    gone = undone.commits_of(ctx.repo, ctx.layout, family)
+    known = pending.pending_paths(ctx.layout, family, undone=bool(gone))
     return sorted({*known, *attribution.paths(ctx, family)})
-
-
-def _grown(scene: Scene, states: dict[bytes, PathState]) -> list[bytes]:
-    """The paths that got a record since their journal was read."""
-    return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
 
 
 def build(
@@ -54,76 +47,155 @@ def build(
     wishes: Wishes,
     matches: Iterable[bytes] | None,
     unwritten: Mapping[bytes, Record] | None = None,
+    instead: Mapping[bytes, Content] | None = None,
+    family: list[str] | None = None,
 ) -> Draft:
     """Decide every pending path of a session and build the tree. ``matches`` limits the paths.
 
-    ``unwritten`` are records that count as if they were in the journals already.
+    ``unwritten`` are records that count as if they were in the journals already; ``instead`` are contents
+    to judge in place of the files, with what was recorded until a file held them. ``family`` are sessions
+    that count as one, in place of the session's own.
 
     Raises Fatal for damage; refusals are in the draft.
     """
     head = refs.read_head(ctx.repo)
-    base = base_of(ctx, head)
-    family = pending.family(ctx.layout, session)
+    family = pending.family(ctx.layout, session) if family is None else family
     wanted = None if matches is None else set(matches)
-    undone = history.undone(ctx.repo, ctx.layout, family)
-    with Worktree(ctx.repo.root) as worktree:
-        # No lease on the journal: hooks must never wait for a commit. Read, look at the files, see whether a
-        # record came meanwhile, and read again; a path that changes three times in a row is `stale`.
-        for once_more in (True, True, False):
-            # a bench of its own: every reading makes its copies afresh
-            inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
-            states = _read_states(ctx, family, wanted, undone)
-            for path, record in (unwritten or {}).items():
-                if path in states:
-                    states[path].add(record)
-            start = _start(ctx, inner.folder, base, head, states)
-            scene = Scene(ctx.repo, ctx.config, ctx.layout, inner, start, worktree, family, wishes, head.oid)
-            offered = attribution.survey(ctx, base, head.oid, family, wishes.with_shell, wanted, states)
-            left = decide.look(scene, {**states, **offered.states})
-            grown = _grown(scene, states)
-            if not (grown and once_more):
-                break
-        left |= {p: Left(p, decision.STALE, "it keeps changing; try again") for p in grown if p not in left}
-        decided = _decide_all(scene, states, left)
-        together = _settle_moves(scene, states, decided)
-        found = attribution.settle(scene, offered, decided, left)
+    gone = undone.commits_of(ctx.repo, ctx.layout, family)
+    with Worktree(ctx.repo.root, instead) as worktree:
+        asked = inputs.question(ctx, bench, worktree, head, family, wishes, bool(gone))
+        base = asked.reader
+        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {})
+        outcomes, together = _decide_all(read)
         draft = Draft(
-            head, session, base, scene.reader, base.root or b"", found, states=states, now=scene.entries,
-            together=together + attribution.moved(offered),
-        )  # fmt: skip
-        draft.undone = undone
-        _take_entries(scene, draft)
-        _settle_places(scene, draft)
-        for one in draft.refusals if wishes.skip_entangled else []:
-            if one.path not in draft.entries:  # else only some lines of it are left
-                draft.leave(one)
-    rebuild_tree(ctx, bench, draft)
-    return draft
+            head=head,
+            session=session,
+            base=base,
+            start=read.scene.reader,
+            tree=base.root or b"",
+            outcomes=outcomes,
+            left=tuple(left for found in outcomes for left in found.left),
+            states=read.states,
+            together=together,
+            undone=tuple(gone),
+            family=asked.family,
+            limited=wanted is not None,
+        )
+        draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
+        if wishes.skip_entangled:
+            # where a path is in the draft all the same, only some lines of it are left
+            draft = draft.leaving([one for one in draft.refusals if one.path not in draft.entries])
+    return rebuilt(ctx, bench, draft)
 
 
-def _decide_all(scene: Scene, states: dict[bytes, PathState], left: dict[bytes, Left]) -> list[Outcome]:
-    out = [Outcome(path, left=[reason]) for path, reason in left.items()]
-    out += [decide.decide(scene, state) for path, state in states.items() if path not in left]
-    return sorted(out, key=lambda one: one.path)
+@dataclass(frozen=True)
+class _Read:
+    """What one reading found. ``states`` are the session's, without those that shell commands offer."""
+
+    scene: Scene
+    states: Mapping[bytes, PathState]
+    offered: ShellChanges
+    barred: Mapping[bytes, Left]
 
 
-def _take_entries(scene: Scene, draft: Draft) -> None:
-    """Blobs of what is taken: as they stand, or of the text that separation made."""
+def _read(
+    ctx: Context,
+    asked: Question,
+    head: Head,
+    wanted: Container[bytes] | None,
+    unwritten: Mapping[bytes, Record],
+    instead: Mapping[bytes, Content],
+) -> _Read:
+    """Records and files as they were at one moment.
+
+    No lease on the journals: hooks must never wait for a commit. So read the records, look at the files, and
+    see whether a record came meanwhile; then read again. A path that changes three times in a row is `stale`.
+    """
+    for once_more in (True, True, False):
+        states = _read_states(asked, wanted)
+        for path, content in instead.items():
+            if path in states:
+                states[path] = pending.as_of(states[path], provenance.content_id(content)) or states[path]
+        for path, record in unwritten.items():
+            if path in states:
+                states[path].add(record)
+        # a bench of its own: every reading makes its copies afresh
+        inner = Workbench.make(asked.bench.folder, asked.bench.git, ctx.repo.common_dir, quarantine=False)
+        start = _start(ctx, inner.folder, asked.reader, head, states)
+        offered = attribution.survey(
+            ctx, asked.reader, head.oid, asked.own, asked.wishes.with_shell, wanted, states
+        )
+        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered.states})
+        # what counts as written already would be forgotten with the journal read again
+        seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
+        fitting = {path: state for path, state in seen.items() if state is not None}
+        states, grown = {**states, **fitting}, seen.keys() - fitting.keys()
+        if not (grown and once_more):
+            break
+    scene = replace(scene, states={**scene.states, **fitting})
+    stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
+    return _Read(scene, states, offered, {**stale, **scene.barred})
+
+
+def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:
+    """The paths that got a record since their journal was read."""
+    return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
+
+
+def _as_seen(scene: Scene, path: bytes) -> PathState | None:
+    """The state in which the file was read; None when no record of that time tells of it.
+
+    An agent that writes twenty times a second would else make every reading useless.
+    """
+    if path not in scene.contents:
+        return None
+    old = scene.states[path].journal
+    last = old.records[-1].offset if old.records else 0
+    now = pending.path_state(
+        scene.layout, path, [pending.claims(scene.layout, name) for name in scene.family]
+    )
+    pending.add_foreign_claims(scene.layout, {path: now}, set(scene.family))
+    return pending.as_of(now, provenance.content_id(scene.contents[path]), last)
+
+
+def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, bytes], ...]]:
+    """The outcome of each path, in order, and the paths of which a commit has both or neither."""
+    scene, states = read.scene, read.states
+    found = [Outcome(path, left=(left,)) for path, left in read.barred.items()]
+    found += [decide.decide(scene, state) for path, state in states.items() if path not in read.barred]
+    found.sort(key=lambda one: one.path)
+    together: list[tuple[bytes, bytes]] = []
+    if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
+        from gitralph.commit import moved_files  # few commits hold a rename
+
+        found, together = moved_files.settle(scene, states, found)
+    if read.offered.offers:
+        from gitralph.commit import shell_edits  # few sessions leave changes to a shell command
+
+        found = shell_edits.settle(scene, read.offered, found, read.barred)
+    return tuple(found), (*together, *attribution.moved(read.offered))
+
+
+def _with_entries(scene: Scene, draft: Draft) -> Draft:
+    """The draft with the blobs of what is taken: as they stand, or of the text that separation made."""
     made: dict[bytes, Content] = {}
+    how = {}
+    links = {found.path: found.entry for found in draft.outcomes if found.entry is not None}
+    now = {**scene.entries, **links}
+    entries: dict[bytes, Entry | None] = {}
     for found in draft.outcomes:
-        draft.left += found.left
         if not found.taken or found.content is None:
             continue
-        draft.how[found.path] = found.how
-        if found.content == scene.contents.get(found.path) or found.content.mode == GITLINK:
-            draft.entries[found.path] = scene.entries.get(found.path)
+        how[found.path] = found.how
+        if found.path in links or found.content == scene.contents.get(found.path):
+            entries[found.path] = now.get(found.path)
         else:
             made[found.path] = found.content
     if made:
-        draft.entries |= blobs.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
+        entries |= blobs.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
     # Same blob and mode as HEAD, after a filter or an undo: a commit does not list it, as git does not.
-    for path in [p for p, e in draft.entries.items() if e == draft.base.entry(p)]:
-        del draft.entries[path]
+    changed = {path: entry for path, entry in entries.items() if entry != draft.base.entry(path)}
+    return replace(draft, entries=changed, now=now, how=how)
 
 
 def _start(
@@ -136,28 +208,12 @@ def _start(
     return orphan.start(ctx, folder, base, head, states)
 
 
-def _settle_moves(
-    scene: Scene, states: dict[bytes, PathState], decided: list[Outcome]
-) -> list[tuple[bytes, bytes]]:
-    if not any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
-        return []
-    from gitralph.commit import moved_files
-
-    return moved_files.settle(scene, states, decided)
-
-
-def _settle_places(scene: Scene, draft: Draft) -> None:
-    from gitralph.commit import df_conflict
-
-    df_conflict.settle(scene, draft)
-
-
-def rebuild_tree(ctx: Context, bench: Workbench, draft: Draft) -> None:
-    """Build and write the tree of ``draft.entries``."""
+def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
+    """The draft with the tree of its entries, whose new folders are written."""
     builder = TreeBuilder(draft.base)
-    draft.tree = builder.build(draft.entries)
-    draft.trees = list(builder.new)
-    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new.values())
+    tree = builder.build(draft.entries)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)
+    return replace(draft, tree=tree, trees=tuple(builder.new))
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
@@ -176,4 +232,6 @@ def open_bench(ctx: Context, quarantine: bool) -> Workbench:
             raise Fatal(f"cannot commit: '{ctx.layout.top}' cannot be written: {error.strerror}") from error
         else:
             raise
+    import tempfile
+
     return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)

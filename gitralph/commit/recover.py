@@ -1,14 +1,15 @@
 """What every writing command does first: finish or drop what a crash left behind."""
 
 import os
-import shutil
 
 from gitralph.base import locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
+from gitralph.base.light import remove_folder
 from gitralph.commit import land
-from gitralph.commit import recover_merge as merges
 from gitralph.context import Context
+from gitralph.journal import intents
+from gitralph.journal.intents import Merging, Narrowed, Rewriting
 
 
 def heal(ctx: Context) -> None:
@@ -27,8 +28,27 @@ def settle(ctx: Context) -> list[str]:
 
     Runs under the commit lock. Returns the commits that were finished.
     """
-    merges.recover(ctx)  # before the work folders go: they tell whose a lock file is
+    # Every commit comes by here, and seldom is there anything: what it takes is loaded where there is.
+    if intents.any_of(ctx.layout, Merging):  # before the work folders go: they tell whose a lock file is
+        from gitralph.commit import recover_merge
+
+        recover_merge.recover(ctx)
     finished = land.recover(ctx.repo, ctx.layout)
+    if intents.any_of(
+        ctx.layout, Rewriting
+    ):  # before the work folders go: what an editor saved may lie there
+        from gitralph.commit import land_files
+
+        land_files.recover(ctx)
+    if intents.any_of(ctx.layout, Narrowed):
+        from gitralph.commit import recover_narrowed
+
+        finished += recover_narrowed.recover(ctx)
+    if ctx.config.get("ralph.guard") == "narrow":
+        from gitralph.git import dead_locks, refs
+
+        if dead_locks.any_lock(ctx.repo):
+            dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):
         _remove(path)
     return finished
@@ -58,7 +78,7 @@ def _runs(pid: int) -> bool:
 
 def _remove(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
+        remove_folder(path)
     else:
         try:
             os.unlink(path)

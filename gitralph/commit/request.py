@@ -1,19 +1,41 @@
 """One commit as it was asked for, and what came of it; plain values."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 
+from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.quote import shown
 from gitralph.commit.decision import Left, Outcome
-from gitralph.commit.inputs import Wishes
+from gitralph.commit.inputs import Entries, Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.journal.pending import PathState
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A commit about to be made, for whoever judges it: its tree, the commit it goes on top of, its session.
+
+    ``objects`` is a folder with those of its objects that the repository does not have yet.
+    """
+
+    tree: str
+    head: str | None
+    session: str
+    objects: str | None = None
+
+
+Judge = Callable[[Candidate], dict[str, object]]
+"""Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
+
+
+@dataclass(frozen=True)
 class Request:
-    """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed."""
+    """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed.
+
+    ``judge`` has the last word on the tree, after the repository's hooks. ``amend`` replaces HEAD's commit;
+    ``fixup`` is a revision as typed, whose commit this one is to be squashed into. ``again`` are the words
+    that say all this but for the wishes and paths: a hint repeats them, so that no message is lost.
+    """
 
     session: str
     messages: tuple[bytes, ...] = ()
@@ -25,9 +47,18 @@ class Request:
     wishes: Wishes = field(default_factory=Wishes)
     match: Callable[[Iterable[bytes]], list[bytes]] | None = None
     named: tuple[str, ...] = ()
+    judge: Judge | None = None
+    amend: bool = False
+    fixup: str | None = None
+    again: tuple[str, ...] = ()
+
+    @property
+    def may_be_empty(self) -> bool:
+        """True for a commit that is made though no file changes: another message for HEAD's."""
+        return self.amend and bool(self.messages or self.edit)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Result:
     """What came of it, as the ``--json`` document tells it."""
 
@@ -36,11 +67,18 @@ class Result:
     ref: str | None = None
     commit: str | None = None
     subject: str = ""
-    changes: dict[bytes, str] = field(default_factory=dict)
-    how: dict[bytes, str] = field(default_factory=dict)
-    left: list[Left] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
+    changes: Mapping[bytes, str] = field(default_factory=dict)
+    how: Mapping[bytes, str] = field(default_factory=dict)
+    left: tuple[Left, ...] = ()
+    notes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    proof: dict[str, object] | None = None
+    silent: bool = False
+    """No record of the session was there to look at: why, ``session.transcript_claims`` can tell."""
+
+    def noting(self, *notes: str) -> "Result":
+        """The same with more notes."""
+        return replace(self, notes=(*self.notes, *notes))
 
 
 def _letter(old: Entry | None, new: Entry | None) -> str:
@@ -51,11 +89,14 @@ def _letter(old: Entry | None, new: Entry | None) -> str:
     return "M" if old.mode >> 12 == new.mode >> 12 else "T"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Draft:
     """A commit not yet made: entries to change against HEAD, their tree, and what stays out.
 
-    ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with.
+    ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with. ``now``
+    are the files as they stand, ``trees`` the new folders of ``tree``; ``together`` are paths of which a
+    commit has both or neither. ``undone`` are the session's last commits that are not in HEAD any more;
+    ``limited``: only some paths were asked for.
     """
 
     head: Head
@@ -63,44 +104,63 @@ class Draft:
     base: TreeReader
     start: TreeReader
     tree: bytes
-    outcomes: list[Outcome] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
-    entries: dict[bytes, Entry | None] = field(default_factory=dict)
-    now: dict[bytes, Entry | None] = field(default_factory=dict)
-    how: dict[bytes, str] = field(default_factory=dict)
-    states: dict[bytes, PathState] = field(default_factory=dict)
-    trees: list[bytes] = field(default_factory=list)
-    together: list[tuple[bytes, bytes]] = field(default_factory=list)
-    """Paths of which a commit has both or neither."""
-    undone: list[str] = field(default_factory=list)
-    """The session's last commits that are not in HEAD any more."""
+    outcomes: tuple[Outcome, ...] = ()
+    left: tuple[Left, ...] = ()
+    entries: Entries = field(default_factory=dict)
+    now: Entries = field(default_factory=dict)
+    how: Mapping[bytes, str] = field(default_factory=dict)
+    states: Mapping[bytes, PathState] = field(default_factory=dict)
+    trees: tuple[bytes, ...] = ()
+    together: tuple[tuple[bytes, bytes], ...] = ()
+    undone: tuple[str, ...] = ()
+    family: tuple[str, ...] = ()
+    limited: bool = False
 
-    def take_out(self, left: Left) -> None:
-        """Take a path out again, with a reason; its records stay pending."""
-        self.entries.pop(left.path, None)
-        self.how.pop(left.path, None)
-        if left not in self.left:
-            self.left.append(left)
-        for found in self.outcomes:
-            if found.path == left.path:
-                found.content, found.uses = None, []
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The undone commits of which some paths were not looked at: the next commit asks again."""
+        return self.undone if self.limited else ()
 
-    def leave(self, left: Left) -> None:
-        """The same for a commit that goes on without it: all that cannot go alone is left too."""
-        todo, done = [left], set()
-        while todo:
-            one = todo.pop()
-            done.add(one.path)
-            tied = self._tied(one.path) - done
-            if one is left or one.path in self.entries:
-                self.take_out(one)
-            detail = f"it goes with '{shown(one.path)}', which is left"
-            todo += [replace(one, path=path, detail=detail, lines=None) for path in tied]
+    def without(self, lefts: Collection[Left]) -> "Draft":
+        """The same with these paths taken out again, each with a reason; their records stay pending."""
+        out = {one.path for one in lefts}
+        return replace(
+            self,
+            outcomes=tuple(
+                replace(found, content=None, uses=()) if found.path in out else found
+                for found in self.outcomes
+            ),
+            left=tuple(dict.fromkeys((*self.left, *lefts))),
+            entries={path: entry for path, entry in self.entries.items() if path not in out},
+            how={path: how for path, how in self.how.items() if path not in out},
+        )
 
-    def _tied(self, path: bytes) -> set[bytes]:
-        """The other ends of its renames, and what takes its place or must give it."""
+    def leaving(self, lefts: Iterable[Left]) -> "Draft":
+        """The same for a commit that goes on without them: all that cannot go alone is left too."""
+        out: list[Left] = []
+        gone: set[bytes] = set()
+        for first in lefts:
+            todo, done = [first], set()
+            while todo:
+                one = todo.pop()
+                done.add(one.path)
+                tied = self._tied(one.path, gone) - done
+                if one is first or (one.path in self.entries and one.path not in gone):
+                    out.append(one)
+                    gone.add(one.path)
+                detail = f"it goes with '{shown(one.path)}', which is left"
+                todo += [replace(one, path=path, detail=detail, lines=None) for path in tied]
+        return self.without(out)
+
+    def _tied(self, path: bytes, gone: Container[bytes]) -> set[bytes]:
+        """The other ends of its renames, and what takes its place or must give it, but what is ``gone``."""
         ends = {p for pair in self.together if path in pair for p in pair}
-        places = {p for p in self.entries if p.startswith(path + b"/") or path.startswith(p + b"/")}
+        # A tree cannot hold a file and a folder of one name: what stands in each other's place goes together.
+        places = {
+            p
+            for p in self.entries
+            if p not in gone and (p.startswith(path + b"/") or path.startswith(p + b"/"))
+        }
         return (ends | places) - {path}
 
     @property

@@ -9,9 +9,9 @@ lines are written anew; so nothing on disk looks like somebody's change back.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitralph.base.dataclass import replace
 from gitralph.hook.journal import OFFERED, RENDERED, Record, split_lines
 
 _FINE = 4000
@@ -107,7 +107,7 @@ def apply(text: bytes, found: Sequence[Block]) -> bytes:
     return b"".join(lines)
 
 
-class Seen(NamedTuple):
+class AsRead(NamedTuple):
     """Steps and worktree as a commit reads them, and the blocks in which the file on disk differs."""
 
     rows: list[Row]
@@ -150,15 +150,15 @@ class Seen(NamedTuple):
         return replace(found, left=left, notes=notes)
 
 
-def seen(rows: Sequence[Row], worktree: bytes | None) -> Seen:
+def seen(rows: Sequence[Row], worktree: bytes | None) -> AsRead:
     """Steps and worktree with the hook's lines where a commit took them."""
     if not any(record.op in (RENDERED, OFFERED) for record, _, _ in rows):
-        return Seen(list(rows), worktree)
+        return AsRead(list(rows), worktree)
     view = _View()
     for row in rows:
         view.take(*row)
     text = view.go(worktree)
-    return Seen(view.rows, text, tuple(sorted(view.active)))
+    return AsRead(view.rows, text, tuple(sorted(view.active)))
 
 
 class _View:

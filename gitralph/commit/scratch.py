@@ -8,17 +8,15 @@ are excluded by a file of our own, named in the environment, since ``info/exclud
 worktrees; what a hook adds in spite of that is left out by name.
 """
 
-import itertools
 import os
-import shutil
-from dataclasses import dataclass
 
-from gitralph.base import files, locks, nul
-from gitralph.base.errors import Busy
+from gitralph.base import files, nul
+from gitralph.base.dataclass import dataclass
+from gitralph.commit import own_worktree
+from gitralph.commit.own_worktree import Slot
 from gitralph.context import Context
-from gitralph.git.run import Git, GitError
+from gitralph.git.run import Git
 
-_QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 # Byte code is valid for a source of the same size and second: one made for the commit's tree would be
 # taken for the main worktree's.
 _NO_TOOLS = (b"__pycache__", b".worktrees")
@@ -26,12 +24,15 @@ _NO_TOOLS = (b"__pycache__", b".worktrees")
 
 @dataclass(frozen=True)
 class Scratch:
-    """A scratch worktree in use: git in it, its folder, its lock, and the links that lead out of it."""
+    """A scratch worktree in use: git in it, its place, and the links that lead out of it."""
 
     git: Git
-    folder: str
-    slot: int
+    slot: Slot
     borrowed: tuple[bytes, ...]
+
+    @property
+    def folder(self) -> str:
+        return self.slot.folder
 
     def close(self) -> None:
         """Take the links away and give the worktree to the next commit."""
@@ -39,51 +40,19 @@ class Scratch:
             link = os.path.join(os.fsencode(self.folder), path)
             if os.path.islink(link):
                 os.unlink(link)
-        os.close(self.slot)
+        self.slot.close()
 
 
 def open_scratch(ctx: Context, tree: bytes, head: str, env: dict[str, str]) -> Scratch:
     """The scratch worktree with exactly ``tree`` in it, HEAD detached at ``head``."""
-    folder, slot = _free_slot(ctx)
+    slot = own_worktree.take(ctx, own_worktree.HOOKS)
     try:
-        try:
-            git = _checked_out(ctx, folder, tree, head, env)
-        except GitError:  # a crash left it half made or locked: it is ours alone, so begin afresh
-            _discard(ctx, folder)
-            git = _checked_out(ctx, folder, tree, head, env)
-        borrowed = _borrow(ctx, folder)
-        return Scratch(_excluding(ctx, git, folder, borrowed), folder, slot, borrowed)
+        git = own_worktree.lay_out(ctx, slot, tree, head, env, ignored=False)
+        borrowed = _borrow(ctx, slot.folder)
+        return Scratch(_excluding(ctx, git, slot.folder, borrowed), slot, borrowed)
     except BaseException:
-        os.close(slot)
+        slot.close()
         raise
-
-
-def _free_slot(ctx: Context) -> tuple[str, int]:
-    """A scratch folder that no other commit uses just now, and the lock that says so."""
-    for number in itertools.count():
-        name = f"{ctx.layout.token}-{number}"
-        try:
-            return f"{ctx.layout.top}/scratch/{name}", locks.take(ctx.layout, f"scratch-{name}", wait=0)
-        except Busy:
-            continue
-    raise AssertionError("unreachable")
-
-
-def _discard(ctx: Context, folder: str) -> None:
-    ctx.git.try_run("worktree", "remove", "--force", "--force", folder)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _checked_out(ctx: Context, folder: str, tree: bytes, head: str, env: dict[str, str]) -> Git:
-    if not os.path.exists(folder + "/.git"):
-        shutil.rmtree(folder, ignore_errors=True)
-        ctx.git.run(*_QUIET, "worktree", "add", "--detach", "--no-checkout", "--force", folder, head)
-    git = ctx.outer.elsewhere(folder, **env)
-    git.run(*_QUIET, "update-ref", "--no-deref", "HEAD", head)
-    git.run(*_QUIET, "read-tree", "--reset", "-u", tree)
-    # Twice -f also removes nested repositories that a hook left (git-clean(1)).
-    git.run(*_QUIET, "clean", "-ffdqx")
-    return git
 
 
 def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:

@@ -6,20 +6,31 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
 from gitralph import isolate
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
-from gitralph.commit import decision, history, provenance, rewrites
-from gitralph.commit.decision import Gap, Ground, Left, Outcome, Use
+from gitralph.commit import advice, decision, provenance, rewrites
+from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto
 from gitralph.commit.provenance import Chain
-from gitralph.commit.rewrites import Seen
-from gitralph.git import blobs
+from gitralph.commit.rewrites import AsRead
+from gitralph.git import blobs, history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import ASSIGN, GAP, Hunk, Record, replay, split_lines, text_id
+from gitralph.hook.journal import (
+    ASSIGN,
+    GAP,
+    REDO,
+    RESTORE,
+    UNDO,
+    Record,
+    TextHunk,
+    replay,
+    split_lines,
+    text_id,
+)
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
@@ -55,7 +66,7 @@ class Evidence:
     moved: bool
     readings: tuple[Reading, ...]
     converted: bool
-    seen: Seen
+    seen: AsRead
 
 
 def head_text(scene: Scene, path: bytes) -> bytes | None:
@@ -83,11 +94,9 @@ def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
 def read_blob(scene: Scene, entry: Entry) -> bytes:
     """The raw bytes of a blob. Raises Fatal where it is missing."""
     try:
-        found = scene.repo.objects[entry.oid]
+        return scene.repo.objects.raw(entry.oid)[1]
     except KeyError:
         raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None
-    raw: bytes = found.as_raw_string()
-    return raw
 
 
 def one_form(text: bytes | None) -> bytes | None:
@@ -95,7 +104,9 @@ def one_form(text: bytes | None) -> bytes | None:
     return None if text is None else text.replace(b"\r\n", b"\n")
 
 
-def takes_of(hunks: list[Hunk], before: bytes | None, after: bytes | None) -> tuple[isolate.Take, ...] | None:
+def takes_of(
+    hunks: list[TextHunk], before: bytes | None, after: bytes | None
+) -> tuple[isolate.Take, ...] | None:
     """What the hunks of an assignment give; None where its texts are read in another way than they were."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]
     return isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
@@ -109,6 +120,10 @@ def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         given = takes_of(record.hunks or [], before, after)
         if given is not None:
             return Step(key, record.session, after, after, head=head, seen=True, takes=given)
+    if record.op in (UNDO, REDO):
+        return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
+    if record.op == RESTORE:
+        return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
     return Step(key, record.session, before, after, head=head, seen=record.seen)
 
 
@@ -120,11 +135,12 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     texts, content = seen.rows, seen.worktree
     # With core.autocrlf the file has CRLF, its blob LF, and a payload either: in one form, or each line looks
     # changed.
-    converted = not _is_plain(scene, state.path)
+    converted = not _is_plain(scene, state.path) or _lost_crlf(head, content, texts)
     if converted:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
-    rows = _with_sightings(state, texts, [_step(*row) for row in texts])
+    rows = [_step(*row) for row in texts]
+    rows = _with_sightings(state, texts, _clean(scene, state.path, rows, converted))
     if rows and state.path not in scene.filtered:
         rows = _with_gits_sight(scene, state, texts, rows, content)
     start, then = head, head
@@ -140,10 +156,41 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         consumption.committed_keys(state.journal),
         consumption.settled_keys(state.journal),
         then != head,
-        _readings(scene, state, steps, start, head),
+        _readings(scene, state, steps, start, head, content),
         converted,
         seen,
     )
+
+
+def _lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
+    """True when only records still have CRLF: a checkout wrote the file with the line ends of the blob."""
+    if any(_has_crlf(text) for text in (head, content)):
+        return False
+    return any(_has_crlf(text) for _, before, after in texts for text in (before, after))
+
+
+def _has_crlf(text: bytes | None) -> bool:
+    # One byte is found by memchr; the pair alone cost a tenth of a commit after 1,000 edits of 50 KB.
+    return text is not None and b"\r" in text and b"\r\n" in text
+
+
+def _clean(scene: Scene, path: bytes, rows: list[Step], converted: bool) -> list[Step]:
+    """The steps, each that starts from what HEAD held then marked as clean; the first tells nothing."""
+    held: dict[str, bytes | history.Unknown | None] = {}
+
+    def was_head(step: Step) -> bool:
+        if step.head not in held:
+            then = history.entry_at(scene.repo, step.head, path) if step.head else history.UNKNOWN
+            if isinstance(then, Entry):
+                text = read_blob(scene, then)
+                held[step.head or ""] = one_form(text) if converted else text
+            else:
+                held[step.head or ""] = then
+        return held[step.head or ""] == step.before
+
+    # A payload alone may tell of an old read; what the pre event read stood on disk.
+    later = [replace(row, clean=True) if row.seen and was_head(row) else row for row in rows[1:]]
+    return rows[:1] + later
 
 
 def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
@@ -162,8 +209,12 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
             continue
         before, text = rows[earlier[-1]].after, known[seen]
         if text != before:
-            rows.insert(earlier[-1] + 1, Step(f"seen-{upto}", None, before, text))
+            at_head = fields.get("base") == seen
+            rows.insert(earlier[-1] + 1, Step(f"seen-{upto}", None, before, text, put=at_head))
     return rows
+
+
+_ADDED = "seen-add"
 
 
 def _with_gits_sight(
@@ -184,10 +235,11 @@ def _with_gits_sight(
         "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
     )
     row, _, facts = said.stdout.partition(b"\n")
-    written, words = re.search(rb"mtime: (\d+):(\d+)", facts), row.split(b" ")
-    if written is None or words[0] not in (b"100644", b"100755"):
+    # ctime too: a file that `git mv` or somebody else put in the place keeps its older mtime
+    written, words = re.findall(rb"[cm]time: (\d+):(\d+)", facts), row.split(b" ")
+    if not written or words[0] not in (b"100644", b"100755"):
         return rows
-    when = int(written[1]) * 10**9 + int(written[2])
+    when = max(int(seconds) * 10**9 + int(rest) for seconds, rest in written)
     times = {str(record.offset): record.mtime for record, _, _ in texts}
     earlier = [n for n, step in enumerate(rows) if (times.get(step.key) or when) < when]
     at = earlier[-1] if earlier else -1
@@ -195,14 +247,20 @@ def _with_gits_sight(
     if at < 0 or len(earlier) != sum(1 for step in rows[: at + 1] if times.get(step.key)) or not gaps[at]:
         return rows
     text = read_blob(scene, Entry(int(words[0], 8), words[1]))
-    if text == rows[at].after:
+    # `git add` found what a record left: nothing was put there
+    written_then = {step.after for step in rows if times.get(step.key) == when}
+    if text == rows[at].after or text in written_then:
         return rows
-    return [*rows[: at + 1], Step(isolate.SIGHTED, None, rows[at].after, text), *rows[at + 1 :]]
+    # `git add` wrote nothing: it found this text, and what was away then may still be underneath
+    put = Entry(int(words[0], 8), words[1]) == scene.reader.entry(state.path)
+    key = isolate.SIGHTED if put else _ADDED
+    return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rows[at + 1 :]]
 
 
 def _readings(
-    scene: Scene, state: PathState, steps: list[Step], start: bytes | None, head: bytes | None
-) -> tuple[Reading, ...]:
+    scene: Scene, state: PathState, steps: list[Step], start: bytes | None, head: bytes | None,
+    content: bytes | None,
+) -> tuple[Reading, ...]:  # fmt: skip
     """The places to read from, best first: HEAD's own place, that of our last commit, the beginning."""
     landed = consumption.landings(state.journal)
     names = [one.names for one in landed[:_REWINDS]]
@@ -214,9 +272,11 @@ def _readings(
     # a file that HEAD lacks tells nothing of its lines: any commit that holds its deletion would fit
     if agreed is not None and head is not None and isolate.unmoved_since(steps, last, saw):
         places = [since, agreed]  # nothing but our own commits moved HEAD here
-    places.append(0)
+    places = [place for place in places if not isolate.came_back(steps, place, content)] + [0]
     none = [frozenset[str]()]
-    return tuple(Reading(tuple(steps[at:]), (*names, *none)) for at in dict.fromkeys(places))
+    # Where HEAD agrees with the last record of all, what came since is nobody's: it starts from HEAD.
+    end = (Step(isolate.SIGHTED, None, head, head),)
+    return tuple(Reading(tuple(steps[at:]) or end, (*names, *none)) for at in dict.fromkeys(places))
 
 
 def _place_at(steps: list[Step], offset: int) -> int:
@@ -315,7 +375,7 @@ def _others(scene: Scene, state: PathState) -> list[str]:
     """Who else stands between HEAD's text and the file, as far as the records tell."""
     since = provenance.records_since_head(scene, state)
     if since is None:
-        return sorted(state.owners() - scene.own)
+        return sorted((state.owners() | set(state.void)) - scene.own)
     return sorted(({r.session for r in since if r.op != GAP} | state.bare) - scene.own)
 
 
@@ -328,8 +388,10 @@ def separate(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, *barred, whom)
     if _path_level(scene, state):
         if others:
-            return _refuse(state, decision.CONTESTED, "only its path is recorded, for several", others)
-        detail = "only its path is recorded, and somebody without a session changed it too"
+            return _refuse(
+                state, decision.CONTESTED, "only its path was recorded, for several sessions", others
+            )
+        detail = "only its path was recorded, and somebody without a session changed it too"
         return _refuse(state, decision.UNANCHORED, detail, whom)
     known = gather(scene, state)
     if _binary([known.head, known.worktree, *(s.after for s in known.steps)]):
@@ -370,7 +432,7 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
         for name in sorted(scene.own & state.owners())
     ]
     note = f"'{shown(state.path)}' was replaced by a file that was moved there"
-    return Outcome(state.path, content, decision.WHOLE_FILE, uses=uses, notes=[note])
+    return Outcome(state.path, content, decision.WHOLE_FILE, uses=tuple(uses), notes=(note,))
 
 
 def _follows(scene: Scene, state: PathState) -> bool:
@@ -406,31 +468,43 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         include_entangled=scene.wishes.include_entangled,
         readings=known.readings,
         follow=_follows(scene, state),
+        unsure=_unsure(scene, state),
     )
     return known.seen.told(found)
 
 
+def _unsure(scene: Scene, state: PathState) -> Callable[[str], bool]:
+    """Whether git put files back since a record: by a reset, a stash, a checkout, a merge, a rebase."""
+    records = {str(record.offset): record for record in state.journal.records}
+
+    def unsure(key: str) -> bool:
+        record = records.get(key)
+        return record is not None and scene.put_back.since(record.head, record.mtime)
+
+    return unsure
+
+
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
-    return Outcome(state.path, left=[Left(state.path, reason, detail, tuple(sessions))])
+    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
-def _left(state: PathState, found: Separation) -> list[Left]:
-    return [Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left]
+def _left(state: PathState, found: Separation) -> tuple[Left, ...]:
+    return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
 
 
-def _notes(state: PathState, found: Separation) -> list[str]:
+def _notes(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
     out = []
     for note in found.notes:
         where = f"'{shown(state.path)}'"
         if note.lines:
             first, last = note.lines
             where += f" line {first}" if first == last else f" lines {first}-{last}"
-        out.append(f"{where}: {note.detail}")
-    return out
+        out.append(f"{where}: {advice.named(scene.layout, note.detail, note.sessions)}")
+    return tuple(out)
 
 
 def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation) -> Outcome:
-    left, notes = _left(state, found), _notes(state, found)
+    left, notes = _left(state, found), _notes(scene, state, found)
     if found.refused:
         return Outcome(state.path, left=left, notes=notes)
     if found.text == known.head and not found.taken:
@@ -440,12 +514,12 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
     gap, found = _gap(scene, state, known, found)
     uses = _uses(scene, state, known, found)
     return Outcome(
-        state.path, content, decision.EDITS, left, uses, notes, includes=set(found.includes),
+        state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes),
         ground=_ground(state, found), gap=gap,
     )  # fmt: skip
 
 
-def _ground(state: PathState, found: Separation) -> Ground | None:
+def _ground(state: PathState, found: Separation) -> ReadFrom | None:
     """From which record on this was decided, and what HEAD held there."""
     if found.reading is None:
         return None
@@ -453,7 +527,7 @@ def _ground(state: PathState, found: Separation) -> Ground | None:
     offsets = [int(step.key) for step in steps if step.key.isdigit()]
     text = steps[0].before if steps else None
     base = None if text is None else text_id(text)
-    return Ground(min(offsets, default=state.journal.size), base) if steps else None
+    return ReadFrom(min(offsets, default=state.journal.size), base) if steps else None
 
 
 def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Gap | None, Separation]:
@@ -469,7 +543,7 @@ def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> 
 
 
 def _nothing(
-    scene: Scene, state: PathState, found: Separation, left: list[Left], notes: list[str]
+    scene: Scene, state: PathState, found: Separation, left: tuple[Left, ...], notes: tuple[str, ...]
 ) -> Outcome:
     """No line of this session's is to be committed: left, waiting for others, or reverted."""
     waiting = _waiting(found)
@@ -484,9 +558,9 @@ def _nothing(
     if not state.owners() & scene.own:
         return Outcome(state.path)  # reverted before, reverted still: said once
     if not notes:
-        notes = [f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit"]
+        notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
     seen = provenance.content_id(scene.contents[state.path])
-    return Outcome(state.path, left=[unchanged], uses=uses, notes=notes, void=True, seen=seen)
+    return Outcome(state.path, left=(unchanged,), uses=tuple(uses), notes=notes, void=True, seen=seen)
 
 
 def _waiting(found: Separation) -> tuple[str, ...]:
@@ -509,16 +583,21 @@ def _owner_of(state: PathState, unit: str) -> str | None:
     return next((r.session for r in state.journal.records if str(r.offset) == offset), None)
 
 
-def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) -> list[Use]:
+def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Use, ...]:
     """What the commit consumes, by the unit: this session's, and those of others that it takes."""
     by_session: dict[str, list[str]] = {}
+    # A correction of nobody's is named with the commit that it followed into, else HEAD would not be what the
+    # named units make.
+    nobodys = min(scene.own & state.owners(), default=None)
     for unit in found.taken:
-        session = _owner_of(state, unit)
+        session = _owner_of(state, unit) or (None if unit.startswith(isolate.TAIL + ".") else nobodys)
         if session is not None:
             by_session.setdefault(session, []).append(unit)
     for name in scene.own & state.owners():
         by_session.setdefault(name, [])
-    away = {_owner_of(state, unit) for unit in found.void}
+    away = {_owner_of(state, unit) for unit in found.void} | set(state.void)
+    # lines of the commit that left HEAD may be in a stash: they are looked for from now on
+    away |= scene.own if scene.undone else set()
     kept = [unit for one in found.left for unit in one.units] + list(_waiting(found))
     out = []
     for session, taken in sorted(by_session.items()):
@@ -528,8 +607,11 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
             # a superseded unit's name ends with a mark
             left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
         manifest = manifest_upto(scene, state, session)
-        out.append(Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away))
-    return out
+        void = tuple(unit for unit in found.void if _owner_of(state, unit) == session)
+        out.append(
+            Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away, void)
+        )
+    return tuple(out)
 
 
 def _still_pending(state: PathState, known: Evidence, session: str, taken: set[str]) -> list[str]:

@@ -5,31 +5,47 @@ Every hint is a line for a shell, what it does behind a ``#``. Nothing here writ
 
 import os
 import shlex
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
 
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.quote import is_control
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
 
+# Nobody can tell which lines of such a path are whose.
+_UNSURE = frozenset([decision.STALE, decision.UNANCHORED])
 _GLOB = "*?[\\"
 
 
+def _below(ctx: Context, path: bytes) -> str:
+    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), os.getcwd())
+
+
+def can_be_typed(ctx: Context, path: bytes) -> bool:
+    """True where every character of a path, seen from where one stands, can be read off a terminal."""
+    return not any(is_control(char) for char in _below(ctx, path))
+
+
 def typed(ctx: Context, path: bytes) -> str:
-    """A path as one types it from where he stands, quoted for a shell.
+    """A path as one types it from where he stands, quoted for a shell; a pathspec of this one file.
 
     A character that no terminal shows is a ``?``, which git takes for any one.
     """
-    below = os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), os.getcwd())
-    if any(is_control(char) for char in below):
+    below = _below(ctx, path)
+    if not can_be_typed(ctx, path):
         return shlex.quote("".join("?" if is_control(char) or char in _GLOB else char for char in below))
     if any(char in _GLOB for char in below):
         below = ":(literal)" + below
     elif below.startswith(":"):
         below = "./" + below
     return shlex.quote(below)
+
+
+def typed_name(ctx: Context, path: bytes) -> str:
+    """The same for a command that takes names of files, not pathspecs."""
+    return shlex.quote(_below(ctx, path)) if can_be_typed(ctx, path) else typed(ctx, path)
 
 
 def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
@@ -50,10 +66,12 @@ class Ways:
     passes: Callable[[Request], bool]
 
     def _line(self, session: str, option: str | None, paths: Iterable[bytes], does: str) -> str:
-        words = ["git ralph commit --session", shlex.quote(session)]
+        words = ["git ralph commit --session", shlex.quote(self.ctx.called(session))]
         words += [option] if option else []
         if self.request.wishes.with_shell and session == self.request.session and option != "--with-shell":
             words.append("--with-shell")
+        if session == self.request.session:
+            words += [shlex.quote(word) for word in self.request.again]
         given = _listed(self.ctx, paths)
         if not given and session == self.request.session and self.request.named:
             given = shlex.join(self.request.named)
@@ -68,7 +86,7 @@ class Ways:
             return []
         return [self._line(self.request.session, option, (), does)]
 
-    def _others(self, refusals: list[Left], paths: frozenset[bytes]) -> list[str]:
+    def _others(self, refusals: Sequence[Left], paths: frozenset[bytes]) -> list[str]:
         """Another session goes first, with all it has, or with these paths."""
         out = []
         for name in sorted({name for left in refusals for name in left.sessions} - {decision.UNRECORDED}):
@@ -85,15 +103,20 @@ class Ways:
         if not self.passes(replace(self.request, wishes=wishes, match=_only(paths))):
             return []
         does = "takes it as it stands, whoever changed it"
+        if (
+            any(left.reason in _UNSURE and left.path in paths for left in self.made.left)
+            and self.made.head.oid
+        ):
+            does += f"; look first: git diff HEAD -- {_listed(self.ctx, paths)}"
         return [self._line(self.request.session, "--whole-file", paths, does)]
 
     def _claims(self, paths: frozenset[bytes]) -> list[str]:
         unknown = [path for path in paths if path not in self.made.states]
-        session = shlex.quote(self.request.session)
-        given = " ".join(typed(self.ctx, path).replace(":(literal)", "") for path in sorted(unknown))
+        session = shlex.quote(self.ctx.called(self.request.session))
+        given = " ".join(typed_name(self.ctx, path) for path in sorted(unknown))
         return [f"git ralph track --session {session} -- {given}  # claims it"] if unknown else []
 
-    def after_refusal(self, refusals: list[Left]) -> list[str]:
+    def after_refusal(self, refusals: Sequence[Left]) -> list[str]:
         """What takes the commit on: others first, then less of it, then more."""
         refused = frozenset(left.path for left in refusals)
         ends = {path for pair in self.made.together if refused & set(pair) for path in pair}
@@ -107,7 +130,7 @@ class Ways:
             out = [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         return out
 
-    def after_staged(self, conflicts: list[Left]) -> list[str]:
+    def after_staged(self, conflicts: Sequence[Left]) -> list[str]:
         """What takes a commit on that a staged version stands in the way of."""
         out = self._option("--skip-entangled", "leaves it", skip_entangled=True)
         given = _listed(self.ctx, {left.path for left in conflicts})
@@ -120,9 +143,9 @@ def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
     return [f"git add -- {_listed(ctx, paths)}  # once its conflict is settled; git status tells"]
 
 
-def after_leaving(ctx: Context, session: str, left: list[Left]) -> list[str]:
+def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     """What takes along the paths that a commit passed over."""
-    name = shlex.quote(session)
+    name = shlex.quote(ctx.called(session))
     by_reason: dict[str, list[bytes]] = {}
     for one in left:
         by_reason.setdefault(one.reason, []).append(one.path)
@@ -132,7 +155,7 @@ def after_leaving(ctx: Context, session: str, left: list[Left]) -> list[str]:
         out.append(f"git ralph commit --session {name} --with-shell  # {does}")
     claimed = [*by_reason.get(decision.SHELL, []), *by_reason.get(decision.GONE, [])]
     if claimed:
-        given = " ".join(typed(ctx, path).replace(":(literal)", "") for path in sorted(claimed)[:_MOST])
+        given = " ".join(typed_name(ctx, path) for path in sorted(claimed)[:_MOST])
         out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")
     if decision.IGNORED in by_reason:
         given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])

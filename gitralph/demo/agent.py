@@ -14,7 +14,7 @@ from typing import Any
 
 from gitralph.base import files
 from gitralph.base import run as runner
-from gitralph.demo.script import Edit
+from gitralph.demo.script import StoryEdit
 
 GIT_RALPH = [sys.executable, "-P", "-m", "gitralph"]
 
@@ -78,7 +78,7 @@ class Claude:
         """A conversation begins."""
         return {**self.common, "hook_event_name": "SessionStart", "source": "startup"}
 
-    def _tool(self, name: str, edit: Edit, file: str, call: str) -> Payload:
+    def _tool(self, name: str, edit: StoryEdit, file: str, call: str) -> Payload:
         given: Payload = {"file_path": file, "content": edit.new}
         if edit.old is not None:
             given = {"file_path": file, "old_string": edit.old, "new_string": edit.new}
@@ -88,11 +88,11 @@ class Claude:
             "tool_use_id": call,
         }  # fmt: skip
 
-    def before(self, edit: Edit, file: str, call: str) -> Payload:
+    def before(self, edit: StoryEdit, file: str, call: str) -> Payload:
         """The tool is about to run."""
         return self._tool("PreToolUse", edit, file, call)
 
-    def after(self, edit: Edit, file: str, call: str, texts: tuple[str | None, str]) -> Payload:
+    def after(self, edit: StoryEdit, file: str, call: str, texts: tuple[str | None, str]) -> Payload:
         """The tool ran and made the second text of the first."""
         was, now = texts
         answer: Payload = {"filePath": file, "originalFile": was, "structuredPatch": _patch(was or "", now)}
@@ -116,7 +116,7 @@ class Pi:
         event = {"type": "session_start", "reason": "startup"}
         return {**self.common, "hook_event_name": "session_start", "event": event}
 
-    def _tool(self, name: str, edit: Edit, file: str, call: str) -> Payload:
+    def _tool(self, name: str, edit: StoryEdit, file: str, call: str) -> Payload:
         given: Payload = {"path": file, "content": edit.new}
         if edit.old is not None:
             given = {"path": file, "edits": [{"oldText": edit.old, "newText": edit.new}]}
@@ -124,11 +124,11 @@ class Pi:
         event = {"type": name, "toolName": tool, "toolCallId": call, "input": given}
         return {**self.common, "hook_event_name": name, "event": event}
 
-    def before(self, edit: Edit, file: str, call: str) -> Payload:
+    def before(self, edit: StoryEdit, file: str, call: str) -> Payload:
         """The tool is about to run."""
         return self._tool("tool_call", edit, file, call)
 
-    def after(self, edit: Edit, file: str, call: str, _texts: tuple[str | None, str]) -> Payload:
+    def after(self, edit: StoryEdit, file: str, call: str, _texts: tuple[str | None, str]) -> Payload:
         """The tool ran; pi does not send the file's text."""
         told = self._tool("tool_result", edit, file, call)
         told["event"] |= {"content": [{"type": "text", "text": "ok"}], "isError": False}
@@ -148,7 +148,7 @@ def play(kind: type[Claude] | type[Pi], script: Payload, send: Callable[[Payload
     agent = kind(script["session"], script["cwd"])
     send(agent.start())
     for number, row in enumerate(script["edits"]):
-        edit, call = Edit(*row), f"call-{number + 1}"
+        edit, call = StoryEdit(*row), f"call-{number + 1}"
         file = os.path.join(script["cwd"], edit.path)
         with turn(script["lock"]):
             was = read(file)

@@ -6,7 +6,7 @@ Asks plain git only; believes nothing that gitralph printed or recorded.
 from collections.abc import Mapping
 
 from gitralph.demo import script
-from gitralph.demo.script import SHARED, Edit, Lines
+from gitralph.demo.script import SHARED, Lines, StoryEdit
 from gitralph.git.run import Git
 
 # Each agent's commit must hold its own lines of the shared file. False while a refusal is right.
@@ -30,7 +30,7 @@ def content(git: Git, oid: str) -> Lines:
     return found
 
 
-def compare(git: Git, who: str, oid: str, edits: list[Edit]) -> list[str]:
+def compare(git: Git, who: str, oid: str, edits: list[StoryEdit]) -> list[str]:
     """What a commit holds that its author did not write, and the other way round."""
     faults = []
     wanted = script.lines_of(edits)
@@ -49,7 +49,7 @@ def _in_head(git: Git, path: str) -> list[str]:
     return done.stdout.decode("utf-8", "replace").splitlines() if done.returncode == 0 else []
 
 
-def nothing_lost(git: Git, files: Mapping[str, str], committed: Mapping[str, list[Edit]]) -> list[str]:
+def nothing_lost(git: Git, files: Mapping[str, str], committed: Mapping[str, list[StoryEdit]]) -> list[str]:
     """Every line anybody wrote is in HEAD, or for a refused shared file in the working tree."""
     faults = []
     for who, edits in script.EDITS.items():

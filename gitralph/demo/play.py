@@ -11,16 +11,15 @@ import sys
 import tempfile
 import threading
 from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gitralph.base import nul
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import REFUSED, Fatal
 from gitralph.demo import agent, check
 from gitralph.demo import script as script_module
-from gitralph.demo.script import CLAUDE, HUMAN, PI, SHARED, Edit
-from gitralph.git import listing
+from gitralph.demo.script import CLAUDE, HUMAN, PI, SHARED, StoryEdit
 from gitralph.git.run import Git
 
 if TYPE_CHECKING:
@@ -28,12 +27,11 @@ if TYPE_CHECKING:
 
 AGENTS = {CLAUDE: "claude-code", PI: "pi"}
 _ENDED = "the demo's own step failed"
-_WORDS = {"??": "new", " M": "modified", "M ": "staged", "MM": "staged and modified", "A ": "staged"}
 _SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Row:
+class SceneRow:
     """One line of a scene: who it belongs to, and its columns."""
 
     who: str | None
@@ -41,17 +39,17 @@ class Row:
 
 
 @dataclass
-class Scene:
+class StoryScene:
     """What the reader sees next: a title, what was typed, a table, remarks."""
 
     title: str
     command: str | None = None
-    rows: list[Row] = field(default_factory=list)
+    rows: list[SceneRow] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
-class Stage:
+class Playground:
     """The throw-away folder: a repository, a home, and the environment of everybody in it."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -81,7 +79,7 @@ class Stage:
         words = [*agent.GIT_RALPH, *args]
         return runner.run(words, env=self.env, cwd=self.root)
 
-    def write(self, edit: Edit) -> None:
+    def write(self, edit: StoryEdit) -> None:
         """The human's editor saves a file."""
         with agent.turn(self.lock):
             file = os.path.join(self.root, edit.path)
@@ -97,7 +95,7 @@ class Stage:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _set_up(stage: Stage) -> None:
+def _set_up(stage: Playground) -> None:
     stage.git.run("init", "-q", "-b", "main")
     for key, value in (("user.name", "The Human"), ("user.email", "human@example.com")):
         stage.git.run("config", key, value)
@@ -107,7 +105,7 @@ def _set_up(stage: Stage) -> None:
     stage.git.run("commit", "-q", "-m", "Start")
 
 
-def _start_agent(stage: Stage, session: str) -> "Popen[bytes]":
+def _start_agent(stage: Playground, session: str) -> "Popen[bytes]":
     edits = [[edit.path, edit.old, edit.new] for edit in script_module.EDITS[session]]
     script = {
         "agent": AGENTS[session], "session": session, "cwd": stage.root, "lock": stage.lock,
@@ -122,14 +120,14 @@ def _start_agent(stage: Stage, session: str) -> "Popen[bytes]":
     return child
 
 
-def _human_works(stage: Stage) -> None:
+def _human_works(stage: Playground) -> None:
     stage.write(script_module.STAGED_EDIT)
     stage.git.run("add", script_module.STAGED)
     for edit in script_module.EDITS[HUMAN]:
         stage.write(edit)
 
 
-def _everybody_works(stage: Stage) -> None:
+def _everybody_works(stage: Playground) -> None:
     """Both agents and the human at once."""
     human = threading.Thread(target=_human_works, args=(stage,))
     agents = [_start_agent(stage, session) for session in AGENTS]
@@ -145,54 +143,44 @@ def _everybody_works(stage: Stage) -> None:
             child.kill()
 
 
-def _status(stage: Stage, title: str) -> Scene:
-    """Whose every uncommitted path is, in git's words and in ours."""
-    said = stage.git.run("status", "--porcelain", "-z", "--untracked-files=all")
-    codes = {path.decode(): code for code, path in listing.states(said)}
-    done = stage.ralph("status", "--json")
+def _status(stage: Playground, title: str) -> StoryScene:
+    """What anybody sees who types ``git ralph status`` now."""
+    done = stage.ralph("status")
     if done.returncode:
         raise Fatal(f"{_ENDED}: {done.stderr.decode('utf-8', 'replace').strip()}")
-    rows = []
-    for entry in json.loads(done.stdout)["paths"]:
-        sessions, path = entry["sessions"], entry["path"]
-        owner = ", ".join(sessions) or "nobody recorded it: the human"
-        if entry["owner"] == "contested":
-            owner = "contested: " + owner + " and the human"
-        who = sessions[0] if len(sessions) == 1 and entry["owner"] != "contested" else None
-        who = HUMAN if not sessions else who
-        rows.append(Row(who, (path, _WORDS.get(codes[path], codes[path]), owner)))
-    return Scene(title, "git ralph status", rows or [Row(None, ("nothing uncommitted",))])
+    rows = done.stdout.decode("utf-8", "replace").splitlines()
+    return StoryScene(title, "git ralph status", [SceneRow(None, (row,)) for row in rows])
 
 
-def _who_wrote(stage: Stage) -> Scene:
+def _who_wrote(stage: Playground) -> StoryScene:
     """The shared file with the author of each line, as the script knows it."""
     rows = []
     for line in (agent.read(f"{stage.root}/{SHARED}") or "").splitlines():
         who = script_module.author_of(line)
-        rows.append(Row(who, (f"+ {who}" if who else "", line)))
-    return Scene(f"{SHARED} in the working tree, three hands in one file", None, rows)
+        rows.append(SceneRow(who, (f"+ {who}" if who else "", line)))
+    return StoryScene(f"{SHARED} in the working tree, three hands in one file", None, rows)
 
 
 @dataclass
-class Landed:
+class StoryCommit:
     """One commit of the story: what it should hold is checked at the end."""
 
     who: str
     oid: str
-    edits: list[Edit]
+    edits: list[StoryEdit]
 
 
-def _stat(stage: Stage, oid: str) -> list[Row]:
+def _stat(stage: Playground, oid: str) -> list[SceneRow]:
     """A commit's content: every line it adds or takes away."""
     rows = []
     for path, (added, removed) in check.content(stage.git, oid).items():
         marked = [("-", line) for line in removed] + [("+", line) for line in added]
         for number, (sign, line) in enumerate(marked):
-            rows.append(Row(sign, (path if number == 0 else "", f"{sign} {line}")))
+            rows.append(SceneRow(sign, (path if number == 0 else "", f"{sign} {line}")))
     return rows
 
 
-def _try_commit(stage: Stage, who: str, *paths: str) -> tuple[Scene, str | None]:
+def _try_commit(stage: Playground, who: str, *paths: str) -> tuple[StoryScene, str | None]:
     words = [
         "commit",
         "--session",
@@ -205,14 +193,14 @@ def _try_commit(stage: Stage, who: str, *paths: str) -> tuple[Scene, str | None]
     shown = " ".join(f"'{word}'" if " " in word else word for word in words)
     said = done.stderr.decode("utf-8", "replace").splitlines()
     if done.returncode == REFUSED:
-        return Scene(f"{who} is refused, nothing was written", f"git ralph {shown}", remarks=said), None
+        return StoryScene(f"{who} is refused, nothing was written", f"git ralph {shown}", remarks=said), None
     if done.returncode:
-        return Scene(f"{who} cannot commit", f"git ralph {shown}", remarks=said, faults=said), None
+        return StoryScene(f"{who} cannot commit", f"git ralph {shown}", remarks=said, faults=said), None
     oid = stage.git.line("rev-parse", "HEAD")
-    return Scene(f"{who} commits {oid[:7]}", f"git ralph {shown}", _stat(stage, oid), said), oid
+    return StoryScene(f"{who} commits {oid[:7]}", f"git ralph {shown}", _stat(stage, oid), said), oid
 
 
-def _agent_commits(stage: Stage, who: str, landed: list[Landed]) -> Iterator[Scene]:
+def _agent_commits(stage: Playground, who: str, landed: list[StoryCommit]) -> Iterator[StoryScene]:
     """The commit of one session; where the shared file is refused, of its own files."""
     edits = script_module.EDITS[who]
     scene, oid = _try_commit(stage, who)
@@ -223,10 +211,10 @@ def _agent_commits(stage: Stage, who: str, landed: list[Landed]) -> Iterator[Sce
         scene.remarks.append(f"{SHARED} stays out: its owners cannot be told apart")
         yield scene
     if oid is not None:
-        landed.append(Landed(who, oid, edits))
+        landed.append(StoryCommit(who, oid, edits))
 
 
-def _human_commits(stage: Stage, landed: list[Landed]) -> Iterator[Scene]:
+def _human_commits(stage: Playground, landed: list[StoryCommit]) -> Iterator[StoryScene]:
     """Plain git: first what was staged, then the rest of the human's own."""
     agents = [one for one in landed if one.who != HUMAN]
     separated = len(agents) == len(AGENTS) and all(SHARED in _paths(one.edits) for one in agents)
@@ -238,16 +226,16 @@ def _human_commits(stage: Stage, landed: list[Landed]) -> Iterator[Scene]:
     ):
         stage.git.run("commit", "-q", "-m", subject, *more)
         oid = stage.git.line("rev-parse", "HEAD")
-        landed.append(Landed(HUMAN, oid, edits))
+        landed.append(StoryCommit(HUMAN, oid, edits))
         shown = " ".join(["git commit -m", f"'{subject}'", *more])
-        yield Scene(f"{HUMAN} commits {oid[:7]}", shown, _stat(stage, oid))
+        yield StoryScene(f"{HUMAN} commits {oid[:7]}", shown, _stat(stage, oid))
 
 
-def _paths(edits: list[Edit]) -> list[str]:
+def _paths(edits: list[StoryEdit]) -> list[str]:
     return [edit.path for edit in edits]
 
 
-def _blame(stage: Stage, landed: list[Landed]) -> Scene:
+def _blame(stage: Playground, landed: list[StoryCommit]) -> StoryScene:
     """The shared file as git tells it: which commit holds each line."""
     by_oid = {one.oid: one.who for one in landed}
     rows = []
@@ -256,31 +244,31 @@ def _blame(stage: Stage, landed: list[Landed]) -> Scene:
         if line.startswith("\t"):
             name = "uncommitted" if not oid.strip("0") else oid[:7]
             who = by_oid.get(oid)
-            rows.append(Row(who, (name, who or "", line[1:])))
+            rows.append(SceneRow(who, (name, who or "", line[1:])))
         elif len(line.split(" ", 1)[0]) == 40:
             oid = line[:40]
-    return Scene(f"{SHARED} afterwards, as git blame tells it", f"git blame {SHARED}", rows)
+    return StoryScene(f"{SHARED} afterwards, as git blame tells it", f"git blame {SHARED}", rows)
 
 
-def play(environ: Mapping[str, str], keep: bool) -> Generator[Scene]:
+def play(environ: Mapping[str, str], keep: bool) -> Generator[StoryScene]:
     """The whole story; the last scene holds the verdict. The folder goes away unless ``keep``."""
-    stage = Stage(environ)
+    stage = Playground(environ)
     try:
         yield from _acts(stage)
         if keep:
-            yield Scene("Kept", None, remarks=[stage.root])
+            yield StoryScene("Kept", None, remarks=[stage.root])
     finally:
         if not keep:
             stage.remove()
 
 
-def _acts(stage: Stage) -> Iterator[Scene]:
+def _acts(stage: Playground) -> Iterator[StoryScene]:
     _set_up(stage)
     _everybody_works(stage)
     yield _status(stage, "Before any commit: whose every change is")
     yield _who_wrote(stage)
     staged, files = stage.git.run("diff", "--cached"), stage.files()
-    landed: list[Landed] = []
+    landed: list[StoryCommit] = []
     faults: list[str] = []
     for who in AGENTS:
         for scene in _agent_commits(stage, who, landed):
@@ -299,10 +287,10 @@ def _acts(stage: Stage) -> Iterator[Scene]:
     yield _verdict(landed, faults)
 
 
-def _verdict(landed: list[Landed], faults: list[str]) -> Scene:
+def _verdict(landed: list[StoryCommit], faults: list[str]) -> StoryScene:
     remarks = [
         f"{len(landed)} commits, each compared line by line with who wrote what",
         "the human's staged change was left alone and committed by a plain git commit",
         "no line is missing, no file was touched",
     ]
-    return Scene("Self-check", None, remarks=[] if faults else remarks, faults=faults)
+    return StoryScene("Self-check", None, remarks=[] if faults else remarks, faults=faults)

@@ -3,7 +3,7 @@
 The self-check of the demo knows only this page, never what gitralph says of itself.
 """
 
-from dataclasses import dataclass
+from gitralph.base.dataclass import dataclass
 
 CLAUDE, PI, HUMAN = "claude-1", "pi-1", "the human"
 SHARED = "INDEX.md"
@@ -11,7 +11,7 @@ STAGED = "settings.ini"
 
 
 @dataclass(frozen=True)
-class Edit:
+class StoryEdit:
     """One edit in whole lines; ``old`` None creates the file with ``new``."""
 
     path: str
@@ -37,29 +37,29 @@ BASE = {
     STAGED: "[server]\ntimeout = 10\n",
 }
 
-EDITS: dict[str, list[Edit]] = {
+EDITS: dict[str, list[StoryEdit]] = {
     CLAUDE: [
-        Edit("src/routes.py", None, 'ROUTES = ["/", "/health"]\n'),
-        Edit(
+        StoryEdit("src/routes.py", None, 'ROUTES = ["/", "/health"]\n'),
+        StoryEdit(
             SHARED,
             "- about: what this is\n",
             "- about: what this is\n- routes: src/routes.py\n- entry: src/app.py\n",
         ),
-        Edit("src/app.py", "    return 0\n", "    return len(ROUTES)\n"),
+        StoryEdit("src/app.py", "    return 0\n", "    return len(ROUTES)\n"),
     ],
     PI: [
-        Edit("docs/guide.md", None, "# Guide\n\nStart here.\n"),
-        Edit("docs/install.md", "Run the installer.\n", "Run `make install`.\n"),
-        Edit(SHARED, "- contact: an issue\n", "- contact: an issue\n- guide: docs/guide.md\n"),
+        StoryEdit("docs/guide.md", None, "# Guide\n\nStart here.\n"),
+        StoryEdit("docs/install.md", "Run the installer.\n", "Run `make install`.\n"),
+        StoryEdit(SHARED, "- contact: an issue\n", "- contact: an issue\n- guide: docs/guide.md\n"),
     ],
     HUMAN: [
-        Edit("notes.txt", "nothing yet\n", "call the printer\n"),
-        Edit(SHARED, "- licence: MIT\n", "- licence: MIT, see LICENSE\n"),
+        StoryEdit("notes.txt", "nothing yet\n", "call the printer\n"),
+        StoryEdit(SHARED, "- licence: MIT\n", "- licence: MIT, see LICENSE\n"),
     ],
 }
 
 # What the human has staged when the agents commit, and commits alone with a plain ``git commit``.
-STAGED_EDIT = Edit(STAGED, "timeout = 10\n", "timeout = 30\n")
+STAGED_EDIT = StoryEdit(STAGED, "timeout = 10\n", "timeout = 30\n")
 
 SUBJECTS = {CLAUDE: "Add the routes", PI: "Write the guide", HUMAN: "Keep notes"}
 STAGED_SUBJECT = "Raise the timeout"
@@ -67,7 +67,7 @@ STAGED_SUBJECT = "Raise the timeout"
 Lines = dict[str, tuple[list[str], list[str]]]
 
 
-def lines_of(edits: list[Edit]) -> Lines:
+def lines_of(edits: list[StoryEdit]) -> Lines:
     """Per path the lines that these edits add and the lines they take away, both sorted."""
     found: Lines = {}
     for edit in edits:

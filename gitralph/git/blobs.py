@@ -6,11 +6,10 @@ all paths.
 """
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
-from gitralph.base import nul
+from gitralph.base import light, nul
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.git import indexfile, listing
 from gitralph.git.objects import Objects
@@ -31,13 +30,16 @@ class Workbench:
     @classmethod
     def make(cls, parent: str, git: Git, common_dir: str, quarantine: bool) -> "Workbench":
         """A new folder below ``parent``; with ``quarantine`` git writes objects nowhere else."""
+        # The pid leads, so that the next command can tell what a dead process left from what a live one
+        # uses.
         folder = f"{parent}/{os.getpid()}-{os.urandom(6).hex()}"
         os.makedirs(folder, mode=0o700)
         if quarantine:
+            # What a refused commit made goes with the folder, and the repository never sees it.
             os.mkdir(folder + "/objects")
             git = git.at(
                 GIT_OBJECT_DIRECTORY=folder + "/objects",
-                GIT_ALTERNATE_OBJECT_DIRECTORIES=_listed(common_dir + "/objects"),
+                GIT_ALTERNATE_OBJECT_DIRECTORIES=listed(common_dir + "/objects"),
             )
         return cls(folder, git)
 
@@ -50,10 +52,16 @@ class Workbench:
         return Objects(self.git, self.objects_dir(common_dir))
 
     def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        light.remove_folder(self.folder)
+
+    def __enter__(self) -> "Workbench":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
 
-def _listed(path: str) -> str:
+def listed(path: str) -> str:
     """A path as an element of git's colon-separated list."""
     if ":" not in path and not path.startswith('"'):
         return path
@@ -87,7 +95,7 @@ def _read_entries(git: Git, index: str) -> dict[bytes, Entry]:
         return _entries(git)
     try:
         return {found.name_of(slot): slot.entry for slot in found.walk()}
-    except indexfile.DamagedError:  # a name too long for the short form
+    except indexfile.DamagedIndexError:  # a name too long for the short form
         return _entries(git)
 
 

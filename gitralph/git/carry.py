@@ -7,9 +7,9 @@ The checkout's index is built aside and taken over by ``index.lock``; files are 
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from gitralph.base import nul
+from gitralph.base.dataclass import dataclass
 from gitralph.git import index, listing
 from gitralph.git.index import IndexCopy, Staged
 from gitralph.git.listing import Pair
@@ -17,6 +17,7 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import Git
 from gitralph.git.trees import GITLINK, Entry
 
+# On a private copy of an index: no daemon to ask, no cache to write back, no second file beside it.
 _QUIET = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "core.splitIndex=false")
 
 
@@ -72,6 +73,7 @@ def unclean(carry: Carry) -> list[bytes]:
     bad = set(index.has_unmerged(carry.repo.git, carry.copy, carry.repo.root)) & set(carry.pairs)
     for path, (old, _) in carry.pairs.items():
         now = carry.staged.get(path)
+        # A flag `h` is assume-unchanged: git would not look at that file, so neither may we count it clean.
         differs = (now.entry if now else None) != old or (now is not None and "h" in now.flags)
         if differs or (old is None and _is_blocked(carry, path)):
             bad.add(path)
@@ -81,8 +83,9 @@ def unclean(carry: Carry) -> list[bytes]:
 def _edited(carry: Carry) -> set[bytes]:
     if carry.copy.missing:
         return set()
-    carry.copy.write(carry.copy.data)
+    carry.copy.write()
     git = carry.on_copy()
+    # Its exit status only says that something needs an update, which diff-files tells by name.
     git.try_run(*_QUIET, "update-index", "-q", "--refresh")
     said = git.run(*_QUIET, "diff-files", "--name-only", "-z", "--ignore-submodules=none")
     os.unlink(carry.copy.path)
@@ -110,6 +113,8 @@ def write_files(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -
     if wanted:
         git = carry.on_copy(aside)
         git.run(
+            # git itself writes the files: filters, line ends and modes are its business. -u notes their
+            # times in the index.
             *_QUIET, "checkout-index", "-f", "-q", "-u", "-z", "--stdin",
             stdin=nul.joined(wanted),
         )  # fmt: skip

@@ -1,8 +1,8 @@
 """Makes the commit object with ``git commit-tree``: identity, encoding and signature are git's."""
 
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
 from gitralph.git.objects import Objects
@@ -19,6 +19,8 @@ class Author:
 
 def parse_author(git: Git, given: str) -> Author:
     """``A U Thor <a@example.com>``, or a pattern that finds an existing author, as git commit does."""
+    import re
+
     found = re.fullmatch(r"\s*(.*?)\s*<([^<>]*)>\s*", given, re.DOTALL)
     if found:
         return Author(found[1], found[2])
@@ -52,12 +54,12 @@ def with_identity(git: Git, config: Config, author: Author | None) -> Git:
 
 
 def make_commit(
-    git: Git, objects: Objects, config: Config, tree: bytes, parent: str | None, message: bytes
+    git: Git, objects: Objects, config: Config, tree: bytes, parents: Sequence[str], message: bytes
 ) -> tuple[str, bytes]:
     """The new commit's oid and its committer line. Raises Fatal without an identity or signature."""
     words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree"]
     words.append(tree.decode())
-    if parent:
+    for parent in parents:
         words += ["-p", parent]
     if config.boolean("commit.gpgsign"):
         words.append("-S")
@@ -67,7 +69,7 @@ def make_commit(
         oid = git.run(*words, "-F", "-", stdin=message).decode().strip()
     except GitError as error:
         raise Fatal(error.message) from error
-    return oid, committer_of(objects[oid.encode()].as_raw_string())
+    return oid, committer_of(objects.raw(oid.encode())[1])
 
 
 def committer_of(raw: bytes) -> bytes:

@@ -1,11 +1,11 @@
 """git's configuration as git resolves it: files, includes, ``-c``, environment, worktree."""
 
-from dataclasses import dataclass, field
-
 from gitralph.base import nul
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.git.run import Git
 
+# The words of git_parse_maybe_bool (git's parse.c).
 _TRUE = frozenset(["true", "yes", "on", "1"])
 _FALSE = frozenset(["false", "no", "off", "0", ""])
 
@@ -71,6 +71,7 @@ class Config:
     def without_programs(self) -> list[str]:
         """``-c`` options under which git starts no program that this configuration names."""
         options = ["-c", "core.fsmonitor=false"]
+        # An empty driver is none; required=false, or git would fail for the missing one (gitattributes(5)).
         for variable in ("clean", "smudge", "process"):
             for name in self.names("filter", variable):
                 options += [

@@ -10,9 +10,9 @@ import errno
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from gitralph.base import files, nul
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.git import indexfile, listing
 from gitralph.git.indexfile import IndexFile
@@ -41,7 +41,7 @@ class IndexCopy:
     source: str
     identity: tuple[int, ...] | None
     checksum: bytes
-    data: bytes = b""
+    data: "indexfile.Data" = b""
     parsed: IndexFile | None = None
 
     @property
@@ -49,11 +49,17 @@ class IndexCopy:
         """True when there was no index at all."""
         return self.identity is None
 
-    def write(self, data: bytes) -> None:
-        """Put ``data`` at ``path`` with the original's time, which git's racy check compares with."""
+    def write(self, pieces: "Iterable[indexfile.Piece] | None" = None) -> None:
+        """Put it, or what ``pieces`` make of it, at ``path`` with the original's time: git compares that."""
         fd = files.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        with os.fdopen(fd, "wb") as out:
-            out.write(data)
+        try:
+            if pieces is None:
+                for part in indexfile.stretches(self.data, 0, len(self.data)):
+                    indexfile.write_all(fd, part)
+            else:
+                indexfile.write(fd, self.data, pieces)
+        finally:
+            os.close(fd)
         if self.identity is not None:
             # An entry as young as the index is "racily clean" and its file is read again (git's
             # racy-git.txt). A copy with a newer time would take a file that changed within the same tick for
@@ -80,31 +86,51 @@ def copy_index(source: str, target: str) -> IndexCopy:
         identity, checksum = _identify(source)
         if identity is None:
             return IndexCopy(target, source, None, b"")
-        with open(source, "rb") as file:
-            data = file.read()
+        try:
+            data = _read(source)
+        except FileNotFoundError:
+            continue
         # git replaces the index by rename, so both halves of what was read are of one file or we read again.
         if (identity, checksum) == _identify(source):
             break
-    try:
-        indexfile.check(data)
-    except indexfile.DamagedError:
-        raise Fatal(f"the index '{source}' is damaged", "git status") from None
     return IndexCopy(target, source, identity, checksum, data, _parsed(source, data))
 
 
-def _parsed(source: str, data: bytes) -> IndexFile | None:
+def _damaged(source: str) -> Fatal:
+    return Fatal(f"the index '{source}' is damaged", "git status")
+
+
+def _read(source: str) -> "indexfile.Data":
+    fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        data = indexfile.read(fd)
+        indexfile.check(data)
+        return data
+    except indexfile.DamagedIndexError:
+        raise _damaged(source) from None
+    finally:
+        os.close(fd)
+
+
+def _parsed(source: str, data: "indexfile.Data") -> IndexFile | None:
     """The index as we read it ourselves; a split one is git's alone."""
     with os.scandir(os.path.dirname(source)) as beside:
         # A split index keeps most entries in another file (gitformat-index(5), "link").
         if any(entry.name.startswith("sharedindex.") for entry in beside):
             return None
-    return indexfile.parse(data)
+    found = indexfile.parse(data)
+    try:
+        if found is not None:
+            found.cached_trees(set())  # the rows are counted, so that none of them surprises us later
+    except indexfile.DamagedIndexError:
+        raise _damaged(source) from None
+    return found
 
 
 def _on(git: Git, copy: IndexCopy, root: str) -> Git:
     """git working on the private copy, written when first needed."""
     if not copy.missing and not os.path.exists(copy.path):
-        copy.write(copy.data)
+        copy.write()
     return git.at(root, GIT_INDEX_FILE=copy.path, GIT_LITERAL_PATHSPECS="1")
 
 
@@ -163,19 +189,19 @@ def advance(
 
     ``fresh`` are cached trees that stay valid: folder -> oid before and after.
     """
-    data = indexfile.patch(copy.parsed, changes, fresh) if copy.parsed else None
-    if data is None:
+    pieces = indexfile.patch(copy.parsed, changes, fresh) if copy.parsed else None
+    if pieces is None:
         _advance_by_git(_on(git, copy, root), changes, flags, _monitor(copy.data))
     else:
-        copy.write(data)
+        copy.write(pieces)
 
 
-def _monitor(data: bytes) -> tuple[str, str]:
+def _monitor(data: "indexfile.Data") -> tuple[str, str]:
     """The option under which git asks no file system monitor, yet keeps what one has told so far.
 
     ``false`` would drop the extension; a monitor that fails only makes git look at files once more.
     """
-    return ("-c", "core.fsmonitor=exit 1" if b"FSMN" in data else "core.fsmonitor=false")
+    return ("-c", "core.fsmonitor=exit 1" if data.find(b"FSMN") >= 0 else "core.fsmonitor=false")
 
 
 def _advance_by_git(

@@ -7,9 +7,9 @@ put back: right before the ref moves, and right after.
 import os
 import zlib
 from collections.abc import Iterable
-from contextlib import closing
 
 from gitralph.base.files import sync_folder
+from gitralph.base.light import closing
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git
 

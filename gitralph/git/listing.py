@@ -1,8 +1,7 @@
 """What git's ``-z`` listings say: entries of an index, differences of trees, states of files; pure."""
 
-from dataclasses import dataclass
-
 from gitralph.base import nul
+from gitralph.base.dataclass import dataclass
 from gitralph.git.trees import Entry
 
 Pair = tuple[Entry | None, Entry | None]
@@ -38,6 +37,36 @@ def differences(said: bytes) -> dict[bytes, Pair]:
     for facts, path in nul.groups(said, 2):
         old_mode, mode, old_oid, oid, _ = facts.lstrip(b":").split(b" ")
         out[path] = (_entry(old_mode, old_oid), _entry(mode, oid))
+    return out
+
+
+Counts = tuple[int | None, int | None]
+"""Lines added and removed; None for what has no lines."""
+
+
+def _counts(row: bytes) -> tuple[bytes, Counts]:
+    added, removed, path = row.split(b"\t", 2)
+    return path, (int(added), int(removed)) if added != b"-" else (None, None)
+
+
+def counts(said: bytes) -> dict[bytes, Counts]:
+    """The rows of ``diff --numstat -z``, without renames."""
+    return dict(_counts(row) for row in nul.rows(said))
+
+
+def changes(said: bytes) -> dict[bytes, tuple[str, Counts]]:
+    """Letter and counts of each path in ``diff --raw --numstat -z``, without renames."""
+    rows = iter(nul.rows(said))
+    letters: dict[bytes, str] = {}
+    out = {}
+    for row in rows:
+        if row.startswith(b":"):
+            letters[next(rows, b"")] = row[-1:].decode("ascii", "replace")
+        else:
+            path, found = _counts(row)
+            out[path] = letters.get(path, "M"), found
+    for path, letter in letters.items():
+        out.setdefault(path, (letter, (None, None)))
     return out
 
 

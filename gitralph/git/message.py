@@ -1,14 +1,14 @@
 """The commit message: cleaned up and ended with trailers, by git's own tools."""
 
 import os
-from dataclasses import dataclass
 from itertools import pairwise
 
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import UsageError
 from gitralph.git.run import Git
 
 MODES = ("default", "strip", "whitespace", "verbatim", "scissors")
-_SCISSORS = b"------------------------ >8 ------------------------"
+SCISSORS = b"------------------------ >8 ------------------------"
 
 
 def join(parts: list[bytes]) -> bytes:
@@ -50,7 +50,7 @@ class Cleanup:
             char = os.fsdecode(comment)
             return git.run("-c", f"core.commentChar={char}", "stripspace", "-s", stdin=text)
         if self.mode == "scissors":
-            text = (b"\n" + text).split(b"\n" + comment + b" " + _SCISSORS + b"\n")[0][1:]
+            text = (b"\n" + text).split(b"\n" + comment + b" " + SCISSORS + b"\n")[0][1:]
         return spaced(git, text)
 
     def explain(self, listing: list[bytes]) -> bytes:
@@ -59,7 +59,7 @@ class Cleanup:
         if self.mode == "strip":
             rows = [b"Lines starting with '%s' are dropped; an empty message aborts." % comment, b""]
         elif self.mode == "scissors":
-            rows = [_SCISSORS, b"Do not modify or remove the line above.", b"All below it is dropped.", b""]
+            rows = [SCISSORS, b"Do not modify or remove the line above.", b"All below it is dropped.", b""]
         else:
             return b""
         rows += [b"Changes to be committed:", *listing]

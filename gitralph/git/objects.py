@@ -1,20 +1,23 @@
 """Reads objects: loose ones straight from their file, all others through one ``git cat-file --batch``.
 
-dulwich parses them. Its own object store knows packs too, but importing it costs a commit more than
-the one process does, and git also knows partial clones and whatever comes after packs.
+dulwich parses them where somebody wants more of one than its bytes. Its own object store knows packs too, but
+importing it costs a commit more than the one process does, and git also knows partial clones and whatever
+comes after packs.
 """
 
 import os
 import zlib
-from typing import TYPE_CHECKING
 
 from gitralph.base import run as runner
 from gitralph.git.run import Git
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import Popen
 
     from dulwich.objects import ShaFile
+
+    from gitralph.base.spawn import Child
 
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
@@ -25,7 +28,7 @@ class Objects:
     def __init__(self, git: Git, folder: str) -> None:
         self._git = git
         self._folder = folder
-        self._batch: Popen[bytes] | None = None
+        self._batch: Child | Popen[bytes] | None = None
 
     def __getitem__(self, oid: bytes) -> "ShaFile":
         """The object of an oid (hex). Raises KeyError when it is not there."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from gitralph.base import nul
 from gitralph.git.run import PLAIN_INDEX, Git, GitError
 
+# The blob of no bytes; git knows it without it being stored, and pathspecs look at names alone.
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 

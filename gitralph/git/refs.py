@@ -6,9 +6,9 @@ own. Where a ``reference-transaction`` hook exists or refs are a reftable, git d
 """
 
 import os
-from dataclasses import dataclass
 
 from gitralph.base import files
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
 from gitralph.git import index

@@ -1,14 +1,15 @@
 """Repository facts, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
 
 import os
-from dataclasses import dataclass, replace
-from functools import cached_property
 
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.gitdir import Place
+from gitralph.base.light import cached_property
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
 
+# `git merge-tree --write-tree`, which merges beads without a checkout, came with 2.38.
 OLDEST_GIT = (2, 38)
 _STATES = (
     ("MERGE_HEAD", "a merge"),
@@ -97,6 +98,7 @@ def _check_version(said: bytes) -> None:
 
 def _facts(git: Git) -> tuple[list[str], bytes]:
     """The answers in order, as many as git gave, and its complaint where it stopped."""
+    # Both at once: each costs a process, and every command waits for them.
     version = git.start(["version"])
     asked = git.try_run("rev-parse", *[word for words in _QUESTIONS for word in words])
     _check_version(version.communicate()[0])
@@ -113,6 +115,7 @@ def _check(first: list[str], complaint: bytes) -> None:
         raise GitError(["rev-parse"], 128, complaint)
     if first[0] == "true":
         raise Fatal("this is a bare repository; git ralph needs a working tree")
+    # Object ids of 20 bytes are part of the formats we read ourselves: index, trees, journals.
     if first[1] != "sha1":
         raise Fatal(f"repositories with object format '{first[1]}' are not supported")
 

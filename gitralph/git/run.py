@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from subprocess import CompletedProcess, Popen
+
+    from gitralph.base.spawn import Child, Done
 
 # An index of our own needs none of the machinery that a repository may have set up for its own.
 PLAIN_INDEX = (
@@ -68,15 +70,18 @@ class Git:
 
     def start(
         self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
-    ) -> "Popen[bytes]":
+    ) -> "Child | Popen[bytes]":
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
-        words = [self.program, *self.words, *args]
-        return runner.start(words, env=self.env, cwd=self.cwd, stdin=stdin, stderr=stderr, keep=self.keep)
+        return runner.start_git(self._typed(args), self.env, stdin, stderr, self.keep)
 
-    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> "CompletedProcess[bytes]":
+    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> "Done | CompletedProcess[bytes]":
         """Run to the end whatever the exit status."""
-        words = [self.program, *self.words, *args]
-        return runner.run(words, env=self.env, cwd=self.cwd, given=stdin, keep=self.keep)
+        return runner.run_git(self._typed(args), self.env, stdin, self.keep)
+
+    def _typed(self, args: Sequence[str | bytes]) -> list[str | bytes]:
+        # -C means what starting it in that folder would mean (git(1)), which posix_spawn cannot do
+        there = () if self.cwd is None else ("-C", self.cwd)
+        return [self.program, *there, *self.words, *args]
 
     def run(self, *args: str | bytes, stdin: bytes | None = None) -> bytes:
         """What git printed. Raises GitError."""

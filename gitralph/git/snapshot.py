@@ -6,10 +6,13 @@ bring foreign bytes in. Writes nothing to the working tree.
 
 import os
 import stat
-from dataclasses import dataclass
+from collections.abc import Mapping
 
+from gitralph.base.dataclass import dataclass
 from gitralph.git.trees import GITLINK, SYMLINK
 
+# No link is followed at the end of a path; O_NONBLOCK, or opening a pipe that lies there would wait for its
+# writer.
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -33,10 +36,11 @@ class LeadsOutError(Exception):
 
 
 class Worktree:
-    """Reads files below a root through folder descriptors."""
+    """Reads files below a root through folder descriptors; ``instead`` are contents that stand for files."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, instead: Mapping[bytes, Content] | None = None) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._instead = instead or {}
 
     def close(self) -> None:
         os.close(self._root)
@@ -47,11 +51,18 @@ class Worktree:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _parent(self, path: bytes) -> int | None:
-        """A descriptor of the folder that holds ``path``; None when there is no such folder."""
+    def folder(self, path: bytes, make: bool = False) -> int | None:
+        """A descriptor of the folder that holds ``path``; None when there is none and it is not to be made.
+
+        Raises LeadsOutError.
+        """
         fd = os.dup(self._root)
         for name in path.split(b"/")[:-1]:
             try:
+                if make:
+                    _make_folder(fd, name)
+                # Asked first, to tell a link (an error) from a file in the way (absent); the open after it
+                # follows none either.
                 found = os.stat(name, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISLNK(found.st_mode):
                     raise LeadsOutError
@@ -65,16 +76,26 @@ class Worktree:
 
     def read(self, path: bytes) -> Content:
         """The file at ``path``. Raises LeadsOutError; a folder without ``.git`` is absent."""
-        parent = self._parent(path)
+        if path in self._instead:
+            return self._instead[path]
+        parent = self.folder(path)
         if parent is None:
             return ABSENT
         try:
-            return _read_name(parent, path.rsplit(b"/", 1)[-1])
+            return read_name(parent, path.rsplit(b"/", 1)[-1])
         finally:
             os.close(parent)
 
 
-def _read_name(parent: int, name: bytes) -> Content:
+def _make_folder(parent: int, name: bytes) -> None:
+    try:
+        os.mkdir(name, dir_fd=parent)
+    except FileExistsError:
+        pass
+
+
+def read_name(parent: int, name: bytes) -> Content:
+    """The file of a name in an open folder; a folder without ``.git`` is absent."""
     try:
         found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:

@@ -1,34 +1,29 @@
-"""Reads and rebuilds only the trees on given paths, with dulwich; never the index.
+"""Reads and rebuilds only the trees on given paths; never the index.
 
-Trees are written as loose objects by a unique temporary file, fsync and link: dulwich's own writer
-goes through ``<oid>.lock``, and a kill there makes the content unwritable for good.
+Trees are written as loose objects by a unique temporary file, fsync and link: a writer that goes through
+``<oid>.lock``, as dulwich's, makes the content unwritable for good when it is killed there.
 """
 
 import os
 import stat
 import zlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
 from gitralph.base import files
 from gitralph.base.errors import Fatal
+from gitralph.git import treetext
 from gitralph.git.objects import Objects
-
-if TYPE_CHECKING:
-    from dulwich.objects import Tree
+from gitralph.git.treetext import Entry as Entry
 
 GITLINK = 0o160000
 SYMLINK = 0o120000
+# Regular files, plain and executable: the only ones with lines (gitformat-index(5)).
+FILES = (0o100644, 0o100755)
 FOLDER = 0o40000
+# git knows it without having it.
+EMPTY_TREE = b"4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 # Open temporary files before they are synced together: well below the usual limit of 1,024 descriptors.
 _AT_ONCE = 200
-
-
-class Entry(NamedTuple):
-    """A blob, link or submodule in a tree: mode as an int, oid as 40 hex digits."""
-
-    mode: int
-    oid: bytes
 
 
 class BlockedError(Exception):
@@ -46,18 +41,19 @@ class TreeReader:
     def __init__(self, objects: Objects, root: bytes | None) -> None:
         self.objects = objects
         self.root = root
-        self._trees: dict[bytes, Tree] = {}
+        self._trees: dict[bytes, dict[bytes, Entry]] = {}
 
-    def tree(self, oid: bytes) -> "Tree":
-        """A tree object. Raises Fatal where it is missing or damaged."""
-        from dulwich.objects import Tree
-
+    def tree(self, oid: bytes) -> Mapping[bytes, Entry]:
+        """The entries of a tree object. Raises Fatal where it is missing or damaged."""
         if oid not in self._trees:
             try:
-                found = self.objects[oid]
+                kind, raw = self.objects.raw(oid)
+                found = treetext.parse(raw)
             except KeyError:
                 raise Fatal(f"tree {oid.decode()} is missing from the object database") from None
-            if not isinstance(found, Tree):
+            except ValueError:
+                kind, found = b"", {}
+            if kind != b"tree":
                 raise Fatal(f"object {oid.decode()} is not a tree")
             self._trees[oid] = found
         return self._trees[oid]
@@ -100,9 +96,9 @@ class TreeReader:
         found = self.lookup(path)
         if found is None or not stat.S_ISDIR(found.mode):
             return
-        for name, mode, _ in self.tree(found.oid).items():
+        for name, entry in self.tree(found.oid).items():
             child = path + b"/" + name
-            if stat.S_ISDIR(mode):
+            if stat.S_ISDIR(entry.mode):
                 yield from self.files_below(child)
             else:
                 yield child
@@ -127,54 +123,49 @@ class TreeBuilder:
 
     def __init__(self, reader: TreeReader) -> None:
         self.reader = reader
-        self.new: dict[bytes, Tree] = {}
+        self.new: dict[bytes, bytes] = {}
+        """The bytes of each new tree by its oid; one that is as it was may be among them."""
 
     def build(self, changes: Mapping[bytes, Entry | None]) -> bytes:
         """The oid of the root tree after ``changes`` (None removes). Raises BlockedError."""
-        return self._folder(self.reader.root, changes, b"") or self._keep(self._empty())
+        return self._folder(self.reader.root, changes, b"") or self._keep({})
 
-    def _empty(self) -> "Tree":
-        from dulwich.objects import Tree
-
-        return Tree()
-
-    def _keep(self, tree: "Tree") -> bytes:
-        self.new[tree.id] = tree
-        return tree.id
+    def _keep(self, tree: Mapping[bytes, Entry]) -> bytes:
+        raw = treetext.make(tree)
+        oid = treetext.oid_of(raw)
+        self.new[oid] = raw
+        return oid
 
     def _folder(
         self, oid: bytes | None, changes: Mapping[bytes, Entry | None], prefix: bytes
     ) -> bytes | None:
-        from dulwich.objects import Tree
-
-        tree = Tree()
-        if oid is not None:
-            tree.set_raw_string(self.reader.tree(oid).as_raw_string())
+        tree = {} if oid is None else dict(self.reader.tree(oid))
         here, below = _group(changes)
         # Deletions first: a path may have been a file and be a folder now.
         for name in [name for name, entry in here.items() if entry is None]:
-            if name in tree and not stat.S_ISDIR(tree[name][0]):
+            if name in tree and not stat.S_ISDIR(tree[name].mode):
                 del tree[name]
         for name, inner in below.items():
             self._descend(tree, name, inner, prefix)
         for name, entry in here.items():
             if entry is not None:
-                tree.add(name, entry.mode, entry.oid)  # type: ignore[arg-type]
-        return self._keep(tree) if len(tree) else None
+                tree[name] = entry
+        return self._keep(tree) if tree else None
 
-    def _descend(self, tree: "Tree", name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes) -> None:
-        # Stop at any non-tree: dulwich and `update-index --replace` would make a folder of a link or a
-        # submodule.
-        mode, oid = tree[name] if name in tree else (FOLDER, None)  # noqa: SIM401  a Tree has no get
-        if not stat.S_ISDIR(mode):
+    def _descend(
+        self, tree: dict[bytes, Entry], name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes
+    ) -> None:
+        # Stop at any non-tree: `update-index --replace` would make a folder of a link or a submodule.
+        there = tree.get(name)
+        if there is not None and not stat.S_ISDIR(there.mode):
             if all(entry is None for entry in inner.values()):
                 return  # nothing of it can be there
-            raise BlockedError(prefix + name, mode)
-        made = self._folder(oid, inner, prefix + name + b"/")
+            raise BlockedError(prefix + name, there.mode)
+        made = self._folder(there.oid if there else None, inner, prefix + name + b"/")
         if made is not None:
-            tree.add(name, FOLDER, made)  # type: ignore[arg-type]
-        elif name in tree:
-            del tree[name]
+            tree[name] = Entry(FOLDER, made)
+        else:
+            tree.pop(name, None)
 
 
 def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str] | None:
@@ -197,13 +188,12 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
     return fd, temporary, target
 
 
-def write_trees(objects_dir: str, trees: Iterable["Tree"]) -> None:
+def write_trees(objects_dir: str, trees: Mapping[bytes, bytes]) -> None:
     """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
     waiting: list[tuple[int, str, str]] = []
-    for tree in trees:
-        raw = tree.as_raw_string()
+    for oid, raw in trees.items():
         body = zlib.compress(b"tree %d\0" % len(raw) + raw, 1)
-        made = _write_temporary(objects_dir, tree.id.decode(), body)
+        made = _write_temporary(objects_dir, oid.decode(), body)
         if made is not None:
             waiting.append(made)
         if len(waiting) == _AT_ONCE:

@@ -1,14 +1,17 @@
 """Worktrees as git administers them: changed by ``git worktree``, whose admin files nobody else writes."""
 
+import itertools
 import os
-from dataclasses import dataclass
+import time
 
 from gitralph.base import nul
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.git.listing import entries, states
-from gitralph.git.run import Git
+from gitralph.git.run import Git, GitError
 
 INITIALIZING = "initializing"
+# Asked often and by hooks: starts no program that the repository names, and paths come from the root.
 _QUIET = (
     "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "status.relativePaths=false",
     "-c", "submodule.recurse=false",
@@ -16,7 +19,7 @@ _QUIET = (
 
 
 @dataclass(frozen=True)
-class Registered:
+class WorktreeEntry:
     """One row of ``git worktree list``. ``branch`` is a full ref name, None when detached."""
 
     path: str
@@ -37,21 +40,54 @@ def administration(git: Git, common_dir: str, folder: str) -> Git:
     return git.elsewhere(folder, GIT_DIR=common_dir)
 
 
-def _row(block: str) -> Registered:
+def _row(block: str) -> WorktreeEntry:
     facts: dict[str, str] = {}
     for line in block.split("\0"):
         key, _, value = line.partition(" ")
         facts[key] = value
     head = facts.get("HEAD")
-    return Registered(
+    return WorktreeEntry(
         facts["worktree"], head, facts.get("branch"), "bare" in facts, facts.get("locked"),
         "prunable" in facts,
     )  # fmt: skip
 
 
-def listing(git: Git) -> list[Registered]:
-    """Every worktree that git knows, the main one first."""
-    said = os.fsdecode(git.run("worktree", "list", "--porcelain", "-z"))
+PATIENCE = 100
+"""So often, 20 ms apart, a command is run again that met a worktree which another git is registering."""
+_PAUSE = 0.02
+
+
+def is_half_registered(error: GitError) -> bool:
+    """True where git died of a worktree that another git was adding: its ``commondir`` was empty as yet.
+
+    git makes that file and then fills it, and whoever lists worktrees in between dies of "failed to read
+    .../commondir: Success" (git 2.39, seen once in fifteen adds at once).
+    """
+    return "/commondir" in error.message
+
+
+def pause(tries: int, error: GitError) -> None:
+    """Wait before the next try. Raises ``error`` after so many, when it is damage and no race."""
+    if tries >= PATIENCE:
+        raise error
+    time.sleep(_PAUSE)
+
+
+def patiently(git: Git, *words: str) -> bytes:
+    """Run a git that reads every worktree's files, again while one is half registered. Raises GitError."""
+    for tries in itertools.count():
+        try:
+            return git.run(*words)
+        except GitError as error:
+            if not is_half_registered(error):
+                raise
+            pause(tries, error)
+    raise AssertionError("pause raises first")
+
+
+def listing(git: Git) -> list[WorktreeEntry]:
+    """Every worktree that git knows, the main one first. Raises GitError where git cannot list them."""
+    said = os.fsdecode(patiently(git, "worktree", "list", "--porcelain", "-z"))
     return [_row(block) for block in said.split("\0\0") if block.strip("\0")]
 
 
@@ -59,6 +95,7 @@ def add(git: Git, path: str, branch: str, start: str | None) -> None:
     """Make a worktree on ``branch``, a new one from ``start`` unless that is None; runs no hook."""
     # A post-checkout hook would run in a checkout that is half made (githooks(5)).
     words = ["-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false", "worktree", "add", "-q"]
+    # --no-track: the base is no upstream of the bead's branch, and `push` would go there.
     words += ["--no-track", "-b", branch, path, start] if start else [path, branch]
     git.run(*words)
 
@@ -98,6 +135,7 @@ class Dirt:
 def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dirt:
     """What ``git status`` finds in the worktree ``git`` works in; no renames, every file by its name."""
     words = [*_QUIET, *programs, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"]
+    # Whatever status.submoduleSummary or .gitmodules say: a changed submodule is work that would be lost.
     words += ["--ignore-submodules=none"] + (["--ignored=matching"] if ignored else [])
     found: dict[str, list[bytes]] = {key: [] for key in ("s", "m", "?", "!", "u")}
     for code, path in states(git.run(*words)):
@@ -128,6 +166,7 @@ def _hidden(git: Git) -> tuple[bytes, ...]:
 
 
 def _differs(git: Git, path: bytes) -> bool:
+    # hash-object would follow it.
     if os.path.islink(os.path.join(os.fsencode(git.cwd or "."), path)):
         return True
     there = entries(git.run("--literal-pathspecs", "ls-files", "-s", "-z", "--", path))
@@ -144,6 +183,7 @@ def ahead_behind(git: Git, branch: str, base: str) -> tuple[int, int] | None:
 
 def value(git: Git, name: str) -> str | None:
     """The commit that a name means, None when there is none."""
+    # --end-of-options: a name that begins with a dash is a name (git >= 2.24).
     done = git.try_run("rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}")
     return done.stdout.decode().strip() or None if done.returncode == 0 else None
 
@@ -157,13 +197,14 @@ def full_name(git: Git, name: str) -> str | None:
 
 def delete_branch(git: Git, branch: str, oid: str) -> bool:
     """Delete a branch that still is at ``oid``, with its configuration; False when it moved."""
+    # Not `git branch -D`: that has no expected old value, and a commit that came meanwhile would be lost.
     if git.try_run("update-ref", "-d", "-m", "worktree removed", branch, oid).returncode:
         return False
     git.try_run("config", "--remove-section", "branch." + branch.removeprefix("refs/heads/"))
     return True
 
 
-def main_root(git: Git, common_dir: str, first: Registered) -> str:
+def main_root(git: Git, common_dir: str, first: WorktreeEntry) -> str:
     """The main checkout's root. Raises Fatal where there is none, or git cannot tell from here."""
     if first.bare:
         raise Fatal("the main repository is bare: there is no main checkout to keep '.worktrees' in")

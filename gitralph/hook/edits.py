@@ -213,6 +213,7 @@ def _as_written(line: str) -> str:
     return line
 
 
+# Exactly first; then as clients match that are lenient about white space at line ends, and on both sides.
 _TIERS = (_as_written, str.rstrip, str.strip)
 
 

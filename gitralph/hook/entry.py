@@ -7,19 +7,24 @@ be recorded goes to ``hooks.log``, or to stderr where there is no state folder t
 import os
 import select
 import time
-from collections.abc import Callable
 
 from gitralph.base import files, gitdir, jsonline, layout, process, streams
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import safe_form
 from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
-from gitralph.hook import agents, locate, policy_triage, record, sessionfile
+from gitralph.hook import agents, beat, locate, model, policy_triage, record, sessionfile
 from gitralph.hook.agents.launching import requires
 from gitralph.hook.event import Event, session_of
 
-# the agent whose hook this is, its event, the kind of policy, the environment: the exit code
-Policy = Callable[[str, Event, str, dict[str, str]], int]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    # the agent whose hook this is, its event, the kind of policy, the environment: the exit code
+    Policy = Callable[[str, Event, str, dict[str, str]], int]
+    # the folder that an event came from, the environment: what a dead git left there is put right
+    Mend = Callable[[str, dict[str, str]], None]
 _RECORDED_TOO = ("doc-only", "stop", "start")
 # A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
@@ -145,6 +150,8 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
     _refuse_fallen(cwd)
     if event.parent and event.session and event.agent_id is None:
         event.agent_id = event.session
+    if event.kind == "edit" and event.model is None:
+        event.model = model.of_call(event, environ)
     lost: list[str] = []
     try:
         found = record.targets(event, cwd, environ, lost)
@@ -160,7 +167,7 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
             continue
         _ensure(lay, session, event, agent, target.place)
         if event.link is not None and "RALPH_SESSION" not in environ:
-            _link(lay, event.link, target.place)
+            _link(lay, event.link, target.place, agent)
         if event.kind == "pre":
             record.remember(lay, session, event, target)
         else:
@@ -168,13 +175,13 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
             record.record_change(lay, session, event, change, target)
 
 
-def _link(lay: Layout, link: tuple[str, str], place: Place) -> None:
+def _link(lay: Layout, link: tuple[str, str], place: Place, agent: str) -> None:
     """Note in a session's record whose edits belong to it as well."""
     parent, child = map(safe_form, link)
     kept = sessionfile.read(lay, parent)
     children = kept.get("children") if kept else None
     if not isinstance(children, list) or child not in children:
-        sessionfile.ensure(lay, parent, place)
+        sessionfile.ensure(lay, parent, place, agent=agent)
         sessionfile.update(lay, parent, children=[child])
 
 
@@ -186,8 +193,9 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     lay, session = layout.for_place(place), _session(event, environ)
     _ensure(lay, session, event, agent, place)
     if event.link is not None and "RALPH_SESSION" not in environ:
-        _link(lay, event.link, place)
+        _link(lay, event.link, place, agent)
     _settle_shells(lay, session, event, environ)
+    _note_models(lay, session, event, environ)
     if event.kind in _TURNS:
         _wake(lay, session, event)
     elif event.kind == "start":
@@ -196,6 +204,18 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     elif event.kind == "end" and session == safe_form(event.session or ""):
         sessionfile.update(lay, session, ended=sessionfile.now())
         sessionfile.clear_active(lay, session)
+
+
+def _note_models(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
+    """Note which models a session works with: the payload's, or at a turn's end the transcript's."""
+    if event.agent_id is not None or event.parent is not None:
+        return
+    named = [event.model] if event.model else []
+    found = named or (model.of_session(event, environ) if event.kind in ("stop", "end") else [])
+    kept = sessionfile.read(lay, session) if found else None
+    known = kept.get("models") if kept else None
+    if any(name not in (known if isinstance(known, list) else []) for name in found):
+        sessionfile.update(lay, session, models=found)
 
 
 def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> None:
@@ -207,7 +227,8 @@ def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) ->
         return
     lay = layout.for_place(place)
     if event.kind == "shell":
-        shellwatch.end(lay, session, event, environ)
+        for told in shellwatch.end(lay, session, event, environ):
+            log(lay, told)
         return
     _ensure(lay, session, event, agent, place)
     shellwatch.begin(lay, session, event, place, environ)
@@ -241,12 +262,16 @@ def _read(agent: str, payload: dict[str, object], environ: dict[str, str]) -> Ev
         raise SkipError(str(error), payload) from None
 
 
+def _cwd(event: Event) -> str:
+    """The payload's cwd, not ours: `cd` in an agent's shell moves it (seen with Claude Code 2.1)."""
+    named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
+    return event.cwd if event.cwd and named else os.getcwd()
+
+
 def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
     """Record what one event tells; raises as :func:`take`."""
     agent = event.agent
-    named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
-    # The payload's cwd, not ours: `cd` in an agent's shell moves it (seen with Claude Code 2.1).
-    cwd = event.cwd if event.cwd and named else os.getcwd()
+    cwd = _cwd(event)
     if not whole:
         _forget_texts(event)
     if event.kind in ("edit", "pre", "failed"):
@@ -290,7 +315,30 @@ def _log_anywhere(agent: str, message: str) -> bool:
     return False
 
 
-def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) -> int:
+def _is_cut_short(cwd: str) -> bool:
+    """True where a narrowed plain commit has no git any more: it died and holds the index."""
+    place = gitdir.discover(os.path.realpath(cwd))
+    try:
+        names = os.listdir(layout.for_place(place).narrowed) if place else []
+    except OSError:
+        return False
+    pids = [name.partition(".")[0] for name in names]
+    return any(pid.isdigit() and process.identity(int(pid)) is None for pid in pids)
+
+
+def _mend(event: Event, mend: "Mend", environ: dict[str, str], mask: int) -> None:
+    """After a shell command, and at a turn: the agent that lost its `git commit` finds its index free."""
+    cwd = _cwd(event)
+    if (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)) and _is_cut_short(cwd):
+        os.umask(mask & ~0o700)  # the index is the user's
+        try:
+            mend(cwd, environ)
+        finally:
+            os.umask(0o077)
+
+
+def _run(agent: str, environ: dict[str, str], answers: "tuple[Policy | None, Mend | None]", mask: int) -> int:
+    decide, mend = answers
     payload, whole = parse_input(read_input(0))
     try:
         event = _read(agent, payload, environ)
@@ -312,7 +360,17 @@ def _run(agent: str, environ: dict[str, str], decide: Policy | None, mask: int) 
     if agent not in agents.ADAPTERS:
         raise SkipError(f"unknown agent '{agent[:40]}'")
     record_event(event, whole, environ)
+    if mend is not None:
+        _mend(event, mend, environ, mask)
+    _beat(_cwd(event), environ)
     return 0
+
+
+def _beat(cwd: str, environ: dict[str, str]) -> None:
+    """In a fleet, show that this machine lives when that is due; the network is for another process."""
+    place = gitdir.discover(os.path.realpath(cwd))
+    if place is not None:
+        beat.start_if_due(Layout(layout.state_folder(place), layout.MAIN), place.root, environ)
 
 
 def _skip(agent: str, error: SkipError) -> int:
@@ -325,12 +383,15 @@ def _skip(agent: str, error: SkipError) -> int:
     return 0
 
 
-def main(agent: str, decide: Policy | None = None) -> int:
-    """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so."""
+def main(agent: str, decide: "Policy | None" = None, mend: "Mend | None" = None) -> int:
+    """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so.
+
+    ``mend`` is called where a plain commit was cut short; never after an edit, which must cost nothing.
+    """
     # Also where the user's umask is 000: the state holds texts of files that may be private.
     mask = os.umask(0o077)
     try:
-        return _run(agent, dict(os.environ), decide, mask)
+        return _run(agent, dict(os.environ), (decide, mend), mask)
     except locate.FallThroughError as error:
         _log_anywhere(agent, f"not recorded: {error}")
         _complain(f"not recorded: {error}; git worktree repair")

@@ -5,10 +5,12 @@ cwd worktree-create worktree-remove subagent-start subagent-stop subagent other`
 ``pre`` looks at the files ahead of one, and the two ``shell`` kinds look at the worktree around a command.
 """
 
-from collections.abc import Callable, Mapping
-
 from gitralph.base.ids import safe_form
 from gitralph.hook.reconcile import UNKNOWN, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 class Change:
@@ -32,7 +34,7 @@ class Change:
         to: str | None = None,
         before: Text = UNKNOWN,
         after: Text = UNKNOWN,
-        compute: Callable[[str], list[str]] | None = None,
+        compute: "Callable[[str], list[str]] | None" = None,
         follow: bool = True,
         weak: bool = False,
     ) -> None:
@@ -82,12 +84,12 @@ class Event:
     ``link`` names a session and one whose edits belong to it as well. An ``echo`` tells an edit that
     another event of the same call tells better, where that one is registered too. ``ahead`` is true
     where the agent waits for leave to call ``tool`` with ``given``; ``bare`` where ``given`` is all there
-    is, without an event around it.
+    is, without an event around it. ``model`` is what the payload itself says.
     """
 
     __slots__ = (
         "agent", "agent_id", "agent_type", "ahead", "bare", "call", "changes", "cwd", "echo", "given", "kind",
-        "link", "parent", "required", "session", "source", "stop", "tool", "transcript", "worktree",
+        "link", "model", "parent", "required", "session", "source", "stop", "tool", "transcript", "worktree",
     )  # fmt: skip
 
     def __init__(
@@ -118,6 +120,7 @@ class Event:
         self.echo = echo
         self.link: tuple[str, str] | None = None
         self.agent = ""
+        self.model: str | None = None
         self.agent_type: str | None = None
         self.ahead = False
         self.bare = False
@@ -127,7 +130,7 @@ class Event:
         self.worktree: tuple[str | None, str | None] = (None, None)  # the name and the path asked for
 
 
-def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
+def session_of(event: Event, environ: "Mapping[str, str]") -> str | None:
     """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
 
     None when there is none: a session is never guessed. An empty id that an agent gives is a bad one,
@@ -138,7 +141,7 @@ def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
     return None if name is None else safe_form(name)
 
 
-def owner_of(event: Event, environ: Mapping[str, str]) -> str | None:
+def owner_of(event: Event, environ: "Mapping[str, str]") -> str | None:
     """As :func:`session_of`, for what a session owns: an empty id, which any number may send, owns none."""
     session = session_of(event, environ)
     return None if session == safe_form("") else session

@@ -6,7 +6,6 @@ The keys that chain records stand last in a line, so an append reads its last by
 """
 
 import os
-import zlib
 
 from gitralph.base import files, jsonline
 from gitralph.base.ids import digest
@@ -18,6 +17,8 @@ GAP = "gap"
 """The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
 ASSIGN = "assign"
 """The ``op`` of a record by which a person gave a session lines that nobody recorded."""
+UNDO, REDO, RESTORE = "undo", "redo", "restore"
+"""Operations by which a session took units of its own back, and brought them back."""
 RENDERED, OFFERED = "rendered", "offered"
 """Operations of a repository hook on the commit's text, see ``commit/rewrites.py``."""
 # The chaining keys stand last in a line and are bounded, ids of 120 and calls of 200 characters: they fit.
@@ -43,7 +44,7 @@ def split_lines(text: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-class Hunk:
+class TextHunk:
     """``removed`` lines of the text before, from line ``start`` (0-based), become ``lines``."""
 
     __slots__ = ("lines", "removed", "start")
@@ -54,7 +55,7 @@ class Hunk:
         self.lines = lines
 
 
-def hunk_between(before: bytes, after: bytes) -> Hunk:
+def hunk_between(before: bytes, after: bytes) -> TextHunk:
     """The one hunk that is left when the common head and tail are trimmed."""
     old, new = split_lines(before), split_lines(after)
     # Trimming is all a hook can pay for; whoever commits diffs finer (see isolate/linediff.py).
@@ -64,10 +65,10 @@ def hunk_between(before: bytes, after: bytes) -> Hunk:
     tail = 0
     while tail < shorter - start and old[-1 - tail] == new[-1 - tail]:
         tail += 1
-    return Hunk(start, len(old) - start - tail, new[start : len(new) - tail])
+    return TextHunk(start, len(old) - start - tail, new[start : len(new) - tail])
 
 
-def apply_hunks(before: bytes, hunks: list[Hunk]) -> bytes:
+def apply_hunks(before: bytes, hunks: list[TextHunk]) -> bytes:
     """The text after. Raises ValueError when a hunk lies outside ``before``."""
     lines = split_lines(before)
     for hunk in reversed(hunks):
@@ -84,12 +85,13 @@ class Record:
     ``unknown_before`` marks a record that does not know what the file held (exact ``none``); ``seen``
     one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
     nanoseconds, is when the file was last written when the record was made. ``other`` is the path, as
-    JSON keeps it, of the other end of a rename.
+    JSON keeps it, of the other end of a rename. ``units`` are the names that an undo, a redo or a restore
+    is about. ``model`` is the one that asked for the call, where the agent says it.
     """
 
     __slots__ = (
-        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "mtime", "offset",
-        "op", "other", "seen", "session", "tool", "ts", "unknown_before",
+        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "model", "mtime",
+        "offset", "op", "other", "seen", "session", "tool", "ts", "units", "unknown_before",
     )  # fmt: skip
 
     offset: int
@@ -103,7 +105,7 @@ class Record:
         after: str | None,
         exact: str,
         *,
-        hunks: list[Hunk] | None = None,
+        hunks: list[TextHunk] | None = None,
         mode: tuple[str | None, str | None] = (None, None),
         unknown_before: bool = False,
         agent_id: str | None = None,
@@ -114,6 +116,8 @@ class Record:
         ts: str = "",
         seen: bool = False,
         mtime: int | None = None,
+        units: tuple[str, ...] = (),
+        model: str | None = None,
     ) -> None:
         self.session = session
         self.op = op
@@ -131,6 +135,8 @@ class Record:
         self.ts = ts
         self.seen = seen
         self.mtime = mtime
+        self.units = units
+        self.model = model
         self.offset = self.end = -1
 
     @property
@@ -152,11 +158,13 @@ def encode(record: Record, path: bytes) -> bytes:
         "path": _text(path),
         **({} if record.other is None else {"other": record.other}),
         "tool": record.tool,
+        **({} if record.model is None else {"model": record.model}),
         "op": record.op,
         "mode": list(record.mode),
         "head": record.head,
         "seen": record.seen,
         "mtime": record.mtime,
+        **({"units": list(record.units)} if record.units else {}),
         "hunks": None if hunks is None
         else [[h.start, h.removed, [_text(x) for x in h.lines]] for h in hunks],
         "agent_id": record.agent_id,
@@ -183,13 +191,17 @@ def _whole(value: object) -> int | None:
     return value if type(value) is int else None
 
 
-def _decode_hunk(value: object) -> Hunk:
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _decode_hunk(value: object) -> TextHunk:
     if not isinstance(value, list) or len(value) != 3:
         raise ValueError("bad hunk")
     start, removed, lines = value
     if type(start) is not int or type(removed) is not int or not isinstance(lines, list):
         raise ValueError("bad hunk")
-    return Hunk(start, removed, [line.encode("utf-8", "surrogateescape") for line in lines])
+    return TextHunk(start, removed, [line.encode("utf-8", "surrogateescape") for line in lines])
 
 
 def _decode_mode(value: object) -> tuple[str | None, str | None]:
@@ -223,6 +235,7 @@ def decode(fields: dict[str, object]) -> Record:
         agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
         call=_string(fields, "call"), head=_string(fields, "head"), other=_string(fields, "other"),
         ts=_string(fields, "ts") or "", seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
+        units=_names(fields.get("units")), model=_string(fields, "model"),
     )  # fmt: skip
 
 
@@ -263,6 +276,8 @@ def known_after(keys: dict[str, object]) -> str | None:
 
 def store_text(layout: Layout, text: bytes, oid: str) -> None:
     """Keep a full text under its id; writing it again is harmless."""
+    import zlib  # most edits follow the one before and keep no text: half a millisecond of a hook
+
     path = layout.text(oid)
     if os.path.lexists(path):
         return
@@ -272,6 +287,8 @@ def store_text(layout: Layout, text: bytes, oid: str) -> None:
 
 def load_text(layout: Layout, oid: str) -> bytes | None:
     """The text of an id from ``objects/``, None when it is not there or not what its name says."""
+    import zlib
+
     try:
         packed = files.read_bytes(layout.text(oid), _TEXT_LIMIT)
         unpacker = zlib.decompressobj()

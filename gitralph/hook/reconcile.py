@@ -11,14 +11,14 @@ _MARK = b"\xef\xbb\xbf"
 _LOST = "\ufffd".encode()
 
 
-class Unknown:
+class UnknownText:
     """The type of UNKNOWN: a text nobody told us, as against None, an absent file."""
 
     __slots__ = ()
 
 
-UNKNOWN = Unknown()
-Text = bytes | None | Unknown
+UNKNOWN = UnknownText()
+Text = bytes | None | UnknownText
 
 
 def normal(text: bytes) -> str:
@@ -30,7 +30,7 @@ def same(a: Text, b: Text) -> bool:
     """True when both are absent or have the same normal form; an unknown text equals nothing."""
     if a is None or b is None:
         return a is b
-    if isinstance(a, Unknown) or isinstance(b, Unknown):
+    if isinstance(a, UnknownText) or isinstance(b, UnknownText):
         return False
     return a == b or normal(a) == normal(b)
 
@@ -46,7 +46,7 @@ def in_style_of(text: bytes, model: bytes) -> bytes:
     return text
 
 
-class Verdict:
+class StepTexts:
     """The texts of one step and how well they are known."""
 
     __slots__ = ("after", "before", "exact")
@@ -70,7 +70,7 @@ def _before(seen: Text, told: Text, after: Text, forms: object, verbatim: bool) 
     ``verbatim`` says that the payload's text after is the file byte for byte: then the one before
     was not normalised either.
     """
-    if isinstance(told, Unknown) or same(seen, told):
+    if isinstance(told, UnknownText) or same(seen, told):
         return seen
     # Qwen Code and Gemini CLI send "" for a file that was not there as for an empty one.
     if told is None:
@@ -92,24 +92,24 @@ def decide(
     told_after: Text,
     alone: bool,
     chained: object,
-) -> Verdict:
+) -> StepTexts:
     """What one call did to one file.
 
     ``disk`` now; ``seen`` at the pre event; ``told_*`` by the payload (or computed from it and
     ``seen``); ``alone`` when no other record of the path came since the pre event; ``chained`` picks
     from byte forms the one the journal ends with, or None.
     """
-    if isinstance(told_after, Unknown):
-        if isinstance(seen, Unknown) or not alone:
-            return Verdict(UNKNOWN, disk, NONE)
-        return Verdict(seen, disk, WINDOW)
+    if isinstance(told_after, UnknownText):
+        if isinstance(seen, UnknownText) or not alone:
+            return StepTexts(UNKNOWN, disk, NONE)
+        return StepTexts(seen, disk, WINDOW)
     agrees = same(told_after, disk)
     # The client could not decode the file, so its text cannot be turned back into the file's bytes.
     if not agrees and told_after is not None and _LOST in told_after:
-        return Verdict(UNKNOWN, disk, NONE)
+        return StepTexts(UNKNOWN, disk, NONE)
     model = disk if agrees else seen
     after: Text = disk if agrees else _styled(told_after, model)
     before = _before(seen, told_before, after, chained, verbatim=told_after == disk)
-    if isinstance(before, Unknown):
-        return Verdict(UNKNOWN, disk if agrees else after, NONE)
-    return Verdict(before, after, PAYLOAD)
+    if isinstance(before, UnknownText):
+        return StepTexts(UNKNOWN, disk if agrees else after, NONE)
+    return StepTexts(before, after, PAYLOAD)

@@ -7,8 +7,6 @@ process.
 
 import os
 import stat
-import zlib
-from collections.abc import Mapping
 
 from gitralph.base import files, gitdir, jsonline, layout
 from gitralph.base.gitdir import Place
@@ -18,7 +16,11 @@ from gitralph.hook import journal, locate, sessionfile
 from gitralph.hook.event import Change, Event, Guess, to_bytes
 from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import Target
-from gitralph.hook.reconcile import UNKNOWN, Text, Unknown, Verdict, decide, normal, same
+from gitralph.hook.reconcile import UNKNOWN, StepTexts, Text, UnknownText, decide, normal, same
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Larger files are recorded by path and hash: reading and comparing them would hold the agent up.
 TEXT_LIMIT = 5 << 20
@@ -75,7 +77,7 @@ def look(file: str) -> OnDisk:
     return OnDisk(text, mode, journal.text_id(text), found.st_mtime_ns)
 
 
-class Seen:
+class PreSeen:
     """What a pre event saw: text, mode, and how long the journal was."""
 
     __slots__ = ("journal", "mode", "text")
@@ -103,6 +105,8 @@ def remember(lay: Layout, session: str, event: Event, target: Target) -> None:
     where = path_text(target.path)
     head = {"absent": disk.mode is None, "mode": disk.mode, "journal": size, "path": where}
     files.make_folder(os.path.dirname(path))
+    import zlib
+
     files.write_whole(path, jsonline.dumps(head).encode() + b"\n" + zlib.compress(disk.text or b"", 1))
 
 
@@ -119,9 +123,13 @@ def forget(lay: Layout, session: str, event: Event, path: bytes) -> None:
         pass
 
 
-def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
+def recall(lay: Layout, session: str, event: Event, path: bytes) -> PreSeen | None:
     """What :func:`remember` kept for this call, once."""
     name = _call_file(lay, session, event, path)
+    if not os.path.lexists(name):
+        return None
+    import zlib
+
     try:
         line, _, packed = files.read_bytes(name, 2 * TEXT_LIMIT).partition(b"\n")
         # Once: an edit with the same call id again (a resumed session) must not get the bytes of the first.
@@ -133,7 +141,7 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
     if not isinstance(head, dict) or type(head.get("journal")) is not int:
         return None
     mode = head.get("mode")
-    return Seen(
+    return PreSeen(
         None if head.get("absent") is True else text,
         mode if isinstance(mode, str) else None,
         head["journal"],
@@ -142,7 +150,7 @@ def recall(lay: Layout, session: str, event: Event, path: bytes) -> Seen | None:
 
 def _computed(change: Change, seen: Text, disk: bytes | None) -> Text:
     """Apply the payload's edit to the old text; of the candidates the first that agrees with the disk."""
-    before = change.before if isinstance(seen, Unknown) else seen
+    before = change.before if isinstance(seen, UnknownText) else seen
     if change.source is not None:
         before = change.source.found
     if change.compute is None or not isinstance(before, bytes):
@@ -160,9 +168,9 @@ def _chooser(last: str | None):  # type: ignore[no-untyped-def]
     return choose
 
 
-def _verdict(change: Change, seen: Seen | None, disk: OnDisk, size: int, last: str | None) -> Verdict:
+def _verdict(change: Change, seen: PreSeen | None, disk: OnDisk, size: int, last: str | None) -> StepTexts:
     if disk.mode is not None and disk.text is None:
-        return Verdict(UNKNOWN, None, NONE)
+        return StepTexts(UNKNOWN, None, NONE)
     before: Text = UNKNOWN if seen is None else seen.text
     alone = seen is not None and seen.journal == size
     after = None if change.op == "delete" else _computed(change, before, disk.text)
@@ -185,10 +193,10 @@ def _oid(text: Text) -> str | None:
 
 
 def _build(
-    session: str, event: Event, change: Change, found: Verdict, disk: OnDisk, seen: Seen | None
+    session: str, event: Event, change: Change, found: StepTexts, disk: OnDisk, seen: PreSeen | None
 ) -> Record:
     before, after = found.before, found.after
-    exact = found.exact != NONE and not isinstance(before, Unknown)
+    exact = found.exact != NONE and not isinstance(before, UnknownText)
     hunks = None
     if exact:
         old = before if isinstance(before, bytes) else b""
@@ -202,7 +210,7 @@ def _build(
         unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
         call=event.call[:200] if event.call else None, ts=sessionfile.now(),
         other=path_text(change.other) if change.other is not None else None,
-        seen=exact and seen is not None and seen.text == before, mtime=disk.mtime,
+        seen=exact and seen is not None and seen.text == before, mtime=disk.mtime, model=event.model,
     )  # fmt: skip
 
 
@@ -297,7 +305,7 @@ def _folder_pairs(change: Change, cwd: str) -> list[Change]:
 
 
 def _ends(
-    change: Change, cwd: str, environ: Mapping[str, str], lost: list[str]
+    change: Change, cwd: str, environ: "Mapping[str, str]", lost: list[str]
 ) -> list[tuple[Change, Target]]:
     """A rename as its two ends: each knows its text where the content only moved.
 
@@ -307,8 +315,8 @@ def _ends(
     new = _inside(cwd, change.to or "", environ, lost)
     moved = look(new.file) if new is not None else OnDisk(None, None, None)
     text: Text = UNKNOWN if moved.text is None or change.compute is not None else moved.text
-    before = text if isinstance(change.before, Unknown) else change.before
-    after = text if isinstance(change.after, Unknown) else change.after
+    before = text if isinstance(change.before, UnknownText) else change.before
+    after = text if isinstance(change.after, UnknownText) else change.after
     first = Change(change.path, "rename-from" if new else "delete", before=before, after=None)
     last = Change(change.to or "", "rename-to" if old else "edit", before=None, after=after)
     if change.compute is not None and old is not None:
@@ -320,7 +328,7 @@ def _ends(
 
 
 def _inside(
-    cwd: str, path: str, environ: Mapping[str, str], lost: list[str], follow: bool = False
+    cwd: str, path: str, environ: "Mapping[str, str]", lost: list[str], follow: bool = False
 ) -> Target | None:
     try:
         return locate.locate(cwd, path, environ, follow)
@@ -332,7 +340,7 @@ def _inside(
 
 
 def targets(
-    event: Event, cwd: str, environ: Mapping[str, str], lost: list[str]
+    event: Event, cwd: str, environ: "Mapping[str, str]", lost: list[str]
 ) -> list[tuple[Change, Target]]:
     """Every file of an event that lies in a worktree, with its place; ``lost`` is told what nobody records.
 

@@ -1,7 +1,7 @@
-"""The record of one session, ``<session>.json``: who it is, never what it changed.
+"""The record of one session, ``<session>.json``: who it is, never what it changed; and what it is called.
 
-Fast lane: the hook makes one at first sight. Written whole under a new name and renamed, changed only
-under the lock of its manifest.
+Fast lane: the hook makes one at first sight, and the session gets its name with it. Written whole under a
+new name and renamed, changed only under the lock of its manifest.
 """
 
 import os
@@ -30,21 +30,36 @@ def seconds(stamp: object) -> float | None:
 
 
 def read(layout: Layout, session: str) -> dict[str, object] | None:
-    """The record, None when there is none or it is damaged beyond use."""
+    """The record, None when there is none or it is damaged beyond use; gc may have put it away."""
     try:
         text = files.read_bytes(layout.record(session), _LIMIT).decode("utf-8")
         value = jsonline.loads(text)
+    except FileNotFoundError:
+        return read_finished(layout, session)
     except (OSError, ValueError):
         return None
+    return _own(value, session)
+
+
+def read_finished(layout: Layout, session: str) -> dict[str, object] | None:
+    """The record of a session that was over for so long that gc put it away, None for all others."""
+    try:
+        value = jsonline.loads(files.read_bytes(layout.finished_record(session), _LIMIT).decode("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return _own(value, session)
+
+
+def _own(value: object, session: str) -> dict[str, object] | None:
     return value if isinstance(value, dict) and value.get("session") == session else None
 
 
 def new_record(layout: Layout, session: str, **known: object) -> dict[str, object]:
     """A record with every field in its place; ``known`` fills what is known."""
     fields: dict[str, object] = {
-        "v": 1, "session": session, "agent": None, "plan": None, "task": None, "bead": None,
+        "v": 1, "session": session, "name": None, "agent": None, "plan": None, "task": None, "bead": None,
         "worktree": layout.token, "root": None, "branch": None, "head": None, "author": None,
-        "parent": None, "children": [], "aliases": [], "transcript": None, "process": None,
+        "parent": None, "children": [], "aliases": [], "models": [], "transcript": None, "process": None,
         "started": now(), "ended": None,
     }  # fmt: skip
     fields.update(known)
@@ -57,18 +72,40 @@ def _encode(fields: dict[str, object]) -> bytes:
 
 
 def create(layout: Layout, fields: dict[str, object]) -> bool:
-    """Write a new record unless one is there; makes it this worktree's active session."""
+    """Write a new record, with a name, unless one is there; makes it this worktree's active session."""
+    from gitralph.hook import names  # not at an event of a session that has its record: 0.3 ms of CPU
+
     session = str(fields["session"])
+    if name_in(layout, fields) is None:
+        fields["name"] = names.give(layout, session, fields["agent"])
     made = files.write_whole(layout.record(session), _encode(fields), exclusive=True)
     if made:
         mark_active(layout, session)
+    else:  # another process recorded it meanwhile, and named it
+        names.drop(layout, fields["name"], session)
     return made
+
+
+def name_in(layout: Layout, record: dict[str, object] | None) -> str | None:
+    """The name that a record tells, None where the name is not its session's."""
+    from gitralph.hook import names
+
+    name = record.get("name") if record else None
+    return str(name) if record and name and names.holder(layout, name) == record["session"] else None
+
+
+def called(layout: Layout, session: str) -> str:
+    """What people see for a session's id: its name; the id itself where it has none."""
+    return name_in(layout, read(layout, session)) or session
 
 
 def ensure(layout: Layout, session: str, place: Place, **known: object) -> None:
     """Make sure a session has a record; one ``stat`` when it has."""
     if not os.path.lexists(layout.record(session)):
         fields = new_record(layout, session, root=place.root, **known)
+        before = read_finished(layout, session)
+        if before is not None:  # it goes on after days: who it is stays, what it did then is of the past
+            fields = {**fields, **before, "ended": None}
         fields["branch"], fields["head"] = gitdir.head_branch(place), gitdir.head_oid(place)
         fields["process"] = process.ancestor()
         create(layout, fields)
@@ -87,6 +124,10 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
             if isinstance(value, list) and isinstance(old, list):
                 value = old + [item for item in value if item not in old]
             fields[key] = value
+        if not fields.get("name"):  # recorded by a version that gave none
+            from gitralph.hook import names
+
+            fields["name"] = names.give(layout, session, fields.get("agent"))
         if fields != before or not os.path.lexists(layout.record(session)):
             files.write_whole(layout.record(session), _encode(fields))
         return fields

@@ -13,11 +13,10 @@ from gitralph.base.gitdir import Place
 from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import hook_git, record, sessionfile
 from gitralph.hook.event import Event
+from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 # `git status` takes 0.2 s at 100,000 files and 2.6 s at a million; the agent waits meanwhile.
 BUDGET = 5.0
-CLEAN = "="
-UNKNOWN = "?"
 _BYTES = 64 << 20
 _PATHS = 20_000
 _LIMIT = 32 << 20
@@ -200,25 +199,42 @@ def _changes(kept: dict[str, object], environ: dict[str, str]) -> list[list[obje
     return None if moved is None else differences(before, after, moved)
 
 
-def _close(path: str, environ: dict[str, str], late: bool) -> None:
-    """The command is over: take the picture, then note what changed. ``late``: over for some time."""
-    kept = load(path)
+def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
+    """The command is over: take the picture, then note what changed; returns what is to be logged.
+
+    ``late``: over for some time.
+    """
+    kept, told = load(path), list[str]()
     if kept is not None:
         top = os.path.dirname(os.path.dirname(os.path.dirname(path)))
         lay = Layout(top, str(kept["token"]) or MAIN)
         rows = _changes(kept, environ)
         _note(lay, {"close": kept["id"], "rows": rows, **({"late": True} if late else {})})
+        told = _losses(lay, kept, rows) if rows and not late else []
     try:
         os.unlink(path)
     except OSError:
         pass
+    return told
 
 
-def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:
-    """A shell command has ended, or was sent to the background."""
+def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> list[str]:
+    """Whose recorded edits the command threw away, and how they come back."""
+    from gitralph.hook import shell_losses
+
+    session = str(kept["session"])
+    return [
+        f"session '{loser}' lost uncommitted edits in '{path}' to shell call '{kept.get('call')}' "
+        f"({kept.get('tool')}) of '{sessionfile.called(lay, session)}': git ralph restore --session {loser}"
+        for path, sessions in shell_losses.losers(lay, session, rows, CLEAN).items()
+        for loser in [sessionfile.called(lay, one) for one in sessions]
+    ]
+
+
+def end(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> list[str]:
+    """A shell command has ended, or was sent to the background; returns what is to be logged."""
     path = lay.shell_call(session, _key(event))
-    if os.path.lexists(path):
-        _close(path, environ, late=False)
+    return _close(path, environ, late=False) if os.path.lexists(path) else []
 
 
 def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:

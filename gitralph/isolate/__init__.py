@@ -16,15 +16,20 @@ Way of a question::
     order     late hooks into the order of texts; a missing text shows as a gap
     agreement how far HEAD agrees with the texts the records know
     fit       which place to read from: the first that rebuilds HEAD
-    build     steps into a weave: linediff, moves, place name the hunks, joined into units
+    build     steps into a weave: linediff, runs, moves, place name the hunks, joined into units
     head      which units HEAD holds; align matches lines where HEAD moved without us
     rules     what a unit needs of others (1-4); supersede takes what is wholly replaced
+    putback   what was away when git was seen to have the last word about the file (8)
     reverted  units with no effect left (5); follow what nobody recorded on own lines (7)
+    gone      lines nobody recorded the end of (9)
     select    the units of the commit and what stands in the way
     lost      writes from an old read that threw away lines of others: ``stale``
+    last_look  whether HEAD, file and records speak against the answer (10)
     materialize  the text; explain words it
     annotate  the same weave asked line by line, for ``why`` and ``status``
     assign    the lines that nobody recorded; handover gives some of them to an owner
+    takeback  the file without some units, or with those it lost; reversal does it operation by operation,
+              twins looks whether a line would be lost or doubled, balance whether the words add up
 
 Diff. Only lines single in the file anchor it, thinned to a longest rising subsequence (patience
 diff; C. Schensted, "Longest increasing and decreasing subsequences", 1961). Equal lines between
@@ -41,7 +46,13 @@ no line and no word of it is left, else entangled; (2) inserted strictly inside 
 (3) replaced a range across lines it deleted; (4) moved or restored its text. (5) An edit taken
 back as a whole is reverted, until its lines come back. (6) B inside A's new block never stops A.
 (7) A gap that only replaces or removes A's pending lines, or stands inside one block of them,
-follows A.
+follows A. (8) What a text of git's did not hold, seen in the index or by an edit that started from
+what HEAD held, is dead until it comes back. (9) A's line that is not on disk, taken away by nobody's
+change that does not follow, is left out once git put files back since A's edit: a gap can be filled, a
+line back from the dead is a lie. Then text in the place of all of A's lines follows only if it keeps most
+of their words. (10) No text goes into a commit in which a line stands twice that HEAD, file and each of
+the owner's edits have once; and once git put files back since an edit of A's, none against which HEAD,
+file and the recorded edits speak, counted line by line (see `last_look`).
 
 Cost, for s steps of h changed lines, a atoms, u units of o operations: build O(s*h + a), head
 O(a) where our commits explain it and O(u*a) where lines must be matched, select O(u*o) a round.
@@ -54,15 +65,16 @@ Cannot be promised: a block that moved past its neighbour looks like the neighbo
 the block; text typed and removed between two hooks has no owner.
 """
 
-from gitralph.isolate.agreement import SIGHTED, agreed, unmoved_since
+from gitralph.isolate.agreement import SIGHTED, agreed, came_back, unmoved_since
 from gitralph.isolate.annotate import owners_by_line, pending_units
 from gitralph.isolate.api import (
     UNRECORDED,
-    Left,
+    LeftEdit,
     LineOwner,
     Note,
     Pending,
     Reading,
+    Reversal,
     Separation,
     Step,
     Take,
@@ -71,27 +83,34 @@ from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, withou
 from gitralph.isolate.build import TAIL
 from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
+from gitralph.isolate.takeback import bring_back, standing, take_back, undo_undo
 
 __all__ = [
     "SIGHTED",
     "TAIL",
     "UNRECORDED",
-    "Left",
+    "LeftEdit",
     "LineOwner",
     "Note",
     "Pending",
     "Reading",
+    "Reversal",
     "Separation",
     "Step",
     "Take",
     "Unrecorded",
     "agreed",
+    "bring_back",
+    "came_back",
     "chain",
     "gives",
     "owners_by_line",
     "pending_units",
     "separate",
+    "standing",
+    "take_back",
     "takes",
+    "undo_undo",
     "unmoved_since",
     "unrecorded",
     "without",

@@ -9,9 +9,11 @@ moved to a text after the last step that saw another HEAD.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import Step
+from gitralph.isolate.lines import has_words, split_lines
 
 SIGHTED = "seen-git"
 """Key of a step that only says what git had put on disk."""
@@ -28,7 +30,8 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     known = {0} if start == head else set()
     # what git put on disk tells nothing: a stash puts HEAD's text there, too
     known |= {at for at, step in enumerate(steps, 1) if step.after == head and step.key != SIGHTED}
-    if not known:
+    sighted = any(step.after == head for step in steps if step.key == SIGHTED)
+    if not known and not sighted:
         return None
     # The same text may have been HEAD's twice (an edit, its undo). A place from before somebody was seen to
     # work on another HEAD belongs to that HEAD, so the later ones are asked first.
@@ -36,9 +39,13 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     later = [place for place in known if place > end]
     if later:
         return max(later)
+    moved = begin
     while begin not in known and begin < len(steps) and steps[begin].owner is None:
         begin += 1  # HEAD moved to what somebody without a session had written
     if begin in known:
+        return begin
+    # Between one who saw another HEAD and one who saw this one: a commit of all that was there.
+    if 0 < moved < begin and steps[begin - 1].key == SIGHTED and steps[begin - 1].after == head:
         return begin
     return max((place for place in known if place < begin), default=None)
 
@@ -46,6 +53,33 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
 def unmoved_since(steps: Sequence[Step], place: int, saw: Saw) -> bool:
     """Tell whether no step from `place` on saw another HEAD than the present one."""
     return all(saw(step) is not False for step in steps[place:])
+
+
+def came_back(steps: Sequence[Step], place: int, now: bytes | None) -> bool:
+    """Tell whether the file holds what a session did before a place and the text at that place lacks.
+
+    A stash that is popped after HEAD moved brings back what a reading from that place calls dead.
+    """
+    if not place or place > len(steps) or now == steps[place - 1].after:
+        return False
+    new, gone = changed(steps[place - 1].after, now)
+    for step in steps[place:]:
+        if step.owner is not None and (new or gone):
+            added, removed = changed(step.before, step.after)
+            new, gone = new - added, gone - removed
+    if not new and not gone:
+        return False
+    for step in steps[:place]:
+        added, removed = changed(step.before, step.after) if step.owner is not None else (set(), set())
+        if new & added or (not added and gone & removed):
+            return True
+    return False
+
+
+def changed(old: bytes | None, new: bytes | None) -> tuple[set[bytes], set[bytes]]:
+    """Return the lines that a change brought and those that it took, of lines that say something."""
+    before, after = Counter(split_lines(old)), Counter(split_lines(new))
+    return {x for x in after - before if has_words(x)}, {x for x in before - after if has_words(x)}
 
 
 def _last_run(steps: Sequence[Step], saw: Saw) -> tuple[int, int]:

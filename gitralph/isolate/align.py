@@ -7,9 +7,9 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
+from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.linediff import hunks
 from gitralph.isolate.lines import ends_with_newline, split_lines
 from gitralph.isolate.materialize import flags_of, states

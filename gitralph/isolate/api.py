@@ -6,8 +6,9 @@ apart. Must not hold any rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gitralph.base.dataclass import dataclass
 
 Reason = Literal["entangled", "stale"]
 UNRECORDED = "unrecorded"
@@ -32,8 +33,11 @@ class Step:
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
     it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
-    recorded. `seen` says that `before` stood on disk right before the edit. A step with `takes` changes
-    no text: it gives its owner what nobody recorded (see `handover`).
+    recorded. `seen` says that `before` stood on disk right before the edit, `clean` that HEAD held it
+    then. `put` says that git had put `after` there, or HEAD held it: nothing else was on disk. A step
+    with `takes` changes no text: it gives its owner what nobody recorded (see `handover`). One with
+    `undoes` takes the units of these names back, one with `restores` brings them back after nobody's
+    change (see `reversal`).
     """
 
     key: str
@@ -43,7 +47,11 @@ class Step:
     over: tuple[str, ...] = ()
     head: str | None = None
     seen: bool = False
+    clean: bool = False
+    put: bool = False
     takes: tuple[Take, ...] = ()
+    undoes: tuple[str, ...] = ()
+    restores: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LeftEdit:
     """One of the owner's edits that cannot be committed now, and whose edits are in the way."""
 
     reason: Reason
@@ -98,7 +106,7 @@ class Separation:
 
     text: bytes | None
     taken: tuple[str, ...] = ()
-    left: tuple[Left, ...] = ()
+    left: tuple[LeftEdit, ...] = ()
     refused: bool = False
     includes: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -123,3 +131,24 @@ class Pending:
     unit: str
     owner: str | None
     lines: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """A file after some units were taken out of it or brought back, or why that cannot be.
+
+    `lines` are those of the new text in order: an index of a line of the working tree that stays, or the
+    content of one that comes back, without its newline; None for no file. `complete`: the last line ends
+    with a newline. `units` are the names to record. Nothing to do: `text` is the working tree's.
+    """
+
+    text: bytes | None
+    lines: tuple[int | bytes, ...] | None = None
+    complete: bool = True
+    units: tuple[str, ...] = ()
+    left: tuple[LeftEdit, ...] = ()
+    refused: bool = False
+
+    def steps(self) -> tuple[str, ...]:
+        """Return the keys of the steps that the units are of, each once."""
+        return tuple(dict.fromkeys(unit.rpartition(".")[0] for unit in self.units))

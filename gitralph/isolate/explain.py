@@ -5,9 +5,10 @@ Must not decide anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
-from gitralph.isolate.api import UNRECORDED, Left, Note, Reason
+from gitralph.isolate.api import UNRECORDED, LeftEdit, Note, Reason
 from gitralph.isolate.rules import Need
 from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Weave
 
@@ -19,17 +20,23 @@ class Places:
 
     def __init__(self, weave: Weave) -> None:
         self.weave = weave
-        self.numbers = {atom: at for at, atom in enumerate(weave.shown, 1)}
+        self.count = len(weave.shown)
+        self.beside: dict[int, int] = {}
+
+    @cached_property
+    def numbers(self) -> Mapping[int, int]:
+        """Each visible line with its number, worked out for the first unit that is told of."""
+        return {atom: at for at, atom in enumerate(self.weave.shown, 1)}
 
     def of_unit(self, unit: int) -> Lines:
-        """Return the first and last line of a unit, or the line next to what it removed."""
-        if not self.numbers:
+        """Return the first and last line of a unit, or the line that stands where its lines were."""
+        if not self.count:
             return None
         atoms = self.weave.atoms_of(self.weave.units[unit])
         own = [self.numbers[atom] for atom in atoms if atom in self.numbers]
         if not own:
             own = [self._near(atom) for atom in atoms if atom not in (EXISTS, NEWLINE)]
-        return (min(own), max(own)) if own else (len(self.numbers), len(self.numbers))
+        return (min(own), max(own)) if own else (self.count, self.count)
 
     def of_units(self, units: Iterable[int]) -> Lines:
         """Return the range that spans several units."""
@@ -37,9 +44,15 @@ class Places:
         return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
 
     def _near(self, atom: int) -> int:
-        while atom not in (START, END) and atom not in self.numbers:
-            atom = self.weave.prev[atom]
-        return self.numbers.get(atom, 1)
+        """Return the line in the place of one that is gone: what replaced it, or the line after it."""
+        passed: list[int] = []
+        while atom not in (START, END) and atom not in self.numbers and atom not in self.beside:
+            passed.append(atom)
+            atom = self.weave.next[atom]
+        found = self.beside.get(atom) or self.numbers.get(atom, 1 if atom == START else self.count)
+        # Thousands of dead lines may stand side by side, each asked for by a unit of its own.
+        self.beside.update(dict.fromkeys(passed, found))
+        return found
 
 
 def sessions_of(weave: Weave, units: Iterable[int]) -> tuple[str, ...]:
@@ -59,7 +72,9 @@ def who(sessions: Iterable[str]) -> str:
     return " and ".join(named)
 
 
-def left_of(weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool) -> list[Left]:
+def left_of(
+    weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool
+) -> list[LeftEdit]:
     """Turn unmet needs into one entry per unit of the owner; `moved`: HEAD had commits of ours."""
     by_unit: dict[int, list[Need]] = {}
     for need in needs:
@@ -68,7 +83,7 @@ def left_of(weave: Weave, places: Places, needs: Iterable[Need], drift: set[int]
     return [_left(weave, places, unit, by_unit[unit], stale) for unit in sorted(by_unit)]
 
 
-def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> Left:
+def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> LeftEdit:
     others = {weave.hunks[need.other].unit for need in needs}
     others.discard(unit)
     sessions = sessions_of(weave, others)
@@ -76,9 +91,9 @@ def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set
     other_lines = places.of_units(others)
     detail = f"{needs[0].why} uncommitted {_lines(other_lines)}of {who(sessions)}"
     if reason == "stale":
-        detail = "HEAD holds other text here than the records start from"
+        detail = "HEAD holds other text here than the text that was edited"
     keys = keys_of(weave, [unit])
-    return Left(reason, places.of_unit(unit), sessions, detail, keys, other_lines)
+    return LeftEdit(reason, places.of_unit(unit), sessions, detail, keys, other_lines)
 
 
 def _lines(lines: Lines) -> str:

@@ -8,11 +8,12 @@ prefer a reading that rebuilds it as it is over one that has to match lines.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Reading, Step
 from gitralph.isolate.build import TAIL, fold
 from gitralph.isolate.head import Anchored, anchor, exactly
+from gitralph.isolate.putback import drop_what_was_away
 from gitralph.isolate.weave import Weave
 
 ABSORBED = "~"
@@ -29,8 +30,13 @@ class Fitted:
     known: set[int]
 
 
-def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None) -> Fitted | None:
-    """Return the first reading that rebuilds HEAD, else the first that can be matched to it."""
+def fit(
+    readings: Sequence[Reading], head: bytes | None, worktree: bytes | None, *, keep_away: bool = False
+) -> Fitted | None:
+    """Return the first reading that rebuilds HEAD, else the one that can be matched to it best.
+
+    With `keep_away` it still has what git took away (see `putback`), for whoever wants it back.
+    """
     first: tuple[Weave, set[int]] | None = None
     for reading in readings:
         weave = fold(reading.steps, worktree, reading.commits)
@@ -40,18 +46,28 @@ def fit(readings: Sequence[Reading], head: bytes | None, worktree: bytes | None)
             if exactly(weave, units, head):
                 known = indices(weave, reading.commits[0])
                 anchored = Anchored(units, rewound=known - units, moved=number > 0)
+                if not keep_away:
+                    drop_what_was_away(weave, units)
                 return Fitted(reading, weave, anchored, known)
         if first is None:
             first = weave, indices(weave, reading.commits[0])
+    best: Fitted | None = None
     for number, reading in enumerate(readings):
         if number or first is None:
             weave = fold(reading.steps, worktree, reading.commits)
             first = weave, indices(weave, reading.commits[0])
         weave, known = first
-        anchored_there = anchor(weave, known, head)
-        if anchored_there is not None:
-            return Fitted(reading, weave, anchored_there, known)
-    return None
+        found = anchor(weave, known, head)
+        if found is None:
+            continue
+        # A place behind what HEAD lost calls the owner's own lines nobody's: the fewer of these the better.
+        if best is None or len(found.drift) < len(best.anchored.drift):
+            best = Fitted(reading, weave, found, known)
+        if not found.drift:
+            break
+    if best is not None and not keep_away:
+        drop_what_was_away(best.weave, best.anchored.units)
+    return best
 
 
 def plain(steps: Sequence[Step], committed: Collection[str]) -> list[Reading]:

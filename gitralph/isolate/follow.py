@@ -7,31 +7,61 @@ Must never reach a line of HEAD or of another owner: a gap that does stays nobod
 
 from __future__ import annotations
 
+from gitralph.isolate.gone import Unsure, step_of
 from gitralph.isolate.head import Anchored
+from gitralph.isolate.lines import words
 from gitralph.isolate.rules import provider
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 
 
-def following(weave: Weave, anchored: Anchored, ours: set[int]) -> set[int]:
+def following(weave: Weave, anchored: Anchored, ours: set[int], unsure: Unsure = lambda _: False) -> set[int]:
     """Return the units of nobody's that replace or remove lines of `ours`, or stand inside a block of it.
 
     A later correction may build on an earlier one. White space at the rim of a block of ours goes
-    along too: formatters put blank lines there.
+    along too: formatters put blank lines there. Where git put files back since a unit (`unsure`), text in
+    the place of all its lines is a correction only if it keeps most of their words: else somebody may have
+    written it where the lines were gone.
     """
     found: set[int] = set()
+    ours = {unit for unit in ours if not (unsure(step_of(weave, unit)) and is_written_anew(weave, unit))}
+    # what a commit held that HEAD lost may have been changed by whoever moved HEAD
+    ours = ours - anchored.rewound
+    in_head, mine = anchored.units | anchored.drift, set(ours)
     for index, unit in enumerate(weave.units):
-        if index == BASE or unit.owner is not None or index in anchored.units | anchored.drift:
+        if index == BASE or unit.owner is not None or index in in_head:
             continue
         if any(weave.hunks[hunk].assigned for hunk in unit.hunks):
             continue
-        mine = ours | found
         if (
             all(_only_touches(weave, hunk, mine) for hunk in unit.hunks)
             and _touches_lines(weave, index)
             and _stands(weave, index, mine)
         ):
             found.add(index)
+            mine.add(index)
     return found
+
+
+def is_written_anew(weave: Weave, unit: int) -> bool:
+    """Tell whether none of a unit's lines stand, and what nobody recorded in their place is another text.
+
+    Punctuation and lone words that stand do not count.
+    """
+    births = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].births]
+    # a lone word, such as "return", may be anybody's
+    standing = {atom for atom in births if weave.visible(atom)}
+    births = [atom for atom in births if atom not in standing]
+    if not births or any(len(words(weave.content(atom))) > 1 for atom in standing):
+        return False
+    killers = {(weave.ops[atom] or [BASE])[-1] >> 1 for atom in births}
+    if any(killer == BASE or weave.owner_of(killer) is not None for killer in killers):
+        return False
+    old = {word for atom in births for word in words(weave.content(atom))}
+    came = [atom for hunk in killers for atom in weave.hunks[hunk].births]
+    fresh = {word for atom in came for word in words(weave.content(atom))}
+    # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
+    # reset had taken a block away shared at most a lone word with it (reduced days 4031 and 10011).
+    return 2 * len(old & fresh) <= len(old)
 
 
 def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:
@@ -60,7 +90,7 @@ def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
     for atom in made.dels:
         # One line of HEAD or of another owner, and the whole hunk stays nobody's: half a correction is no
         # text that anybody saw.
-        if atom == EXISTS or (atom != NEWLINE and _unit(weave, provider(weave, atom, hunk)) not in mine):
+        if atom == EXISTS or (atom != NEWLINE and not _is_of(weave, atom, hunk, mine)):
             return False
     for atom in made.undels:
         if atom == EXISTS or (atom != NEWLINE and _unit(weave, weave.birth[atom]) not in mine):
@@ -69,6 +99,14 @@ def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
         return False  # text that came from elsewhere is somebody's
     lines = [atom for atom in made.dels + made.undels if atom != NEWLINE]
     return bool(lines) or not made.births or _inside(weave, hunk, mine)
+
+
+def _is_of(weave: Weave, atom: int, hunk: int, mine: set[int]) -> bool:
+    """Tell whether a line was `mine` when a hunk found it, also where a stash had brought it back."""
+    last = provider(weave, atom, hunk)
+    if weave.owner_of(last) is None and weave.birth[atom] != last:
+        last = weave.birth[atom]
+    return _unit(weave, last) in mine
 
 
 def _inside(weave: Weave, hunk: int, mine: set[int]) -> bool:

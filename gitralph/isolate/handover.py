@@ -58,9 +58,9 @@ def interleave(weave: Weave, hunk: int) -> None:
         return
     for pair in zip(gone, made.births, strict=True):
         for atom in pair:
-            weave.next[left], weave.prev[atom] = atom, left
+            weave.link(left, atom)
             left = atom
-    weave.next[left], weave.prev[right] = right, left
+    weave.link(left, right)
 
 
 def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:

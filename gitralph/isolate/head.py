@@ -10,10 +10,10 @@ rebuilds HEAD and the working tree byte for byte, or there is none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.align import Match, match_head
-from gitralph.isolate.materialize import flags_of, states, text_of
+from gitralph.isolate.materialize import Flags, flags_of, states, switch, text_of, visible
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 DRIFT = "head"
@@ -32,6 +32,8 @@ class Anchored:
     added: set[int] = field(default_factory=set)
     rewound: set[int] = field(default_factory=set)
     moved: bool = False
+    settled: set[int] = field(default_factory=set)
+    """Hunks of which HEAD holds some of the lines they brought."""
     rests: dict[int, int] = field(default_factory=dict)
     """Hunk to the hunk that stands for what HEAD lacks of it."""
 
@@ -71,28 +73,43 @@ def _text(weave: Weave, units: set[int]) -> bytes | None:
 def _whole_units(weave: Weave, units: set[int], match: Match) -> set[int]:
     """Add and take out whole units as long as each brings the text closer to HEAD."""
     concerned = set(match.concerned)
+    flags = flags_of(weave, units)
     changed = True
     while changed:
         changed = False
         for index in range(1, len(weave.units)):
-            trial = units ^ {index}
             atoms = weave.atoms_of(weave.units[index])
             if concerned.isdisjoint(atoms):
                 continue
-            before, after = (_wrong(weave, some, atoms, match) for some in (units, trial))
+            before = _wrong(weave, flags, atoms, match)
+            switch(weave, flags, index, index not in units)
+            after = _wrong(weave, flags, atoms, match)
             # Strictly closer each time, so the loop ends; a unit that brings the text no closer is left
             # alone.
-            if after < before and (after == 0 or _wrong_own(weave, trial, index, match) == 0):
-                units, changed = trial, True
+            is_clear = after == 0 or _wrong_own(weave, flags, index, match) == 0
+            if after < before and (is_clear or (index in units and _is_without(weave, index, match))):
+                units, changed = units ^ {index}, True
+            else:
+                switch(weave, flags, index, index in units)
     return units
 
 
-def _wrong(weave: Weave, units: set[int], atoms: list[int], match: Match) -> int:
-    shown = states(weave, flags_of(weave, units))
-    return sum(shown[atom] != match.present[atom] for atom in atoms)
+def _is_without(weave: Weave, index: int, match: Match) -> bool:
+    """Tell whether HEAD shows nothing of what a unit did: a commit of ours that was taken out whole."""
+    # Else a replacement whose old line came back with a text of nobody's would lose its new line to nobody.
+    made = [weave.hunks[hunk] for hunk in weave.units[index].hunks]
+    return all(
+        not any(match.present[atom] for atom in one.births + one.undels)
+        and all(match.present[atom] for atom in one.dels)
+        for one in made
+    )
 
 
-def _wrong_own(weave: Weave, units: set[int], index: int, match: Match) -> int:
+def _wrong(weave: Weave, flags: Flags, atoms: list[int], match: Match) -> int:
+    return sum(visible(weave, atom, flags) != match.present[atom] for atom in atoms)
+
+
+def _wrong_own(weave: Weave, flags: Flags, index: int, match: Match) -> int:
     """Count the atoms on which this unit had the last word and that still do not fit."""
     last = [
         atom
@@ -100,7 +117,7 @@ def _wrong_own(weave: Weave, units: set[int], index: int, match: Match) -> int:
         for atom in weave.hunks[hunk].touched()
         if not weave.ops[atom] or (weave.ops[atom] or [0])[-1] >> 1 == hunk
     ]
-    return _wrong(weave, units, last, match)
+    return _wrong(weave, flags, last, match)
 
 
 def _differing(weave: Weave, anchored: Anchored, match: Match) -> list[int]:
@@ -124,6 +141,8 @@ def _split(weave: Weave, anchored: Anchored, match: Match) -> None:
             continue  # HEAD lacks the line for a reason of its own: `_drift` says so
         rest = ops[place:] if place >= 0 else ops
         if place >= 0:
+            if wanted and born:
+                anchored.settled.add(weave.birth[atom])
             _settle(weave, atom, rest, wanted)
         else:
             _hold_back_birth(weave, anchored, atom)
@@ -142,23 +161,16 @@ def _settle(weave: Weave, atom: int, rest: list[int], wanted: bool) -> None:
     """Make an atom's state in HEAD part of the base; `rest` are the operations since."""
     kept = {op >> 1 for op in rest}
     for hunk in {weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or ())} - kept:
-        _forget(weave, hunk, atom)
+        weave.forget(hunk, atom)
     weave.birth[atom] = BASE
     weave.ops[atom] = [*([] if wanted else [BASE << 1]), *rest] or None
-
-
-def _forget(weave: Weave, hunk: int, atom: int) -> None:
-    made = weave.hunks[hunk]
-    for atoms in (made.births, made.dels, made.undels, made.crossed):
-        if atom in atoms:
-            atoms.remove(atom)
 
 
 def _hold_back_birth(weave: Weave, anchored: Anchored, atom: int) -> None:
     """HEAD lost a line of a unit it otherwise holds."""
     hunk = weave.birth[atom]
     if weave.hunks[hunk].unit in anchored.units:
-        _forget(weave, hunk, atom)
+        weave.forget(hunk, atom)
         rest = _rest_of(weave, anchored, hunk)
         weave.hunks[rest].births.append(atom)
         weave.birth[atom] = rest
@@ -167,9 +179,10 @@ def _hold_back_birth(weave: Weave, anchored: Anchored, atom: int) -> None:
 def _hold_back(weave: Weave, anchored: Anchored, atom: int, op: int) -> None:
     """HEAD lost what a unit it otherwise holds did to a line."""
     hunk, value = op >> 1, op & 1
-    _forget(weave, hunk, atom)
+    weave.forget(hunk, atom)
     rest = _rest_of(weave, anchored, hunk)
     (weave.hunks[rest].undels if value else weave.hunks[rest].dels).append(atom)
+    weave.jumbled.add(atom)
     weave.ops[atom] = [rest << 1 | value if one == op else one for one in weave.ops[atom] or ()]
 
 
@@ -204,6 +217,7 @@ def _bury(weave: Weave, anchored: Anchored, match: Match) -> None:
         for hunk in (weave.units[unit].hunks if unit else [])
     ]
     todo = [atom for hunk in held if weave.hunks[hunk].births for atom in weave.hunks[hunk].dels]
+    todo += [atom for hunk in sorted(anchored.settled) for atom in weave.hunks[hunk].dels]
     done: set[int] = set()
     while todo:
         atom = todo.pop()
@@ -213,7 +227,10 @@ def _bury(weave: Weave, anchored: Anchored, match: Match) -> None:
         for hunk in _pending_makers(weave, anchored, atom):
             todo += weave.hunks[hunk].dels
     for atom in done:
-        if any(_pending_makers(weave, anchored, atom)):
+        # What only git or a person put back no session's commit brings back, and an edit that replaced it
+        # there needs to know that it did.
+        makers = _pending_makers(weave, anchored, atom)
+        if any(weave.owner_of(hunk) is not None for hunk in makers):
             _settle(weave, atom, [], wanted=False)
 
 
@@ -268,4 +285,5 @@ def _drift_newline(weave: Weave, anchored: Anchored, is_complete: bool) -> None:
     kept = [op for op in weave.ops[NEWLINE] or () if weave.hunks[op >> 1].unit not in anchored.units]
     kept = [op for op in kept if op >> 1 != BASE]
     hunk = _drift_hunk(weave, anchored)
+    weave.jumbled.add(NEWLINE)
     weave.ops[NEWLINE] = [BASE << 1 | is_complete, hunk << 1 | (not is_complete), *kept]

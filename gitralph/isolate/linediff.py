@@ -8,20 +8,13 @@ about who wrote the line. Must not know owners.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from gitralph.isolate.runs import split_at_runs
+
 Range = tuple[int, int, int, int]
 """A hunk: old lines [0], [1) become new lines [2], [3)."""
-
-_LONG_RUN = 5
-"""So many equal lines in a row are trusted although none of them is unique in the file.
-
-For files that repeat themselves. 1,000 lines, each of them twice, every hundredth changed: ten hunks of a
-line with 3, 5 or 8; one hunk of 901 lines where no run is trusted. In the simulator, whose lines are
-mostly unique, the figures are the same with 3, with 5 and with none.
-"""
 
 
 def rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -83,48 +76,7 @@ def _between(
     while low_old < high_old and low_new < high_new and old[high_old - 1] == new[high_new - 1]:
         high_old -= 1
         high_new -= 1
-    _residue(old, new, (low_old, high_old, low_new, high_new), found)
-
-
-def _residue(old: Sequence[int], new: Sequence[int], hunk: Range, found: list[Range]) -> None:
-    """Add what is left between anchors, split at long runs of equal lines."""
-    low_old, high_old, low_new, high_new = hunk
-    if low_old == high_old and low_new == high_new:
-        return
-    run = _long_run(old[low_old:high_old], new[low_new:high_new])
-    if run is None:
-        found.append(hunk)
-        return
-    at_old, at_new, length = low_old + run[0], low_new + run[1], run[2]
-    _residue(old, new, (low_old, at_old, low_new, at_new), found)
-    _residue(old, new, (at_old + length, high_old, at_new + length, high_new), found)
-
-
-def _long_run(old: Sequence[int], new: Sequence[int]) -> tuple[int, int, int] | None:
-    """Find a run of equal lines that occurs once on both sides and is long enough to trust."""
-    if min(len(old), len(new)) < _LONG_RUN:
-        return None
-    places: dict[tuple[int, ...], int] = {}
-    for at in range(len(old) - _LONG_RUN + 1):
-        gram = tuple(old[at : at + _LONG_RUN])
-        places[gram] = -1 if gram in places else at
-    grams = [tuple(new[at : at + _LONG_RUN]) for at in range(len(new) - _LONG_RUN + 1)]
-    times = Counter(grams)
-    for at_new, gram in enumerate(grams):
-        at_old = places.get(gram, -1)
-        # Single on both sides, and more than two different lines in it: five blank lines or braces are no
-        # evidence.
-        if at_old >= 0 and times[gram] == 1 and len(set(gram)) > 2:
-            return at_old, at_new, _run_length(old, new, at_old, at_new)
-    return None
-
-
-def _run_length(old: Sequence[int], new: Sequence[int], at_old: int, at_new: int) -> int:
-    length = 0
-    limit = min(len(old) - at_old, len(new) - at_new)
-    while length < limit and old[at_old + length] == new[at_new + length]:
-        length += 1
-    return length
+    split_at_runs(old, new, (low_old, high_old, low_new, high_new), found)
 
 
 def _anchors(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool]) -> list[tuple[int, int]]:

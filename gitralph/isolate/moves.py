@@ -7,6 +7,7 @@ trust lines that cannot be a coincidence.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from gitralph.isolate.linediff import Range, rising
@@ -25,11 +26,19 @@ class Surroundings:
             for atom in weave.shown[start:stop]:
                 line = weave.line[atom]
                 self.elsewhere[line] = self.elsewhere.get(line, count[line]) - 1
-        self._kept = {line: count.get(line, 0) for line in fresh} | self.elsewhere
+        self._kept = {line: count[line] for line in fresh} | self.elsewhere
 
     def telling(self, weave: Weave, line: int) -> bool:
         """Tell whether a line of the new text can only have come from where it was before."""
         return self._kept[line] == 0 and has_words(weave.texts[line])
+
+
+def may_return(weave: Weave, fresh: Sequence[int], surroundings: Surroundings) -> bool:
+    """Tell whether `returning` can find anything, whichever lines are dead: it needs equal ones."""
+    known = [line for line in fresh if weave.seen[line]]
+    return bool(known) and (
+        len(known) == len(fresh) or any(surroundings.telling(weave, line) for line in known)
+    )
 
 
 def returning(
@@ -100,11 +109,15 @@ def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[
 def origins(
     weave: Weave, births: Sequence[int], surroundings: Surroundings, removed: dict[int, int]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each new atom with the older one of the same content that it was made from."""
+    """Yield each new atom with the older one of the same content that it was made from.
+
+    `removed` is per line id the last atom that this very step took away.
+    """
     for atom in births:
         line = weave.line[atom]
-        older = [other for other in weave.seen[line] if other < births[0] and other != atom]
-        if older and surroundings.telling(weave, line):
+        if surroundings.telling(weave, line):
+            seen = weave.seen[line]
+            older = bisect_left(seen, births[0])
             # What this very step took away moved; without such a line it was copied from the latest place.
-            moved = [other for other in older if other in removed]
-            yield atom, (moved or older)[-1]
+            if older:
+                yield atom, removed.get(line, seen[older - 1])

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
+from gitralph.base.dataclass import replace
 from gitralph.isolate.api import Step
 from gitralph.isolate.build import GAP
 from gitralph.isolate.lines import split_lines
@@ -41,7 +41,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             # A tool that read before another wrote and wrote after it, without losing a line of the other:
             # the file holds both edits, so the record's own text before is what is wrong.
             if step.before != text and not step.takes and step.before in last_seen and _keeps(step, text):
-                step = replace(step, before=text)
+                step = replace(step, before=text, clean=False)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost
                 over = () if step.seen else _overwritten(done, last_seen.get(step.before))

@@ -9,7 +9,7 @@ refusal costs a gap, a missing rule costs a misattribution.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gitralph.isolate.lines import words
@@ -44,8 +44,13 @@ def _file(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
     # A removal needs no file: lines that are in no commit go without one.
     if not (made.births or made.undels):
         return
-    if not visible_before(weave, EXISTS, flags, hunk + 1) and not visible(weave, EXISTS, flags):
+    if visible(weave, EXISTS, flags):
+        return
+    if not visible_before(weave, EXISTS, flags, hunk + 1):
         yield Need(hunk, provider(weave, EXISTS, hunk), "is in a file created by")
+    elif any(weave.visible(atom) for atom in made.births + made.undels) and weave.visible(EXISTS):
+        # HEAD deleted the file since, and somebody put it back with these lines (`git stash pop`)
+        yield Need(hunk, provider(weave, EXISTS, len(weave.hunks)), "is in a file created by")
 
 
 def _emptied(weave: Weave, hunk: int, flags: Flags) -> Iterator[Need]:
@@ -136,8 +141,8 @@ def _across(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]
 
 def provider(weave: Weave, atom: int, hunk: int) -> int:
     """Return the hunk that made an atom visible, as another hunk found it."""
-    for op in reversed(weave.ops[atom] or ()):
-        if op & 1 and op >> 1 < hunk:
+    for op in reversed(weave.before(atom, hunk)):
+        if op & 1:
             return op >> 1
     return weave.birth[atom]
 
@@ -152,7 +157,7 @@ spares refusals, and 40 is on the careful side.
 """
 
 
-def inside(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
+def inside(weave: Weave, position: Sequence[int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
     """Rule 2: a line written strictly inside a block that the commit does not hold.
 
     What counts is the block as it stood when the line was written.
@@ -178,7 +183,7 @@ def _is_free_of(weave: Weave, hunk: int, other: int) -> bool:
     return weave.hunks[hunk].assigned and weave.owner_of(other) is None
 
 
-def _blocks(weave: Weave, position: dict[int, int], flags: Flags) -> list[tuple[int, int, int]]:
+def _blocks(weave: Weave, position: Sequence[int], flags: Flags) -> list[tuple[int, int, int]]:
     """Return the blocks outside the commit that could hold another line: hunk, first, last."""
     found: list[tuple[int, int, int]] = []
     for hunk, made in enumerate(weave.hunks):
@@ -194,7 +199,7 @@ def _living_before(weave: Weave, atom: int, hunk: int) -> bool:
     return not earlier or bool(earlier[-1] & 1)
 
 
-def misplaced(weave: Weave, position: dict[int, int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
+def misplaced(weave: Weave, position: Sequence[int], flags: Flags, wanted: set[int]) -> Iterator[Need]:
     """A line written after a move that the commit lacks must not change sides with what moved."""
     if not weave.origin:
         return

@@ -5,12 +5,12 @@ Must not write texts or messages; it answers with sets of units and unmet needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
+from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.materialize import COUNTS, GHOST, Flags, flags_of, states, switch
 from gitralph.isolate.rules import Need, inside, misplaced, needs_of, overruled
-from gitralph.isolate.supersede import absorbed
+from gitralph.isolate.supersede import Writing, absorbed
 from gitralph.isolate.weave import Weave
 
 
@@ -26,11 +26,11 @@ class Ground:
     own: set[int]
     """The owner's units that HEAD does not hold."""
     order: list[int] = field(init=False)
-    position: dict[int, int] = field(init=False)
+    position: Sequence[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.order = self.weave.order()
-        self.position = {atom: at for at, atom in enumerate(self.order)}
+        self.position = self.weave.positions(self.order)
 
 
 @dataclass(slots=True)
@@ -53,14 +53,19 @@ def choose(ground: Ground, wanted: set[int], include: bool) -> Choice:
     while True:
         flags = flags_of(ground.weave, ground.committed | choice.units())
         # What was superseded counts for what it removed, but no line of it was ever in a commit to build on.
-        for unit in ground.ghosts - choice.included:
+        # One that is superseded once more is replaced whole: then nothing builds on it.
+        for unit in ground.ghosts - choice.included - choice.absorbed:
             switch(ground.weave, flags, unit, GHOST)
         choice.unmet = []
         grew = False
+        own = Writing(ground.weave, choice.wanted | choice.included)
         for need in _needs(ground, choice, flags):
             if flags[need.other] == COUNTS:
                 continue  # met by what an earlier need of this round brought in
-            if _meet(ground, choice, flags, need, include):
+            if _meet(ground, choice, flags, need, own):
+                grew = True
+            elif include and _include(ground, choice, flags, need):
+                own = Writing(ground.weave, choice.wanted | choice.included)
                 grew = True
             else:
                 choice.unmet.append(need)
@@ -97,17 +102,24 @@ def _hunks(weave: Weave, units: set[int]) -> set[int]:
     return {hunk for unit in units for hunk in weave.units[unit].hunks}
 
 
-def _meet(ground: Ground, choice: Choice, flags: Flags, need: Need, include: bool) -> bool:
-    """Try to take in the unit a need asks for."""
+def _meet(ground: Ground, choice: Choice, flags: Flags, need: Need, own: Writing) -> bool:
+    """Try to supersede the unit a need asks for; `own` is what the commit writes so far."""
     unit = ground.weave.hunks[need.other].unit
-    more: set[int] = set()
-    if need.absorbable and unit not in ground.own:
-        own = _hunks(ground.weave, choice.wanted | choice.included)
-        more = absorbed(ground.weave, unit, flags, own, ground.barred)
-        choice.absorbed |= more
-    if not more and include and unit not in ground.barred:
-        more = {unit}
-        (choice.wanted if unit in ground.own else choice.included).add(unit)
+    if not need.absorbable or unit in ground.own:
+        return False
+    more = absorbed(ground.weave, unit, flags, own, ground.barred)
+    more -= choice.absorbed  # what brings nothing new would be asked for again for ever
+    choice.absorbed |= more
     for index in more:
         switch(ground.weave, flags, index)
     return bool(more)
+
+
+def _include(ground: Ground, choice: Choice, flags: Flags, need: Need) -> bool:
+    """Take in the unit a need asks for, because the user said so."""
+    unit = ground.weave.hunks[need.other].unit
+    if unit in ground.barred:
+        return False
+    (choice.wanted if unit in ground.own else choice.included).add(unit)
+    switch(ground.weave, flags, unit)
+    return True

@@ -7,14 +7,16 @@ answer. Must not relax a rule for an option: an option says what happens to what
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
-from gitralph.isolate.api import Left, Note, Reading, Separation, Step
+from gitralph.base.dataclass import dataclass, field
+from gitralph.isolate.api import LeftEdit, Note, Reading, Separation, Step
 from gitralph.isolate.build import fold
 from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
 from gitralph.isolate.fit import ABSORBED, fit, indices, plain
-from gitralph.isolate.follow import following
+from gitralph.isolate.follow import following, is_written_anew
+from gitralph.isolate.gone import Unsure, let_go, step_of, still_gone
 from gitralph.isolate.head import Anchored
+from gitralph.isolate.last_look import Look, speaks_against
 from gitralph.isolate.lost import lost_writes
 from gitralph.isolate.materialize import flags_of, states, text_of
 from gitralph.isolate.reverted import void_units
@@ -33,8 +35,28 @@ class _Case:
     void: set[int]
     head: bytes | None
     reading: Reading | None = None
+    gone: set[int] = field(default_factory=set)
+    """Units of the owners' whose lines are no longer there, and nobody can say why."""
     followed: set[int] = field(default_factory=set)
     """Units of nobody's that only correct the owners' own pending lines."""
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What `separate` is asked, each as it says there."""
+
+    head: bytes | None
+    steps: Sequence[Step]
+    worktree: bytes | None
+    committed: Collection[str]
+    owners: frozenset[str]
+    skip_entangled: bool
+    include_entangled: bool
+    settled: Collection[str]
+    moved: bool | None
+    readings: Sequence[Reading]
+    follow: bool
+    unsure: Unsure
 
 
 def separate(
@@ -50,6 +72,7 @@ def separate(
     moved: bool | None = None,
     readings: Sequence[Reading] = (),
     follow: bool = False,
+    unsure: Unsure = lambda _: False,
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
@@ -58,34 +81,81 @@ def separate(
     is another than when the steps began; None leaves that to whether commits of ours are in it.
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
+    `unsure` says by a step's key whether git put files back since (see `gone`).
     """
-    fitted = fit(readings or plain(steps, committed), head, worktree)
+    asked = _Question(
+        head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,
+        moved, readings, follow, unsure,
+    )  # fmt: skip
+    found = _separated(asked)
+    if found.refused:
+        return found
+    names = {*owners, *(step.owner for step in steps if include_entangled)}
+    look = Look(head, found.text, worktree, steps, owners, names, unsure, is_whole=not found.left)
+    line = speaks_against(look)
+    if line is None:
+        return found
+    detail = "HEAD, the file and the records disagree about where its lines belong"
+    left = LeftEdit("stale", look.place(line), (), detail, found.taken)
+    return Separation(head, left=(left,), refused=True, notes=found.notes)
+
+
+def _separated(asked: _Question) -> Separation:
+    """The answer of the weave, before the last look."""
+    head, steps, worktree, unsure = asked.head, asked.steps, asked.worktree, asked.unsure
+    fitted = fit(asked.readings or plain(steps, asked.committed), head, worktree)
     if fitted is None:
         weave = fold(steps, worktree)
-        return _unfit(weave, indices(weave, committed), owners, head)
+        return _unfit(weave, indices(weave, asked.committed), asked.owners, head)
     weave, anchored, known = fitted.weave, fitted.anchored, fitted.known
-    ghosts = {name.removesuffix(ABSORBED) for name in committed if name.endswith(ABSORBED)}
-    case = _case(weave, anchored, owners, head, ghosts - set(committed))
+    ghosts = {name.removesuffix(ABSORBED) for name in asked.committed if name.endswith(ABSORBED)}
+    case = _case(weave, anchored, asked.owners, head, ghosts - set(asked.committed))
     case.reading = fitted.reading
     # Nothing pending: the answer is HEAD, whatever others did, and no refusal.
     if not case.ground.own:
         return Separation(head)
-    lost = lost_writes(case.ground, case.places, steps, set(settled), case.void)
+    lost = lost_writes(case.ground, case.places, steps, set(asked.settled), case.void)
     wanted = case.ground.own - case.void
-    if follow:
-        case.followed = following(weave, anchored, wanted)
-    choice = _choose_with_followed(case, wanted, include_entangled)
+    case.gone = still_gone(weave, wanted, set(asked.settled))
+    wanted -= case.gone
+    # What somebody wrote in the place of a block that git had taken away is no correction of it.
+    case.gone |= {unit for unit in wanted if unsure(step_of(weave, unit)) and is_written_anew(weave, unit)}
+    wanted -= case.gone
+    case.gone |= let_go(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
+    if head != weave.text:
+        case.void = case.gone | void_units(weave, case.ground.own, flags_of(weave, anchored.units))
+    wanted = case.ground.own - case.void
+    while True:
+        if asked.follow:
+            case.followed = following(weave, anchored, wanted, unsure)
+        choice = _choose_with_followed(case, wanted, asked.include_entangled)
+        # An edit that its owner took back and made again counts once more, and so do its corrections.
+        again = case.ground.own - case.void - wanted
+        if not again:
+            break
+        wanted |= again
     wanted = wanted | case.followed
     dropped = list(choice.unmet)
-    if skip_entangled and dropped:
+    if asked.skip_entangled and dropped:
         choice, dropped = without_unmet(case.ground, wanted)
-    has_moved = bool(known) if moved is None else moved
+    has_moved = bool(known) if asked.moved is None else asked.moved
     left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, has_moved))
     stale = any(entry.reason == "stale" for entry in left)
     # A lost update is never skipped: to commit the rest would bless the loss.
-    if stale or (left and not skip_entangled):
+    if stale or (left and not asked.skip_entangled):
         return Separation(head, left=left, refused=True, notes=tuple(_head_notes(case)))
-    return _answer(case, choice, left)
+    found = _answer(case, choice, left)
+    if found.text != weave.text and not left and not case.gone and _is_alone(case):
+        # With nobody else in the file its text is the answer, whatever looks reverted in it.
+        case.void = set()
+        found = _answer(case, Choice(set(case.ground.own)), left)
+    return found
+
+
+def _is_alone(case: _Case) -> bool:
+    """Tell whether all that HEAD lacks is the owners'."""
+    everything = set(range(len(case.weave.units)))
+    return not case.anchored.drift and everything <= case.anchored.units | case.ground.own | {BASE}
 
 
 def _case(
@@ -118,8 +188,8 @@ def _unfit(weave: Weave, known: set[int], owners: Collection[str], head: bytes |
     ]
     if not own:
         return Separation(head)
-    detail = "HEAD has moved, and its text does not fit the records"
-    left = Left("stale", Places(weave).of_units(own), (), detail, keys_of(weave, own))
+    detail = "HEAD has moved to a text that the recorded edits do not fit"
+    left = LeftEdit("stale", Places(weave).of_units(own), (), detail, keys_of(weave, own))
     return Separation(head, left=(left,), refused=True)
 
 
@@ -127,7 +197,7 @@ def _choose(case: _Case, wanted: set[int], include: bool) -> Choice:
     """Choose, taking back into account reverted units that a standing one turns out to need."""
     while True:
         choice = choose(case.ground, wanted, include)
-        needed = {case.weave.hunks[need.other].unit for need in choice.unmet} & case.void
+        needed = {case.weave.hunks[need.other].unit for need in choice.unmet} & case.void - case.gone
         case.void -= choice.wanted
         if not needed:
             return choice
@@ -145,7 +215,7 @@ def _choose_with_followed(case: _Case, wanted: set[int], include: bool) -> Choic
         case.followed -= barred
 
 
-def _answer(case: _Case, choice: Choice, left: tuple[Left, ...]) -> Separation:
+def _answer(case: _Case, choice: Choice, left: tuple[LeftEdit, ...]) -> Separation:
     weave, ground = case.weave, case.ground
     before = states(weave, flags_of(weave, ground.committed))
     units = ground.committed | choice.units()

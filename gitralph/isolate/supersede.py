@@ -17,8 +17,18 @@ from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Unit, Weave
 _SPECIAL = (EXISTS, NEWLINE)
 
 
-def absorbed(weave: Weave, unit: int, flags: Flags, own: set[int], barred: set[int]) -> set[int]:
-    """Return the units to absorb so that `unit` can be, or none; `own` are the owner's hunks."""
+class Writing:
+    """The hunks that an owner's commit is made of, by the step they belong to."""
+
+    def __init__(self, weave: Weave, units: Iterable[int]) -> None:
+        self.hunks = {hunk for unit in units for hunk in weave.units[unit].hunks}
+        self.of_step: dict[int, list[int]] = {}
+        for hunk in self.hunks:
+            self.of_step.setdefault(weave.unit_of(hunk).step, []).append(hunk)
+
+
+def absorbed(weave: Weave, unit: int, flags: Flags, own: Writing, barred: set[int]) -> set[int]:
+    """Return the units to absorb so that `unit` can be, or none; `own` is what the owner writes."""
     trial = bytearray(flags)
     switch(weave, trial, unit)
     taken = [unit]
@@ -56,13 +66,13 @@ def _gone(weave: Weave, unit: Unit, flags: Flags) -> bool:
     return True
 
 
-def _nothing_survives(weave: Weave, units: list[Unit], own: set[int]) -> bool:
+def _nothing_survives(weave: Weave, units: list[Unit], own: Writing) -> bool:
     """The word test: nothing the absorbed units brought may occur in the text that replaced it."""
     brought = {atom for unit in units for hunk in unit.hunks for atom in _all(weave, hunk)}
-    steps = {weave.unit_of(hunk).step for hunk in own if brought & set(weave.hunks[hunk].dels)}
-    written = [
-        atom for hunk in own if weave.unit_of(hunk).step in steps for atom in _brought(weave.hunks[hunk])
-    ]
+    # By the removals of each line and not through all hunks: of 4,000 rewrites in turn 2,000 are absorbed.
+    removers = {op >> 1 for atom in brought for op in weave.ops[atom] or () if not op & 1}
+    steps = {weave.unit_of(hunk).step for hunk in removers & own.hunks}
+    written = [atom for step in steps for hunk in own.of_step[step] for atom in _brought(weave.hunks[hunk])]
     return all(_foreign_to(weave, unit, written) for unit in units)
 
 

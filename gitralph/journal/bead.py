@@ -7,10 +7,10 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph.base import files, ids, locks
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook import sessionfile
 
@@ -22,11 +22,13 @@ MERGED = "merged"
 REMOVING = "removing"
 REMOVED = "removed"
 DEFAULT_PROMISE = "BEAD COMPLETE"
+# Iterations of a loop that names no limit of its own: enough to mend a failed check, bounded in cost.
 DEFAULT_LIMIT = 10
+# A record holds a prompt, which agents take in thousands of words; beyond this it is no record of ours.
 _LIMIT = 4 << 20
 
 
-class DamagedError(Exception):
+class DamagedBeadError(Exception):
     """A bead's record cannot be read; the message says which and why. The file is kept as it is."""
 
 
@@ -89,9 +91,9 @@ def _parse(bead: str, data: bytes) -> Bead:
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
-        raise DamagedError(f"'beads/{bead}.json' is not JSON") from None
+        raise DamagedBeadError(f"'beads/{bead}.json' is not JSON") from None
     if not isinstance(fields, dict) or fields.get("bead") != bead:
-        raise DamagedError(f"'beads/{bead}.json' is not the record of '{bead}'")
+        raise DamagedBeadError(f"'beads/{bead}.json' is not the record of '{bead}'")
     found = Bead(bead)
     for name, value in fields.items():
         if name in ("bead", "v"):
@@ -99,21 +101,22 @@ def _parse(bead: str, data: bytes) -> Bead:
         if name == "extra" or name not in Bead.__dataclass_fields__:
             # Other tools keep fields of their own in the record: rewriting it must not lose them.
             found.extra[name] = value
+        # A record of the wrong shape is refused whole, not read in part: its path decides what is removed.
         elif not _check(name, value):
-            raise DamagedError(f"'beads/{bead}.json': '{name}' has the wrong type")
+            raise DamagedBeadError(f"'beads/{bead}.json': '{name}' has the wrong type")
         else:
             setattr(found, name, value)
     return found
 
 
 def read(layout: Layout, bead: str) -> Bead | None:
-    """The record, None when there is none. Raises DamagedError."""
+    """The record, None when there is none. Raises DamagedBeadError."""
     try:
         data = files.read_bytes(layout.bead(bead), _LIMIT)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DamagedError(f"'beads/{bead}.json' cannot be read: {error.strerror}") from None
+        raise DamagedBeadError(f"'beads/{bead}.json' cannot be read: {error.strerror}") from None
     return _parse(bead, data)
 
 
@@ -135,12 +138,12 @@ def names(layout: Layout) -> list[str]:
     return sorted(n[:-5] for n in found if n.endswith(".json") and ids.is_bead(n[:-5]))
 
 
-def records(layout: Layout) -> Iterator[Bead | DamagedError]:
+def records(layout: Layout) -> Iterator[Bead | DamagedBeadError]:
     """Every record, a damaged one as the error that says so."""
     for name in names(layout):
         try:
             found = read(layout, name)
-        except DamagedError as error:
+        except DamagedBeadError as error:
             yield error
             continue
         if found is not None:
@@ -150,6 +153,7 @@ def records(layout: Layout) -> Iterator[Bead | DamagedError]:
 def spend_temporaries(layout: Layout, bead: str) -> None:
     """Remove half-written records of a bead that a crash left; the caller holds its lock."""
     for name in os.listdir(layout.beads) if os.path.isdir(layout.beads) else []:
+        # Only this bead's: another's may be written at this moment, under the other lock.
         if name.startswith(bead + ".json.") and name.endswith(".tmp"):
             os.unlink(f"{layout.beads}/{name}")
 

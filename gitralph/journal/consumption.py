@@ -4,13 +4,18 @@ Appended, never rewritten. ``commit: null`` with a note stands for what needed n
 records count again when their text comes back (a stash popped, say).
 """
 
-from dataclasses import dataclass, field
-from typing import Any
+from __future__ import annotations
 
 from gitralph.base import files, jsonline
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook.journal import Journal, Record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
 
 
@@ -46,14 +51,25 @@ def _lines(data: bytes) -> tuple[list[dict[str, Any]], int]:
     return out, damaged
 
 
+def _finished(layout: Layout, session: str) -> list[dict[str, Any]]:
+    try:
+        return _lines(files.read_bytes(layout.finished_commits(session), _LIMIT))[0]
+    except OSError:
+        return []
+
+
 def read(layout: Layout, session: str) -> Consumed:
     """What commits of a session took so far; empty when it never committed."""
     found = Consumed()
+    before = _finished(layout, session)
     try:
         found.commits, found.damaged = _lines(files.read_bytes(layout.commits(session), _LIMIT))
     except FileNotFoundError:
+        found.commits = before
         return found
-    for fields in found.commits:
+    # What was put away tells of commits, no longer of places: the manifest it counts in went with it.
+    now, found.commits = found.commits, before + found.commits
+    for fields in now:
         paths = fields.get("paths")
         for path, upto in paths.items() if isinstance(paths, dict) else ():
             if type(upto) is int:
@@ -73,8 +89,18 @@ def mark_of(journal: Journal, session: str) -> Mark:
         if fields.get("session") != session or type(upto) is not int or upto > journal.size:
             continue
         units = [u for u in left if isinstance(u, str)] if isinstance(left, list) else []
-        mark = Mark(max(upto, mark.upto), frozenset(units), fields.get("commit") is None)
+        void = fields.get("commit") is None
+        # A line that took nothing (a claim that came to nothing) says nothing of the records before it; one
+        # that names its units does, even where it names none.
+        says = fields.get("void") is not None or fields.get("units") is not None
+        if void and not says and not mark.left and not _is_between(journal, session, mark.upto, upto):
+            void = mark.void
+        mark = Mark(max(upto, mark.upto), frozenset(units), void)
     return mark
+
+
+def _is_between(journal: Journal, session: str, since: int, upto: int) -> bool:
+    return any(since <= r.offset < upto and r.session == session for r in journal.records)
 
 
 def is_pending(record: Record, mark: Mark) -> bool:
@@ -148,7 +174,10 @@ def settled_keys(journal: Journal) -> set[str]:
         session, upto = fields.get("session"), fields.get("upto")
         if not isinstance(session, str) or type(upto) is not int:
             continue
-        if fields.get("commit") is None:
+        void = fields.get("void")
+        if fields.get("commit") is None and isinstance(void, list):
+            settled.update(unit for unit in void if isinstance(unit, str))
+        elif fields.get("commit") is None:
             since = last.get(session, 0)
             settled.update(
                 str(r.offset) for r in journal.records if r.session == session and since <= r.offset < upto

@@ -6,14 +6,16 @@ last line without its newline is not there yet.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from gitralph.base import files, jsonline
+from gitralph.base.dataclass import dataclass
 
 # Reading backwards from the end in blocks keeps `--last` flat at a million events.
 _FORWARD = 1 << 20
+# Most looks from the end want a handful of events, each of a few hundred bytes.
 _BACK = 1 << 16
+# An event carries its payload in one line; a longer one is passed over in constant memory.
 LINE_LIMIT = 4 << 20
 _SHOWN = 100
 
@@ -42,11 +44,19 @@ class Bad:
     reason: str
 
 
+@dataclass(frozen=True)
+class Passed:
+    """Lines up to ``end`` that were passed over unread: they cannot hold what is looked for."""
+
+    end: int
+
+
 EventLine = Emitted | Bad
 _Line = tuple[int, int, bytes, bool]  # start, end, bytes without newline, whether that is all of it
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
+    # NULs are what some file systems leave of a tail that was not yet written at a power cut.
     if not raw.strip(b"\0 \t"):
         raise ValueError("blank line")
     value = jsonline.object_in(raw)
@@ -64,6 +74,47 @@ def _row(line: _Line) -> EventLine:
         return Emitted(start, end, raw.strip(), _parsed(raw))
     except ValueError as error:
         return Bad(start, end, raw[:_SHOWN], str(error))
+
+
+def _is_free_of(data: bytes, needle: bytes) -> bool:
+    """True when no line of ``data`` says ``needle``, and each looks whole: from ``{`` to ``}``.
+
+    A backslash and a ``u`` may spell any letter, so they count as the needle.
+    """
+    return (
+        needle not in data
+        and b"\\u" not in data
+        and data[:1] == b"{"
+        and data[-2:] == b"}\n"
+        and data.count(b"\n") == data.count(b"}\n{") + 1
+    )
+
+
+def _sieved(fd: int, at: int, needle: bytes) -> Iterator[_Line | Passed]:
+    """As :func:`_forward`, without the lines that cannot hold ``needle``.
+
+    Block by block: of a million events each took 17 microseconds to parse, and takes a tenth of one to pass
+    over.
+    """
+    start, carry = at, b""
+    while chunk := os.pread(fd, _FORWARD, at):
+        at += len(chunk)
+        whole, newline, carry = (carry + chunk).rpartition(b"\n")
+        block = whole + newline
+        if _is_free_of(block, needle):
+            start += len(block)
+            yield Passed(start)
+        else:
+            for piece in whole.split(b"\n") if newline else ():
+                end = start + len(piece) + 1
+                if _is_free_of(piece + b"\n", needle):
+                    yield Passed(end)
+                else:
+                    yield start, end, piece, len(piece) <= LINE_LIMIT
+                start = end
+        if len(carry) > LINE_LIMIT:
+            yield from _skip_long(fd, start, carry[:_SHOWN], at)
+            return
 
 
 def _forward(fd: int, at: int) -> Iterator[_Line]:
@@ -131,10 +182,29 @@ def scan(fd: int, at: int = 0) -> Iterator[EventLine]:
         yield _row(line)
 
 
+def sieve(fd: int, at: int, needle: bytes | None) -> Iterator[EventLine | Passed]:
+    """As :func:`scan`, but lines that do not say ``needle`` are passed over unread.
+
+    ``needle`` is what JSON can write in one way only, or with ``\\u``. A line that only looks like an event
+    is not reported then.
+    """
+    for line in _forward(fd, at) if needle is None else _sieved(fd, at, needle):
+        yield line if isinstance(line, Passed) else _row(line)
+
+
 def scan_back(fd: int) -> Iterator[EventLine]:
     """Every line, the last first."""
     for line in _backward(fd):
         yield _row(line)
+
+
+def sieve_back(fd: int, needle: bytes | None) -> Iterator[EventLine | Passed]:
+    """As :func:`scan_back`; ``needle`` as in :func:`sieve`."""
+    for line in _backward(fd):
+        if needle is not None and _is_free_of(line[2] + b"\n", needle):
+            yield Passed(line[1])
+        else:
+            yield _row(line)
 
 
 def line_number(fd: int, position: int) -> int:

@@ -5,12 +5,13 @@ Any script may append a line, so every line is checked again here.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from gitralph.base import files, treepath
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.base.quote import c_unquote, line_form
 
+# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
 
 
@@ -58,16 +59,30 @@ def read(layout: Layout, session: str) -> Manifest:
         return Manifest()
 
 
-def line_at(data: bytes, offset: int) -> tuple[int, bytes]:
-    """The number, from 1, and the text of the line that starts at ``offset``."""
-    return data.count(b"\n", 0, offset) + 1, data[offset:].partition(b"\n")[0]
+def added(layout: Layout, session: str, since: int, path: bytes) -> tuple[int, int]:
+    """Where the whole lines after byte ``since`` end, and how many of them name ``path``."""
+    try:
+        fd = files.open_regular(layout.manifest(session), os.O_RDONLY)
+    except OSError:
+        return since, 0
+    try:
+        size = os.fstat(fd).st_size
+        found = parse(os.pread(fd, min(size - since, _LIMIT), since) if size > since else b"")
+    finally:
+        os.close(fd)
+    return since + found.size, len(found.lines.get(path, ()))
 
 
 def passed_over(layout: Layout, session: str, since: int) -> list[tuple[int, bytes]]:
     """The lines from byte ``since`` on that name no path of this worktree, with their numbers."""
     offsets = [at for at in read(layout, session).damaged if at >= since]
     data = files.read_bytes(layout.manifest(session), _LIMIT) if offsets else b""
-    return [line_at(data, at) for at in offsets]
+    # Counted on from line to line: from the start each time, 40,000 wrong lines took 13 s.
+    out, number, last = [], 1, 0
+    for at in offsets:
+        number, last = number + data.count(b"\n", last, at), at
+        out.append((number, data[at : data.find(b"\n", at)]))
+    return out
 
 
 def _stems(folder: str) -> Iterator[str]:
@@ -110,3 +125,26 @@ def sessions_naming(layout: Layout, paths: list[bytes], but: set[str]) -> dict[b
 def _needles(path: bytes) -> list[bytes]:
     forms = {path, line_form(path)} if b"\n" not in path else {line_form(path)}
     return [b"\n" + form + b"\n" for form in forms]
+
+
+# So much of a manifest's end holds its last line: a path has at most 4096 bytes (Linux PATH_MAX), quoted
+# four times as many.
+_TAIL = 16 << 10
+
+
+def last_path(layout: Layout, session: str) -> bytes | None:
+    """The path that a session recorded last in this worktree, whatever the length of its manifest."""
+    try:
+        fd = files.open_regular(layout.manifest(session), os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        size = os.fstat(fd).st_size
+        data = os.pread(fd, _TAIL, max(size - _TAIL, 0))
+    finally:
+        os.close(fd)
+    for line in reversed(data.split(b"\n")[:-1]):
+        path = path_of(line) if line.strip(b"\0\r ") else None
+        if path is not None:
+            return path
+    return None

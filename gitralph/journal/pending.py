@@ -1,14 +1,16 @@
 """What sessions have pending in one worktree: manifests and journals less what was consumed."""
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 from gitralph.base import files
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Journal, Record
 from gitralph.journal import consumption, manifests
 
+# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
 
 
@@ -42,13 +44,30 @@ class PathState:
 
 @dataclass
 class Claims:
-    """One session's manifest in this worktree: new lines per path beyond what was consumed."""
+    """One session's manifest in this worktree: new lines per path beyond what was consumed.
+
+    Of the paths in ``late`` the manifest was read again, up to that byte, when their journal was read.
+    """
 
     session: str
     size: int = 0
     fresh: dict[bytes, int] = field(default_factory=dict)
     old: set[bytes] = field(default_factory=set)
     damaged: int = 0
+    late: dict[bytes, int] = field(default_factory=dict)
+
+    def upto(self, path: bytes) -> int:
+        """How far the manifest's lines of one path are known."""
+        return self.late.get(path, self.size)
+
+    def catch_up(self, layout: Layout, path: bytes) -> None:
+        """Read the lines of one path that were added after the manifest was read."""
+        since = self.upto(path)
+        size, added = manifests.added(layout, self.session, since, path)
+        if size > since:
+            self.late[path] = size
+        if added:
+            self.fresh[path] = self.fresh.get(path, 0) + added
 
 
 def family(layout: Layout, session: str) -> list[str]:
@@ -84,8 +103,11 @@ def claims(layout: Layout, session: str) -> Claims:
     return found
 
 
-def read_journal(layout: Layout, path: bytes) -> Journal:
-    """The journal of a path, read while no hook is between its two appends; empty when missing."""
+def read_journal(layout: Layout, path: bytes, claimed: Sequence[Claims] = ()) -> Journal:
+    """The journal of a path, read while no hook is between its two appends; empty when missing.
+
+    ``claimed``, manifests read earlier, learn the lines of this path that came since.
+    """
     name = layout.journal(path)
     try:
         fd = files.open_regular(name, os.O_RDONLY)
@@ -95,7 +117,11 @@ def read_journal(layout: Layout, path: bytes) -> Journal:
         # Shared: several commands may read at once, and none between a hook's manifest line and its record.
         files.lock(fd, name, files.SHARED, wait=10.0)
         size = os.fstat(fd).st_size
-        return journal.parse(os.pread(fd, min(size, _LIMIT), 0))
+        found = journal.parse(os.pread(fd, min(size, _LIMIT), 0))
+        # Else a commit takes the record and leaves its line behind, which then looks like a script's claim.
+        for claim in claimed:
+            claim.catch_up(layout, path)
+        return found
     finally:
         os.close(fd)
 
@@ -120,24 +146,52 @@ def _split_records(found: PathState) -> None:
         waiting = [r for r in records if consumption.is_pending(r, mark)]
         if waiting:
             found.pending[session] = waiting
-        elif mark.void:
+        if mark.void:
             found.void[session] = records
-        else:
+        elif not waiting:
             found.taken[session] = records
 
 
 def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
     """Everything known of one path; ``claimed`` are the manifests that may hold claims of it."""
-    found = PathState(path, read_journal(layout, path))
+    found = PathState(path, read_journal(layout, path, claimed))
     _split_records(found)
     for claim in claimed:
         fresh = claim.fresh.get(path, 0)
         if path in claim.fresh or path in claim.old:
-            found.manifest_upto[claim.session] = claim.size
+            found.manifest_upto[claim.session] = claim.upto(path)
         # More manifest lines than records: a script appended the path, or a hook was killed between its two
         # appends.
         if fresh > len(found.pending.get(claim.session, ())):
             found.bare.add(claim.session)
+    return found
+
+
+def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | None:
+    """The state when the file last held a text, by its id (None: no file); None where it never did.
+
+    Only a record from byte ``since`` on can tell. What was recorded after it stays pending for whoever
+    consumes it.
+    """
+    records = state.journal.records
+    ends = [
+        n
+        for n, r in enumerate(records)
+        if r.offset >= since and r.after == text and (r.is_exact or text is not None)
+    ]
+    if not ends:
+        return None
+    if ends[-1] == len(records) - 1:
+        return state
+    cut = Journal()
+    cut.records, cut.size = records[: ends[-1] + 1], records[ends[-1]].end
+    cut.consumed, cut.damaged, cut.length = (
+        state.journal.consumed,
+        state.journal.damaged,
+        state.journal.length,
+    )
+    found = PathState(state.path, cut, bare=set(state.bare), manifest_upto=dict(state.manifest_upto))
+    _split_records(found)
     return found
 
 

@@ -14,6 +14,7 @@ from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.hook import event_log, sessionfile
 
+# A record has a few KB a task; beyond this it is no record of ours.
 _LIMIT = 64 << 20
 _LOCK = "runs"
 Record = dict[str, Any]
@@ -74,8 +75,61 @@ def read(layout: Layout, run: str) -> Record:
     except (OSError, ValueError, RecursionError):
         value = None
     if isinstance(value, dict) and value.get("run") == run:
-        return {"tasks": [], "handed": 0, **value}
+        return {"handed": 0, **value, **_checked(value)}
     return {"v": 1, "run": run, "tasks": [], "handed": 0}
+
+
+# What a task holds beside its text, its session and its numbers, without which it is none.
+_TEXTS = ("bead", "before", "after", "commit", "outcome", "root", "tree", "started", "title", "head")
+_WORDS = ("details", "step", "detail", "said")
+_LISTS = ("files", "notes", "denied", "unlanded")
+_COUNTS = ("iteration", "code", "seconds", "spent")
+# What a run knows of the boxes of its plan.
+_BOXES = ("begun", "open", "seen", "ticked")
+
+
+def _checked(value: Record) -> Record:
+    """What everybody reads of a record, as far as it is what a run writes: the file may hold anything."""
+    found: Record = {}
+    tasks = value.get("tasks")
+    found["tasks"] = [known for one in tasks if (known := _task(one))] if isinstance(tasks, list) else []
+    for key in ("plan", "outcome", "agent", "worktree", "root", "branch"):
+        if key in value:
+            found[key] = value[key] if _is_text(value[key]) else None
+    found |= {key: [] for key in _BOXES if key in value and not isinstance(value[key], list)}
+    return found
+
+
+def _task(one: object) -> Record | None:
+    """A task without what no run writes; None for one that cannot be told from others."""
+    if not isinstance(one, dict) or not _is_text(one.get("text")) or not _is_text(one.get("session", "")):
+        return None
+    if any(type(one.get(key, 0)) is not int for key in ("copy", "number", "total")):
+        return None
+    out = dict(one)
+    out |= {key: None for key in _TEXTS if key in one and not _is_text(one[key])}
+    for keys, fits in ((_WORDS, _is_text), (_LISTS, _is_list), (_COUNTS, _is_count)):
+        for key in keys:
+            if key in one and not fits(one[key]):
+                del out[key]
+    if not isinstance(one.get("process"), dict):
+        out.pop("process", None)
+    return out
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _is_count(value: object) -> bool:
+    return type(value) in (int, float)
+
+
+def _is_text(value: object) -> bool:
+    try:
+        return isinstance(value, str) and os.fsencode(value) is not None
+    except UnicodeEncodeError:  # half of a pair: no file is called so
+        return False
 
 
 def current(layout: Layout) -> tuple[str | None, list[str]]:
@@ -103,4 +157,6 @@ def _order(run: str) -> tuple[str, int, str]:
 
 def files_of(layout: Layout, run: str) -> tuple[str, ...]:
     """All that a run has on disk, its events last: they are what makes it one."""
-    return layout.run_summary(run), layout.run(run), layout.events(event_log.name_of_run(run))
+    folder = layout.run_folder(run)
+    kept = [f"{where}/{name}" for where, _, names in os.walk(folder) for name in sorted(names)]
+    return (*kept, layout.run_summary(run), layout.run(run), layout.events(event_log.name_of_run(run)))

@@ -5,11 +5,11 @@ counts as one that may have changed anything.
 """
 
 from collections.abc import Container
-from dataclasses import dataclass, field
 
 from gitralph.base import files, jsonline
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
-from gitralph.hook import shellwatch
+from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 _LIMIT = 256 << 20
 
@@ -18,7 +18,7 @@ Form = tuple[str | None, str | None] | None
 
 
 @dataclass(frozen=True)
-class Row:
+class ChangedPath:
     """One path that changed while a command ran; ``base`` is HEAD's blob."""
 
     before: Form
@@ -28,7 +28,7 @@ class Row:
     @property
     def is_known(self) -> bool:
         forms = [form for form in (self.before, self.after) if form is not None]
-        return all(form[0] != shellwatch.UNKNOWN for form in forms)
+        return all(form[0] != UNKNOWN for form in forms)
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Window:
     time: str = ""
     closed: int | None = None
     late: bool = False
-    rows: dict[bytes, Row] | None = None
+    rows: dict[bytes, ChangedPath] | None = None
     picture: dict[bytes, tuple[Form, str | None]] | None = None
     head: str | None = None
 
@@ -56,16 +56,16 @@ class Window:
             self.closed is None or other.opened < self.closed
         )
 
-    def row(self, path: bytes, now: Form) -> Row | None:
+    def row(self, path: bytes, now: Form) -> ChangedPath | None:
         """What this command may have done to a path; for a running one, until ``now``."""
         if self.rows is not None:
             return self.rows.get(path)
         if self.closed is not None or self.picture is None:
             return None
         before, base = self.picture.get(path, (None, None))
-        return None if before == now else Row(before, now, base)
+        return None if before == now else ChangedPath(before, now, base)
 
-    def may_have_made(self, path: bytes, change: Row) -> bool:
+    def may_have_made(self, path: bytes, change: ChangedPath) -> bool:
         """True when this command, too, could explain a change of a path."""
         if self.rows is not None:
             return path in self.rows
@@ -83,26 +83,26 @@ class Windows:
 
 
 def _form(value: object) -> Form:
-    if value == shellwatch.CLEAN:
+    if value == CLEAN:
         return None
     if isinstance(value, list) and len(value) == 2:
         oid, mode = value
         return (oid if isinstance(oid, str) else None, mode if isinstance(mode, str) else None)
-    return (shellwatch.UNKNOWN, None)
+    return (UNKNOWN, None)
 
 
 def _path(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-def _rows(value: object) -> dict[bytes, Row] | None:
+def _rows(value: object) -> dict[bytes, ChangedPath] | None:
     if not isinstance(value, list):
         return None
     out = {}
     for row in value:
         if isinstance(row, list) and len(row) == 4 and isinstance(row[0], str):
             base = row[3] if isinstance(row[3], str) else None
-            out[_path(row[0])] = Row(_form(row[1]), _form(row[2]), base)
+            out[_path(row[0])] = ChangedPath(_form(row[1]), _form(row[2]), base)
     return out
 
 
@@ -147,6 +147,8 @@ def read(layout: Layout) -> list[Window]:
 
 
 def _look_at_running(layout: Layout, window: Window) -> None:
+    from gitralph.hook import shellwatch
+
     kept = shellwatch.load(layout.shell_call(window.session, window.call or window.tool or ""))
     picture = shellwatch.picture_of(kept) if kept is not None else None
     if picture is None:

@@ -10,11 +10,12 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from gitralph.base import files, jsonline
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
-from gitralph.hook import journal
+from gitralph.hook import journal, sessionfile
+from gitralph.hook import names as session_naming
 from gitralph.hook.journal import Journal
 from gitralph.journal import consumption, manifests, pending
 
@@ -22,9 +23,13 @@ from gitralph.journal import consumption, manifests, pending
 CALL_AGE = 24 * 3600.0
 # No write of ours takes an hour; the name of a younger file may be a running process's.
 LEFT_AGE = 3600.0
+# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
+# A hook holds a journal's lock for milliseconds; gc rather skips a journal than keeps anybody waiting.
 _WAIT = 2.0
+# A text set aside keeps its id in its name, so that the next run can put it back after a kill.
 _ASIDE = ".gc"
+# By pattern, not by parsing: a damaged line still names the texts it needs, and none of them may go.
 _TEXT_ID = re.compile(rb'"(?:before|after)":"([0-9a-f]{40})"')
 
 
@@ -76,8 +81,12 @@ def names(folder: str, suffix: str = "") -> list[str]:
 # --- journals ---
 
 
-def _claimed(lay: Layout) -> set[str]:
-    """Journals of paths that a manifest has lines for which no commit has taken."""
+def claimed(lay: Layout) -> set[str]:
+    """Journals of paths that a manifest has lines for which no commit has taken.
+
+    A manifest line that a hook adds meanwhile comes with a record under the same lock, so looking
+    at manifests beforehand is enough; a claim needs no journal.
+    """
     found: set[str] = set()
     for session in manifests.sessions_here(lay):
         found.update(lay.journal(path) for path in pending.claims(lay, session).fresh)
@@ -103,21 +112,22 @@ def _is_needed(lay: Layout, found: Journal, changed: float, cutoff: float) -> bo
 
 
 def journals(sweep: Sweep, lay: Layout) -> None:
-    """Remove the journals of one worktree in which nothing is pending.
-
-    A manifest line that a hook adds meanwhile comes with a record under the same lock, so looking
-    at manifests beforehand is enough; a claim needs no journal.
-    """
-    claimed = _claimed(lay)
+    """Remove the journals of one worktree in which nothing is pending."""
+    needed = claimed(lay)
     for name in names(lay.edits, ".jsonl"):
         path = f"{lay.edits}/{name}"
-        if path not in claimed:
-            try:
-                _journal(sweep, lay, path)
-            except files.LockTimeoutError:
-                sweep.busy.append(path)
-            except OSError:
-                continue  # not a regular file: nothing of ours
+        if path not in needed:
+            journal_of_nothing(sweep, lay, path)
+
+
+def journal_of_nothing(sweep: Sweep, lay: Layout, path: str) -> None:
+    """Remove one journal that is not :func:`claimed`, if nothing in it is pending."""
+    try:
+        _journal(sweep, lay, path)
+    except files.LockTimeoutError:
+        sweep.busy.append(path)
+    except OSError:
+        pass  # not a regular file, or gone: nothing of ours
 
 
 def _open_existing(path: str) -> int:
@@ -166,13 +176,40 @@ def _drop_folder(sweep: Sweep, folder: str) -> None:
             pass
 
 
+# --- names of sessions ---
+
+
+def session_names(sweep: Sweep, lay: Layout) -> None:
+    """Let go the names whose session has no record any more, or was renamed.
+
+    Not young ones: a hook writes the name before the record that tells it.
+    """
+    for name in session_naming.everyone(lay):
+        session, path = session_naming.holder(lay, name), lay.name(name)
+        records = () if session is None else (lay.record(session), lay.finished_record(session))
+        if session is not None and any(map(os.path.lexists, records)):
+            record = sessionfile.read(lay, session)
+            if record is None or record.get("name") == name:
+                continue
+        if os.lstat(path).st_mtime < sweep.now - LEFT_AGE:
+            sweep.unlink("session", path)
+
+
 # --- what a kill left ---
 
 
 def leftovers(sweep: Sweep, lay: Layout) -> None:
     """Remove files that were being written when their process was killed, once they are an hour old."""
     objects = f"{lay.top}/objects"
-    folders = [lay.top, lay.own, lay.edits, lay.intents, *(f"{objects}/{shard}" for shard in names(objects))]
+    folders = [
+        lay.top,
+        lay.own,
+        lay.finished,
+        lay.edits,
+        lay.intents,
+        lay.names,
+        *(f"{objects}/{shard}" for shard in names(objects)),
+    ]
     for folder in dict.fromkeys(folders):
         for name in names(folder, ".tmp"):
             path = f"{folder}/{name}"

@@ -8,15 +8,18 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from gitralph.base import files
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
 from gitralph.loop.model import Options
 from gitralph.session.session_choice import PUBLISHED
 
 PROMPT = "{prompt}"
+# Linux takes 128 KiB for one argument (MAX_ARG_STRLEN, execve(2)).
+_ARGUMENT = 120 << 10
 # What belongs to the agent that started us, not to the agents that we start.
 _NOT_PASSED_ON = frozenset(
     [
@@ -27,7 +30,7 @@ _NOT_PASSED_ON = frozenset(
 
 
 @dataclass(frozen=True)
-class Command:
+class AgentCommand:
     """A program and its words. The prompt replaces ``{prompt}``, or is its standard input."""
 
     argv: tuple[str, ...]
@@ -36,21 +39,60 @@ class Command:
     def reads_stdin(self) -> bool:
         return not any(PROMPT in word for word in self.argv)
 
-    def words(self, prompt: str) -> list[str]:
-        """The words with the prompt in its place."""
+    def words(self, prompt: str, file: str) -> list[str]:
+        """The words with the prompt in its place; one too long for an argument is left in ``file``."""
+        prompt = prompt.replace("\0", " ")
+        if not self.reads_stdin and len(prompt.encode("utf-8", "surrogateescape")) > _ARGUMENT:
+            files.make_folder(os.path.dirname(file))
+            files.write_whole(file, prompt.encode("utf-8", "surrogateescape"))
+            prompt = (
+                f"{prompt[: _ARGUMENT // 8]}\n...\nThis is only the beginning: read all of it in {file}\n"
+            )
         return [word.replace(PROMPT, prompt) for word in self.argv]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """Words that we give an agent unless its user gives one of ``rivals``, which it would not take beside."""
+
+    words: tuple[str, ...]
+    rivals: tuple[str, ...]
+
+    def yields_to(self, added: list[str]) -> bool:
+        """True where the user has said it otherwise."""
+        names = {word.partition("=")[0] for word in added}
+        return bool(names & set(self.rivals))
+
+
+_ASKS = ("--approval-mode", "--yolo", "-y")
 # ``*`` is where ralph.<agent>.arguments go.
-HEADLESS = {
-    "claude-code": ("claude", "-p", "--permission-mode", "acceptEdits", "*"),
+HEADLESS: dict[str, tuple[str | Setting, ...]] = {
+    "claude-code": (
+        "claude", "-p",
+        # each event as it happens, and at the end which tools were refused; it wants --verbose (2.1.330)
+        Setting(("--output-format", "stream-json", "--verbose"), ("--output-format",)),
+        Setting(
+            ("--permission-mode", "acceptEdits"), ("--permission-mode", "--dangerously-skip-permissions")
+        ),
+        "*",
+    ),
     "pi": ("pi", "-p", "*", PROMPT),
-    "codex": ("codex", "exec", "--sandbox", "workspace-write", "--skip-git-repo-check", "*", "-"),
-    "gemini": ("gemini", "--approval-mode", "auto_edit", "*", "-p", PROMPT),
+    "codex": (
+        "codex", "exec",
+        Setting(
+            ("--sandbox", "workspace-write"),
+            ("--sandbox", "-s", "--full-auto", "--yolo", "--dangerously-bypass-approvals-and-sandbox"),
+        ),
+        Setting(("--skip-git-repo-check",), ("--skip-git-repo-check",)), "*", "-",
+    ),
+    "gemini": ("gemini", Setting(("--approval-mode", "auto_edit"), _ASKS), "*", "-p", PROMPT),
     "opencode": ("opencode", "run", "*", PROMPT),
-    "qwen": ("qwen", "--approval-mode", "auto-edit", "*", PROMPT),
-    "copilot": ("copilot", "-p", PROMPT, "--allow-tool", "write", "*"),
-}
+    "qwen": ("qwen", Setting(("--approval-mode", "auto-edit"), _ASKS), "*", PROMPT),
+    "copilot": (
+        "copilot", "-p", PROMPT,
+        Setting(("--allow-tool", "write"), ("--allow-all-tools", "--yolo", "--allow-all")), "*",
+    ),
+}  # fmt: skip
 
 
 def _known(agent: str, config: Config) -> tuple[str, ...]:
@@ -62,11 +104,16 @@ def _known(agent: str, config: Config) -> tuple[str, ...]:
         added = shlex.split(more)
     except ValueError as error:
         raise Fatal(f"bad value for 'ralph.{agent}.arguments': {error}") from None
-    words = [word for part in rest for word in (added if part == "*" else [part])]
-    return (config.get(f"ralph.{agent}.command") or program, *words)
+    words: list[str] = []
+    for part in rest:
+        if isinstance(part, Setting):
+            words += [] if part.yields_to(added) else part.words
+        else:
+            words += added if part == "*" else [part]
+    return (config.get(f"ralph.{agent}.command") or str(program), *words)
 
 
-def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd: str) -> Command:
+def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd: str) -> AgentCommand:
     """The command of every task. Raises UsageError or Fatal when there is none that can be started."""
     argv = options.command
     if options.agent is not None:
@@ -79,7 +126,7 @@ def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd
             "git ralph run <plan.md> --agent claude-code",
             "git ralph run <plan.md> -- <command>",
         )
-    return Command((_program(argv[0], environ, cwd, options.agent), *argv[1:]))
+    return AgentCommand((_program(argv[0], environ, cwd, options.agent), *argv[1:]))
 
 
 def _program(name: str, environ: Mapping[str, str], cwd: str, agent: str | None) -> str:
@@ -87,7 +134,7 @@ def _program(name: str, environ: Mapping[str, str], cwd: str, agent: str | None)
     path = environ.get("PATH", os.defpath)
     found = os.path.join(cwd, name) if "/" in name else shutil.which(name, path=path)
     if found is None or not os.access(found, os.X_OK) or os.path.isdir(found):
-        hints = [f"git config ralph.{agent}.command <program> names another"] if agent else []
+        hints = [f"git config ralph.{agent}.command <program>  # names another"] if agent else []
         raise Fatal(f"'{name}' is not a program on PATH", *hints)
     return os.path.abspath(found)
 

@@ -9,6 +9,10 @@ from gitralph.loop.model import Job, job_of
 from gitralph.query import events as emitting
 
 
+def _is_key(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and type(value[1]) is int
+
+
 class Ledger:
     """One run's record and its jobs. Safe for threads."""
 
@@ -17,6 +21,12 @@ class Ledger:
         self.record = record
         self.jobs = [job for kept in record["tasks"] if isinstance(kept, dict) and (job := job_of(kept))]
         self.seen = {text for text in record.get("seen") or () if isinstance(text, str)}
+        # what was ticked under another name than the task had when it began
+        self.ticked: set[tuple[str, int]] = {
+            (one[0], one[1]) for one in record.get("ticked") or () if _is_key(one)
+        }
+        self.open = {(one[0], one[1]) for one in record.get("open") or () if _is_key(one)}
+        self.begun = {(one[0], one[1]) for one in record.get("begun") or () if _is_key(one)}
         self._lock = threading.Lock()
 
     @property
@@ -32,6 +42,9 @@ class Ledger:
         """Put everything on disk."""
         with self._lock:
             self.record["seen"] = sorted(self.seen)
+            self.record["ticked"] = sorted(self.ticked)
+            self.record["begun"] = sorted(self.begun)
+            self.record["open"] = sorted(self.open)
             self.record["tasks"] = [job.document() for job in self.jobs]
             runs.save(self.ctx.layout, self.record)
 

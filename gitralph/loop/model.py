@@ -2,19 +2,23 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from gitralph.base.dataclass import asdict, dataclass, field
 from gitralph.base.ids import is_valid
 
 AGENT, VERIFY, COMMIT, MERGE, TICK, END = "agent", "verify", "commit", "merge", "tick", "end"
 COMMITTED, NO_OP, FAILED, ENTANGLED = "committed", "no-op", "failed", "entangled"
+BLOCKED, SKIPPED = "blocked", "skipped"
 LANDED = frozenset([COMMITTED, NO_OP])
 
 
 @dataclass(frozen=True)
 class Options:
-    """One ``git ralph run`` as the user asked for it. ``plan`` None with a ``prompt`` is one task."""
+    """One ``git ralph run`` as the user asked for it. ``plan`` None with a ``prompt`` is one task.
+
+    Times are in seconds. ``prove`` None: checks run on the commit's own tree where tasks share a directory.
+    """
 
     plan: str | None = None
     prompt: str | None = None
@@ -28,10 +32,23 @@ class Options:
     verify: tuple[str, ...] = ()
     promise: str | None = None
     include_entangled: bool = False
+    prove: bool | None = None
+    subject: str | None = None
+    max_time: float | None = None
+    task_timeout: float | None = None
+    check_timeout: float | None = None
+    require_change: bool = False
+    keep_going: bool = False
+    from_task: str | None = None
+
+    @property
+    def proves(self) -> bool:
+        """True where each check runs on the commit's own tree."""
+        return self.prove if self.prove is not None else self.jobs > 1 and not self.worktree
 
     def kept(self) -> dict[str, Any]:
         """What the run's record keeps, so that ``--resume`` needs no option again."""
-        return {key: value for key, value in asdict(self).items() if key != "plan"}
+        return {key: value for key, value in asdict(self).items() if key not in ("plan", "from_task")}
 
 
 @dataclass
@@ -61,7 +78,18 @@ class Job:
     seconds: float = 0.0
     title: str | None = None
     notes: list[str] = field(default_factory=list)
-    dirt: list[str] | None = None
+    head: str | None = None
+    """What HEAD was when the task began."""
+    said: str = ""
+    """The agent's last words."""
+    denied: list[str] = field(default_factory=list)
+    """Tools that the agent was refused in its last call."""
+    unlanded: list[str] = field(default_factory=list)
+    """Paths that it changed and that are in no commit."""
+    spent: float = 0.0
+    """Seconds that its agent has worked."""
+    claimed: bool = False
+    """The run itself claimed its bead in the fleet, and so may give it back."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -70,11 +98,6 @@ class Job:
     @property
     def name(self) -> str:
         return f"Task {self.number}/{self.total}"
-
-    @property
-    def subject(self) -> str:
-        """The subject of its commit."""
-        return f"{self.name}: {self.text}"
 
     def document(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,12 +1,12 @@
 """``git ralph run --dry-run``: the tasks, their environment and commands; changes nothing at all."""
 
 import shlex
-from dataclasses import dataclass
 
 from gitralph import checklist as plans
 from gitralph import tracker
+from gitralph.base.dataclass import dataclass
 from gitralph.context import Context
-from gitralph.loop import launch
+from gitralph.loop import launch, skips
 from gitralph.loop.model import Options
 
 _NEW = "(new)"
@@ -41,7 +41,8 @@ def tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
         return [Planned(f"Task 1/1: {options.prompt or options.bead}", env, words)]
     name = plans.relative(ctx, options.plan)
     found = plans.tasks_of(options.plan)
-    open_tasks = [task for task in found if not task.done][: options.max_tasks]
+    first = skips.named(found, options.from_task).number if options.from_task is not None else 1
+    open_tasks = [task for task in found if not task.done and task.number >= first][: options.max_tasks]
     return [
         Planned(
             f"Task {task.number}/{len(found)}: {task.text}",
@@ -49,6 +50,12 @@ def tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
         )
         for task in open_tasks
     ]  # fmt: skip
+
+
+def document(found: list[Planned]) -> dict[str, object]:
+    """The preview as ``--json`` prints it."""
+    rows = [{"task": one.name, "env": one.env, "commands": one.commands} for one in found]
+    return {"run": None, "outcome": "dry-run", "tasks": rows}
 
 
 def lines(found: list[Planned]) -> list[str]:

@@ -1,9 +1,10 @@
 """Tells a task that was reworded while it was worked on from one that was taken out; pure.
 
-No likeness of texts counts, only place: what stands where the task stood, between the same two
-neighbours, and was not in the plan before.
+Place counts first: what stands where the task stood, between the same two neighbours, and was not in the
+plan before. But an agent may put another task there, so the two must share words as well.
 """
 
+import re
 from collections.abc import Container, Sequence
 
 from gitralph.checklist import Task
@@ -26,4 +27,14 @@ def successor(tasks: Sequence[Task], job: Job, seen: Container[str]) -> tuple[st
         for task in tasks
         if not task.done and task.text not in seen and neighbours(tasks, task.key) == (job.before, job.after)
     ]
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(found) == 1 and _shares_words(found[0][0], job.text) else None
+
+
+def _shares_words(one: str, other: str) -> bool:
+    """True where half of the shorter text's words are in the other."""
+    words, rest = sorted((set(_words(one)), set(_words(other))), key=len)
+    return not words or 2 * len(words & rest) >= len(words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

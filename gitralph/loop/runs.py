@@ -1,10 +1,10 @@
 """``git ralph run start|resume|list|end``: a run without the loop, and what all runs came to."""
 
 import os
-from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph.base import files, process
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.layout import Layout
 from gitralph.commit import pending_paths
@@ -18,6 +18,7 @@ from gitralph.query import events as emitting
 
 ENDS = frozenset(["loop.terminate"])
 _NEWS_LIMIT = 200
+# Finished runs that gc leaves; a record is a few KB, its output may be 32 MiB a task.
 _KEEP = 50
 
 

@@ -4,23 +4,25 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
 
 from gitralph import checklist as plans
-from gitralph.base import locks, process
-from gitralph.base.errors import Busy, Fatal, Refused, UsageError
+from gitralph.base import gitdir, locks, process
+from gitralph.base.dataclass import dataclass, fields, replace
+from gitralph.base.errors import Busy, Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
+from gitralph.children import Children
+from gitralph.commit import pending_paths
 from gitralph.commit.commit import refuse_operation
 from gitralph.context import Context
 from gitralph.journal import run as runs
-from gitralph.loop import launch, summary
+from gitralph.loop import boxes, claims, earlier, launch, preflight, skips, subject, summary
 from gitralph.loop import runs as running
-from gitralph.loop.child import Children
+from gitralph.loop.crew import Crew
 from gitralph.loop.ledger import Ledger
-from gitralph.loop.model import Options, Say, Summary, View
+from gitralph.loop.model import Job, Options, Say, Summary, View
 from gitralph.loop.queue import Queue
 from gitralph.loop.schedule import Schedule, mark_end
-from gitralph.loop.work import Worker
+from gitralph.loop.work import InterruptedLoop, Worker
 
 _OVER = frozenset(["done", "ended"])
 _NEWS = 20
@@ -82,10 +84,29 @@ def resumed(ctx: Context, options: Options) -> Prepared:
     return Prepared(replace(kept, **given), record)
 
 
+_NUMBERS = frozenset(["max_time", "task_timeout", "check_timeout"])
+_COUNTS = frozenset(["max_iterations", "max_tasks"])
+
+
 def _options(kept: dict[str, object]) -> Options:
+    """The options of a run's record. Raises Fatal where no run of ours has written them."""
     known = {f.name for f in fields(Options)}
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in kept.items() if key in known}
+    empty = vars(Options())
+    for key, value in values.items():
+        if value != empty[key] and not _is_option(key, empty[key], value):
+            raise Fatal(f"the record of the run has no sound '{key}'", "git ralph run list")
     return Options(**values)  # type: ignore[arg-type]
+
+
+def _is_option(key: str, empty: object, value: object) -> bool:
+    if isinstance(empty, tuple):
+        return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+    if key == "prove" or isinstance(empty, bool):
+        return isinstance(value, bool)
+    if key in _COUNTS or isinstance(empty, int):
+        return type(value) is int
+    return type(value) in (int, float) if key in _NUMBERS else isinstance(value, str)
 
 
 @contextlib.contextmanager
@@ -107,12 +128,37 @@ def _only_one(ctx: Context, options: Options) -> Iterator[None]:
         yield
 
 
-def run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str) -> Summary:
-    """Work through the plan. Raises UsageError, Refused or Fatal before anything is done."""
+def run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew: Crew) -> Summary:
+    """Work through the plan. Raises UsageError, Refused or Fatal before anything is done.
+
+    Raises InterruptedLoop where it was asked to stop and what it was at failed for that reason.
+    """
+    try:
+        return _run(ctx, prepared, say, view, cwd, crew)
+    except (RalphError, OSError) as error:
+        if not crew.asked:
+            raise
+        # A terminal sends its signals to the whole group: the git that we had started died of it.
+        again = summary.again(_typed(prepared.options.plan, cwd))
+        raise InterruptedLoop("interrupted", *([again] if view.run else [])) from error
+
+
+def _typed(plan: str | None, cwd: str) -> str | None:
+    """A plan as somebody in ``cwd`` types it."""
+    return None if plan is None else os.path.relpath(plan, cwd)
+
+
+def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew: Crew) -> Summary:
     options = prepared.options
-    command = launch.command_of(options, ctx.config, ctx.environ, cwd)
+    # What was typed is judged in its order: a plan that is not there before an agent that is not named.
     if options.plan is not None:
-        plans.read(options.plan)
+        tasks = plans.tasks_of(options.plan)
+        if options.from_task is not None:
+            skips.named(tasks, options.from_task)
+    command = launch.command_of(options, ctx.config, ctx.environ, cwd)
+    if options.subject is not None:
+        subject.checked(options.subject)
+    branch = _branch(ctx, prepared)
     if not options.worktree:
         refuse_operation(ctx)  # better now than when the first agent has done its work
     begun = time.monotonic()
@@ -121,13 +167,43 @@ def run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str) -> Sum
         view.run = ledger.run
         children = Children(ctx.layout.tmp)
         name = plans.relative(ctx, options.plan) if options.plan else None
-        worker = Worker(ctx, options, command, ledger, children, say, name, news)
-        schedule = Schedule(worker, Queue(options, ledger, say), view)
+        worker = Worker(ctx, options, command, ledger, children, say, name, news, branch)
+        preflight.look(worker)
+        if options.plan is not None:
+            if prepared.record is None:
+                earlier.take_over(ctx, ledger, options.plan, say)
+            boxes.repair(ledger, options.plan, ledger.open, say)
+        schedule = Schedule(worker, Queue(options, ledger, say), view, crew)
         outcome, code = schedule.run()
+        if options.plan is not None:
+            boxes.repair(ledger, options.plan, ledger.open, say)
         mark_end(ledger, outcome)
-        found = summary.make(ledger, name, outcome, code, time.monotonic() - begun, schedule.hints)
+        hints = [*schedule.hints, *claims.settle(ctx, ledger, say)]
+        found = summary.make(
+            ledger, name, outcome, code, time.monotonic() - begun, hints, ctx.called,
+            _typed(options.plan, cwd), lambda job: _keeps(ctx, job),
+        )  # fmt: skip
         running.write_summary(ctx.layout, ledger.run, summary.markdown(found))
         return found
+
+
+def _keeps(ctx: Context, job: Job) -> bool:
+    """True where a task left something that a commit would find; not looked for in a worktree of its own."""
+    return job.root is not None or bool(pending_paths.counted(pending_paths.of(ctx, job.session)))
+
+
+def _branch(ctx: Context, prepared: Prepared) -> str | None:
+    """The branch of the run, pinned at its start. Raises Refused where HEAD left it since."""
+    now = gitdir.head_branch(ctx.repo.place)
+    if prepared.record is None or "branch" not in prepared.record or prepared.options.worktree:
+        return now
+    was = prepared.record["branch"]
+    if was != now:
+        then = "a detached HEAD" if was is None else str(was).removeprefix("refs/heads/")
+        here = "a detached HEAD" if now is None else now.removeprefix("refs/heads/")
+        hint = [f"git switch {then}"] if was is not None else []
+        raise Refused(f"the run began on '{then}', and HEAD is on '{here}' now", *hint)
+    return now
 
 
 def _open(ctx: Context, prepared: Prepared, say: Say) -> tuple[Ledger, list[str]]:
@@ -136,7 +212,13 @@ def _open(ctx: Context, prepared: Prepared, say: Say) -> tuple[Ledger, list[str]
     if prepared.record is None:
         plan = plans.relative(ctx, options.plan) if options.plan else None
         record = runs.create(
-            ctx.layout, ctx.repo.root, plan=plan, agent=options.agent, process=me, options=options.kept()
+            ctx.layout,
+            ctx.repo.root,
+            plan=plan,
+            agent=options.agent,
+            process=me,
+            options=options.kept(),
+            branch=gitdir.head_branch(ctx.repo.place),
         )
     else:
         record = prepared.record

@@ -1,29 +1,45 @@
 """What a loop came to: a row per task, what to type next, and the same as Markdown; pure."""
 
+import shlex
+from collections.abc import Callable
+
 from gitralph.base.quote import printable
 from gitralph.loop.ledger import Ledger
-from gitralph.loop.model import ENTANGLED, LANDED, Job, Summary
+from gitralph.loop.model import ENTANGLED, FAILED, LANDED, NO_OP, Job, Summary
 
 
 def make(
-    ledger: Ledger, plan: str | None, outcome: str, code: int, seconds: float, hints: list[str]
-) -> Summary:
-    """The summary of a loop that has ended."""
+    ledger: Ledger, plan: str | None, outcome: str, code: int, seconds: float, hints: list[str],
+    called: Callable[[str], str], typed: str | None, keeps: Callable[[Job], bool],
+) -> Summary:  # fmt: skip
+    """The summary of a loop that has ended; ``called`` gives the name of a session.
+
+    ``keeps`` tells whether a task left anything that is not committed. ``plan`` is named from the
+    worktree's root, ``typed`` from where the loop was started.
+    """
     found = Summary(ledger.run, plan, list(ledger.jobs), outcome, code, seconds, hints=list(hints))
     if code:
-        found.hints += _next_steps(found)
+        found.hints += _next_steps(found, called, typed, keeps)
     return found
 
 
-def _next_steps(found: Summary) -> list[str]:
+def _next_steps(
+    found: Summary, called: Callable[[str], str], plan: str | None, keeps: Callable[[Job], bool]
+) -> list[str]:
     open_jobs = [job for job in found.jobs if job.outcome not in LANDED and job.session]
     steps = []
     if any(job.outcome == ENTANGLED for job in open_jobs):
-        steps.append(again(found.plan, "--include-entangled") + " takes the others' edits along")
-    if open_jobs:
-        first = open_jobs[0]
-        steps.append(f"git ralph diff --session {first.session} shows what is kept of '{first.name}'")
-    steps.append(again(found.plan) + " goes on where it stopped")
+        steps.append(again(plan, "--include-entangled") + "  # takes the others' edits along")
+    told = [job for job in open_jobs if job.outcome == FAILED]
+    if told:
+        steps.append(f"git ralph run logs {told[0].number}  # what the agent and the checks printed")
+    kept = [job for job in open_jobs if keeps(job)]
+    if kept:
+        first = kept[0]
+        place = f" -C {_quoted(first.root)}" if first.root else ""
+        shown = f"git{place} ralph diff --session {shlex.quote(called(first.session))}"
+        steps.append(f"{shown}  # shows what is kept of '{first.name}'")
+    steps.append(again(plan) + "  # goes on where it stopped")
     return steps
 
 
@@ -33,8 +49,6 @@ def again(plan: str | None, *more: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    import shlex
-
     return shlex.quote(printable(name))
 
 
@@ -45,19 +59,24 @@ def row(job: Job) -> tuple[str, str, str, str, str]:
     return task, outcome, (job.commit or "-")[:10], str(len(job.files) or "-"), f"{job.seconds:.0f} s"
 
 
+def reason(job: Job) -> str:
+    """Why a task is where it is, in a sentence; empty for one that landed and has nothing to tell."""
+    if job.outcome in LANDED:
+        return ""
+    if job.outcome is None:
+        return "stopped while it was at work"
+    return job.detail.split("\n")[0]
+
+
+def reasons(found: Summary) -> list[str]:
+    """A line for each task that did not land, and for each that changed nothing."""
+    out = [f"{job.name}: {job.outcome or 'open'}: {text}" for job in found.jobs if (text := reason(job))]
+    for job in found.jobs:
+        out += [f"{job.name}: {note}" for note in job.notes if job.outcome == NO_OP and "last words" in note]
+    return out
+
+
 HEAD = ("task", "outcome", "commit", "files", "time")
-
-
-def table(found: Summary, width: int = 48) -> list[str]:
-    """The rows for a screen, columns aligned."""
-    rows = [HEAD, *(row(job) for job in found.jobs)]
-    rows = [(_cut(printable(first), width), *rest) for first, *rest in rows]  # type: ignore[misc]
-    widths = [max(len(one[i]) for one in rows) for i in range(len(HEAD))]
-    return ["  ".join(cell.ljust(widths[i]) for i, cell in enumerate(one)).rstrip() for one in rows]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _cell(text: str) -> str:
@@ -85,5 +104,4 @@ def markdown(found: Summary) -> str:
 
 
 def _notes(job: Job) -> list[str]:
-    detail = [job.detail.split("\n")[0]] if job.detail and job.outcome not in LANDED else []
-    return detail + job.notes
+    return ([reason(job)] if job.outcome is not None and reason(job) else []) + job.notes

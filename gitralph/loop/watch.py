@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gitralph.base import files, gitdir
+from gitralph.base.dataclass import dataclass
 from gitralph.base.layout import Layout, StateError, for_place
 from gitralph.base.quote import shown
 from gitralph.hook import event_log
@@ -12,6 +12,7 @@ from gitralph.journal import events, manifests
 from gitralph.journal.events import Emitted
 from gitralph.loop.model import AGENT, Job, View
 
+# A glance must stay cheap with a long events file: a session silent for so many events shows none.
 _TAIL = 200
 
 

@@ -15,6 +15,7 @@ from gitralph.hook.event import Event
 from gitralph.policy import place, subagents
 from gitralph.policy.reply import Reply, blocked
 
+# What projects write documentation in; ralph.docs.pattern adds more.
 PATTERNS = ("*.md", "*.mdx", "*.markdown", "*.rst")
 
 
@@ -36,12 +37,14 @@ def _judge(path: str, cwd: str, common: str | None, home: str | None, patterns: 
     """What is wrong with a path, None when it may be written."""
     if not path or "\0" in path:
         return "names no file"
+    # The real place decides, or a link named notes.md would lead to a source file.
     full = os.path.realpath(os.path.join(cwd, path))
     found = gitdir.discover(os.path.dirname(_existing(full)))
     if found is None or common is None or found.common_dir != common:
         return "lies outside the repository"
     if home is not None and not full.startswith(home + "/"):
         return f"lies outside '{home}', the worktree this was started from"
+    # By its own name and by what it leads to: either alone could be dressed up.
     for name in (path, full):
         if not _is_documentation(os.path.relpath(os.path.join(cwd, name), found.root), patterns):
             return "is not documentation"

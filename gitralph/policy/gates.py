@@ -45,4 +45,5 @@ def _verify(ctx: Context, record: Bead) -> list[str]:
 def missing(ctx: Context, record: Bead) -> list[str]:
     """What stands against accepting the promise, a sentence each."""
     facts = [one for one in (_commits(ctx, record), _clean(ctx, record)) if one]
+    # The cheap questions first: a check may run for minutes, for a promise that is refused anyway.
     return facts or _verify(ctx, record)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gitralph.base import layout as layouts
 from gitralph.base.errors import RalphError, Refused
 from gitralph.context import Context
+from gitralph.fleet import at_work
 from gitralph.hook.agents import launching
 from gitralph.hook.agents.launching import Launch
 from gitralph.hook.event import Event, owner_of
@@ -12,13 +13,13 @@ from gitralph.journal import bead as beads
 from gitralph.journal.bead import Bead
 from gitralph.policy import place, rules, subagents, wording
 from gitralph.policy.reply import Reply, blocked, rewritten
-from gitralph.policy.rules import BadWishError, Wish
+from gitralph.policy.rules import BadWishError, LaunchWish
 from gitralph.tracker import Item, Tracker
 from gitralph.worktree import add as adding
 from gitralph.worktree import where
 
 
-def _no_bead(wish: Wish) -> Reply:
+def _no_bead(wish: LaunchWish) -> Reply:
     return blocked(
         f"worktree_policy is required ({wish.source}), but the launch names no bead",
         "put 'worktree_policy: required' and 'bead_id: <bead>' at the very start of the prompt",
@@ -37,8 +38,9 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
         return Reply(said=[f"warning: no policy was applied: {error}"])
     try:
         said = rules.stated(launch)
+        # A payload may say so for a launch whose prompt does not: the stricter of the two counts.
         if event.required and said.policy is None:
-            said = Wish("required", said.bead, said.path, source="the payload")
+            said = LaunchWish("required", said.bead, said.path, source="the payload")
     except BadWishError as error:
         return blocked(str(error))
     try:
@@ -48,7 +50,7 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     return _in_repository(agent, ctx, launch, said, owner_of(event, environ), reply)
 
 
-def _unusable(said: Wish, error: RalphError) -> Reply:
+def _unusable(said: LaunchWish, error: RalphError) -> Reply:
     """No repository, or one we must not touch: only who needs a worktree is stopped."""
     if said.policy == "required" or (said.policy == "optional" and (said.bead or said.path)):
         return blocked(f"worktree_policy is {said.policy}: {error.message}", *error.hints)
@@ -56,7 +58,7 @@ def _unusable(said: Wish, error: RalphError) -> Reply:
 
 
 def _in_repository(
-    agent: str, ctx: Context, launch: Launch, said: Wish, session: str | None, reply: Reply
+    agent: str, ctx: Context, launch: Launch, said: LaunchWish, session: str | None, reply: Reply
 ) -> Reply:
     try:
         wish = rules.decide(ctx, launch, session, said)
@@ -73,11 +75,11 @@ def _in_repository(
         return _with_worktree(agent, ctx, launch, wish, bead, session, reply)
     except RalphError as error:
         return blocked(f"no worktree for bead '{bead}': {error.message}", *error.hints)
-    except (beads.DamagedError, layouts.StateError) as error:
+    except (beads.DamagedBeadError, layouts.StateError) as error:
         return blocked(f"no worktree for bead '{bead}': {error}")
 
 
-def _passed(agent: str, ctx: Context, launch: Launch, said: Wish, session: str | None) -> Reply:
+def _passed(agent: str, ctx: Context, launch: Launch, said: LaunchWish, session: str | None) -> Reply:
     """No worktree of its own. One who writes documentation for a worker is sent to the worker's."""
     home = None if said.policy else subagents.expect(ctx.layout, launch, session)
     if home is None:
@@ -106,11 +108,14 @@ def _refuse_locked(ctx: Context, bead: str) -> None:
 
 
 def _with_worktree(
-    agent: str, ctx: Context, launch: Launch, wish: Wish, bead: str, session: str | None, reply: Reply
+    agent: str, ctx: Context, launch: Launch, wish: LaunchWish, bead: str, session: str | None, reply: Reply
 ) -> Reply:
+    # git's own lock says that somebody wants nobody in there; `add` would hand it out.
     _refuse_locked(ctx, bead)
     was = where.record_of(ctx.layout, bead)
+    # Asked before `add`, which makes any bead active.
     running = was is not None and was.active
+    at_work.note(ctx, bead)
     found = adding.add(ctx, bead, wish.base, session, wish.take_over)
     if found.ran is not None:
         error = adding.failure(found.ran)
@@ -129,7 +134,7 @@ def _with_worktree(
     return reply
 
 
-def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: Item, fresh: bool) -> Bead:
+def _note(ctx: Context, launch: Launch, wish: LaunchWish, bead: str, known: Item, fresh: bool) -> Bead:
     """The loop's terms: the launch's, else the bead's own, else the defaults; a second launch counts on."""
     with beads.hold(ctx.layout, bead):
         record = where.record_of(ctx.layout, bead) or Bead(bead)
@@ -141,6 +146,7 @@ def _note(ctx: Context, launch: Launch, wish: Wish, bead: str, known: Item, fres
             promise = promise or beads.DEFAULT_PROMISE
         record.max_iterations = record.max_iterations if limit is None else limit
         record.completion_promise = promise or record.completion_promise
+        # Who works on it is known only when it first records or stops: till then its type stands for it.
         record.blocks, record.agent_id, record.agent_type = 0, None, launch.agent_type
         record.prompt = launch.prompt if launch.prompt is not None else record.prompt
         record.title = known.title or record.title

@@ -17,6 +17,7 @@ def folders(event: Event, environ: Mapping[str, str]) -> list[str]:
         named.append(os.getcwd())
     except FileNotFoundError:
         pass
+    # Names from a payload and the environment: absolute, without NUL, a folder that is there.
     usable = [name for name in named if name and name[0] == "/" and "\0" not in name and os.path.isdir(name)]
     return list(dict.fromkeys(os.path.realpath(name) for name in usable))
 
@@ -39,6 +40,7 @@ def layouts_of(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layo
         place = gitdir.discover(folder)
         if place is None:
             continue
+        # Beads lie at the top, so the main worktree's view serves for each; nothing is made here.
         lay = Layout(layout.state_folder(place), layout.MAIN)
         if os.path.isdir(lay.beads) and lay.top not in [one.top for _, one in found]:
             found.append((folder, lay))

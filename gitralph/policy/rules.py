@@ -1,9 +1,9 @@
 """Which policy a launch has: by its fields, a header, a spawn record, configuration. Never by prose."""
 
 import os
-from dataclasses import dataclass, field, replace
 
 from gitralph.base import ids, lost_worktree
+from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.context import Context
 from gitralph.hook.agents.launching import Launch
 from gitralph.worktree import spawn
@@ -21,7 +21,7 @@ class BadWishError(Exception):
 
 
 @dataclass(frozen=True)
-class Wish:
+class LaunchWish:
     """What a launch asks for. ``source`` says which rule decided, for people."""
 
     policy: str | None = None
@@ -42,6 +42,8 @@ def header(prompt: str | None) -> dict[str, object]:
     A line that is not one of our keys ends it, and a prompt that starts with anything else has none.
     """
     lines = (prompt or "").split("\n")
+    # Front matter as in Markdown files, or bare lines; the first other line ends it, so that prose below
+    # that looks like a key decides nothing.
     fenced = lines[0].strip() == "---"
     found: dict[str, object] = {}
     for line in lines[1:] if fenced else lines:
@@ -68,13 +70,13 @@ def _shown(value: object) -> str:
     return "null" if value is None else repr(value)[:60]
 
 
-def wish_of(fields: dict[str, object], source: str) -> Wish:
+def wish_of(fields: dict[str, object], source: str) -> LaunchWish:
     """Read a launch's fields. Raises BadWishError."""
     policy = fields.get("worktree_policy")
     if "worktree_policy" in fields and policy not in POLICIES:
         raise BadWishError(f"worktree_policy is {_shown(policy)}; it is one of {', '.join(POLICIES)}")
     if policy == "none":
-        return Wish("none", source=source)
+        return LaunchWish("none", source=source)
     bead = _text(fields, "bead_id")
     if bead is not None and not ids.is_bead(bead):
         raise BadWishError(f"bead_id '{bead[:60]}' is not a bead id: {ids.BEAD_RULE}")
@@ -82,14 +84,14 @@ def wish_of(fields: dict[str, object], source: str) -> Wish:
     if limit is not None and (type(limit) is not int or limit < 0):
         raise BadWishError(f"max_iterations is {_shown(limit)}, not a count")
     mode = _text(fields, "spawn_mode")
-    return Wish(
+    return LaunchWish(
         policy if isinstance(policy, str) else None, bead, _text(fields, "worktree_path"),
         mode == "restart", limit if isinstance(limit, int) else None, _text(fields, "completion_promise"),
         _text(fields, "base"), fields.get("take_over") in (True, "true"), source,
     )  # fmt: skip
 
 
-def _over(upper: Wish, lower: Wish) -> Wish:
+def _over(upper: LaunchWish, lower: LaunchWish) -> LaunchWish:
     """Two wishes as one: what ``upper`` leaves open comes from ``lower``."""
     return replace(
         upper,
@@ -105,27 +107,27 @@ def _over(upper: Wish, lower: Wish) -> Wish:
     )
 
 
-def _spawned(ctx: Context, launch: Launch, session: str | None) -> Wish:
+def _spawned(ctx: Context, launch: Launch, session: str | None) -> LaunchWish:
     found = spawn.take(ctx.layout, launch.agent_type, session)
     if found is None:
-        return Wish()
-    return Wish(
+        return LaunchWish()
+    return LaunchWish(
         found.policy, found.bead, None, found.spawn_mode == "restart", found.max_iterations,
         found.completion_promise, source="a spawn record",
     )  # fmt: skip
 
 
-def _configured(ctx: Context, launch: Launch) -> Wish:
+def _configured(ctx: Context, launch: Launch) -> LaunchWish:
     if launch.agent_type is None:
-        return Wish()
+        return LaunchWish()
     key = f"ralph.policy.{launch.agent_type.lower()}"
     value = ctx.config.get(key)
     if value is None:
-        return Wish()
+        return LaunchWish()
     return wish_of({"worktree_policy": value}, f"'{key}'")
 
 
-def stated(launch: Launch) -> Wish:
+def stated(launch: Launch) -> LaunchWish:
     """What the launch itself says, in fields or header. Raises BadWishError."""
     given = wish_of(launch.fields, "the tool's input")
     if given.policy == "none":
@@ -133,7 +135,7 @@ def stated(launch: Launch) -> Wish:
     return _over(given, wish_of(header(launch.prompt), "the prompt's header"))
 
 
-def decide(ctx: Context, launch: Launch, session: str | None, said: Wish) -> Wish:
+def decide(ctx: Context, launch: Launch, session: str | None, said: LaunchWish) -> LaunchWish:
     """The whole wish: what the launch says, then a spawn record, then configuration. Raises BadWishError."""
     if said.policy == "none":
         return said
@@ -142,7 +144,7 @@ def decide(ctx: Context, launch: Launch, session: str | None, said: Wish) -> Wis
     return said if said.policy else _over(said, _configured(ctx, launch))
 
 
-def bead_of(wish: Wish, root: str) -> str | None:
+def bead_of(wish: LaunchWish, root: str) -> str | None:
     """The bead a wish means, from its id or its path. Raises BadWishError where the two do not fit."""
     if wish.path is None:
         return wish.bead

@@ -13,7 +13,7 @@ from gitralph.hook import event_log
 from gitralph.hook.agents.launching import plain_type
 from gitralph.hook.event import Event, Stop, owner_of
 from gitralph.journal import bead as beads
-from gitralph.journal.bead import Bead, DamagedError
+from gitralph.journal.bead import Bead, DamagedBeadError
 from gitralph.policy import gates, place, wording
 from gitralph.policy.reply import Reply, again
 from gitralph.tracker import Tracker
@@ -47,7 +47,7 @@ def _last_message(stop: Stop) -> str | None:
 def _active(layout: Layout, session: str | None, reply: Reply) -> list[Bead]:
     found = []
     for one in beads.records(layout):
-        if isinstance(one, DamagedError):
+        if isinstance(one, DamagedBeadError):
             reply.said.append(f"warning: {one}; the loop lets go")
         elif session and one.owner == session and one.active:
             found.append(one)
@@ -77,6 +77,7 @@ def _answer(agent: str, ctx: Context, record: Bead, stop: Stop, reply: Reply) ->
         missing = gates.missing(ctx, record) if promised else []
     except RalphError as error:
         missing = [error.message]
+    # The checks took their time without the lock: whoever took the bead over meanwhile decides.
     with beads.hold(ctx.layout, record.bead):
         now = beads.read(ctx.layout, record.bead)
         if now is None or not now.active or now.owner != record.owner:

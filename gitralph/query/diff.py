@@ -1,25 +1,89 @@
-"""``git ralph diff``: the patch that commit would record, from a quarantine."""
+"""``git ralph diff``: the patch that commit would record, and what nobody recorded; from a quarantine."""
 
-from gitralph.commit import commit
+from collections.abc import Callable, Iterable, Sequence
+
+from gitralph.base.dataclass import replace
+from gitralph.commit import commit, plan
 from gitralph.commit.commit import Request, Result
-from gitralph.context import Context
+from gitralph.commit.decision import Left
+from gitralph.commit.inputs import Wishes
+from gitralph.context import Context, without_programs
+from gitralph.git import uncommitted
+from gitralph.git.blobs import Workbench, blobs_for
+from gitralph.git.config import Config
+from gitralph.git.snapshot import LeadsOutError, Worktree
+from gitralph.git.trees import EMPTY_TREE, Entry, TreeBuilder, TreeReader, write_trees
+from gitralph.journal import manifests
 
-_EMPTY_TREE = b"4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+Match = Callable[[Iterable[bytes]], list[bytes]]
 
 
-def render(ctx: Context, request: Request, *, stat: bool, color: bool) -> tuple[Result, bytes]:
+def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple[Result, bytes]:
     """What would be committed and what stays out; refused paths are left out of the patch.
 
-    The patch is what ``git diff`` shows between HEAD and the commit, without textconv or helpers.
+    The patch is what ``git diff`` with ``options`` shows between HEAD and the commit, without textconv or
+    helpers.
     """
     result, made, bench = commit.preview(ctx, request)
     try:
-        old = made.base.root or _EMPTY_TREE
-        if made.base.root is None:
-            bench.git.try_run("hash-object", "-t", "tree", "-w", "/dev/null")
-        words = ["diff", "--no-ext-diff", "--no-textconv"]
-        words += [f"--color={'always' if color else 'never'}"]
-        words += ["--stat"] if stat else []
-        return result, bench.git.at(ctx.repo.root).run(*words, old, made.tree)
+        return result, _diff(ctx, bench, made.base.root, made.tree, options)
     finally:
         bench.remove()
+
+
+def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -> tuple[list[Left], bytes]:
+    """The patch from HEAD with every session's edits to the files as they stand: what nobody recorded.
+
+    With it the paths where that cannot be told.
+    """
+    ctx = without_programs(ctx)
+    strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
+    bench = plan.open_bench(ctx, quarantine=True)
+    try:
+        names = manifests.sessions_here(ctx.layout)
+        made = plan.build(strict, bench, "", Wishes(), None, family=names)
+        dirty = uncommitted.dirty_paths(ctx.repo, ctx.config)
+        untold = {left.path for left in made.refusals}
+        paths = [path for path in (match(dirty) if match else dirty) if path not in untold]
+        recorded = {path: made.entries[path] for path in paths if path in made.entries}
+        now = _now(ctx, bench, made.base, paths)
+        text = _diff(
+            ctx, bench, _tree(ctx, bench, made.base, recorded), _tree(ctx, bench, made.base, now), options
+        )
+        return [left for left in made.refusals if left.path in set(dirty)], text
+    finally:
+        bench.remove()
+        ctx.repo.close()
+
+
+def _now(ctx: Context, bench: Workbench, base: TreeReader, paths: list[bytes]) -> dict[bytes, Entry | None]:
+    """The entries that the files would have."""
+    contents = {}
+    with Worktree(ctx.repo.root) as worktree:
+        for path in paths:
+            try:
+                contents[path] = worktree.read(path)
+            except LeadsOutError:
+                continue
+        made = blobs_for(bench, "files", contents, base, worktree)
+    return {path: made.get(path) for path in contents}
+
+
+def _tree(
+    ctx: Context, bench: Workbench, base: TreeReader, entries: dict[bytes, Entry | None]
+) -> bytes | None:
+    builder = TreeBuilder(base)
+    if not entries:
+        return base.root
+    root = builder.build(entries)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)
+    return root
+
+
+def _diff(
+    ctx: Context, bench: Workbench, old: bytes | None, new: bytes | None, options: Sequence[str]
+) -> bytes:
+    if old is None:
+        bench.git.try_run("hash-object", "-t", "tree", "-w", "/dev/null")
+    words = ["diff", "--no-ext-diff", "--no-textconv", *options]
+    return bench.git.at(ctx.repo.root).run(*words, old or EMPTY_TREE, new or EMPTY_TREE)

@@ -5,10 +5,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from gitralph.base import jsonline, locks
+from gitralph.base.dataclass import dataclass
 from gitralph.base.layout import MAIN, Layout
 from gitralph.context import Context, open_context
 from gitralph.hook import event_log
@@ -18,6 +18,7 @@ from gitralph.journal import events
 from gitralph.journal.events import Bad as Bad
 from gitralph.journal.events import Emitted as Emitted
 from gitralph.journal.events import EventLine as EventLine
+from gitralph.journal.events import Passed
 from gitralph.query import cursor
 
 _PAUSE = 0.2
@@ -30,6 +31,25 @@ class Wanted:
 
     topic: str | None = None
     last: int | None = None
+    strict: bool = False
+
+    @property
+    def needle(self) -> bytes | None:
+        """What every line of the topic says; None where every line is to be read.
+
+        Letters that JSON may write in two ways besides ``\\u`` are no part of it, nor is a pattern's sign.
+        """
+        if self.topic is None or self.strict:
+            return None
+        pieces = [""]
+        for letter in self.topic:
+            if letter.isascii() and (letter.isalnum() or letter in "._:- "):
+                pieces[-1] += letter
+            elif "*" in self.topic and letter == "[":
+                return None  # a set of letters: what is in it stands for one of them
+            else:
+                pieces.append("")
+        return max(pieces, key=len).encode() or None
 
     def matches(self, row: EventLine) -> bool:
         """True for an event of the topic. Lines that are no events always pass, to be reported."""
@@ -101,9 +121,9 @@ class Reader:
             return
         if self.at > os.fstat(self._fd).st_size:
             self.at = 0  # replaced by a shorter file: everything in it is new
-        for row in events.scan(self._fd, self.at):
+        for row in events.sieve(self._fd, self.at, self.wanted.needle):
             self.at = row.end
-            if self.wanted.matches(row):
+            if not isinstance(row, Passed) and self.wanted.matches(row):
                 yield row
 
     def rows(self, from_end: bool) -> Iterator[EventLine]:
@@ -118,11 +138,11 @@ class Reader:
         found: list[EventLine] = []
         self.at = 0
         left = count
-        for row in events.scan_back(fd):
+        for row in events.sieve_back(fd, self.wanted.needle):
             self.at = max(self.at, row.end)
             if not left:
                 break
-            if self.wanted.matches(row):
+            if not isinstance(row, Passed) and self.wanted.matches(row):
                 found.append(row)
                 left -= isinstance(row, Emitted)
         return found[::-1]

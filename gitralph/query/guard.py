@@ -5,8 +5,8 @@ Judged by the index that git hands its hooks, which is a temporary one under ``c
 
 import os
 import re
-from dataclasses import dataclass
 
+from gitralph.base.dataclass import dataclass
 from gitralph.commit import commit
 from gitralph.commit.commit import Request
 from gitralph.commit.request import Draft
@@ -14,15 +14,17 @@ from gitralph.context import Context
 from gitralph.git import listing, refs
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
-from gitralph.journal import manifests, pending
-from gitralph.session import sessions
+from gitralph.journal import manifests, pending, sessions
 
-WARN, REFUSE, OFF = "warn", "refuse", "off"
+WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
+MODES = (WARN, REFUSE, NARROW, OFF)
+BYPASS = "or take them all the same: git commit --no-verify"
+# A hunk's header in unified form; a count that is left out is 1 (diff(1)).
 _HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
 @dataclass(frozen=True)
-class Taken:
+class GuardedPath:
     """One path of one session that would be committed with it; ``lines`` None when all of it is meant."""
 
     path: bytes
@@ -40,12 +42,15 @@ class _Hunk:
 
 
 def mode(ctx: Context) -> str:
-    """What to do about it: ``ralph.guard``."""
-    return ctx.config.choice("ralph.guard", WARN, REFUSE, OFF)
+    """What to do about it: ``RALPH_GUARD`` where it names a way, else ``ralph.guard``."""
+    said = ctx.environ.get("RALPH_GUARD", "")
+    if said in MODES:
+        return said
+    return ctx.config.choice("ralph.guard", *MODES)
 
 
-def _staged(ctx: Context) -> dict[bytes, Entry | None]:
-    """What the index at hand changes against HEAD."""
+def staged(ctx: Context) -> dict[bytes, Entry | None]:
+    """What the index at hand, which git is about to commit, changes against HEAD."""
     head = refs.read_head(ctx.repo).oid
     git = ctx.git.at(GIT_INDEX_FILE=os.path.abspath(ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index))
     base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
@@ -97,25 +102,25 @@ def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | No
     return sum(max((_common(hunk, other) for other in two), default=0) for hunk in one)
 
 
-def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[Taken]:
+def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[GuardedPath]:
     out = []
     for path, entry in made.entries.items():
         if path in staged:
             lines = _lines(git, made.base.lookup_safe(path), entry, staged[path])
-            out += [] if lines == 0 else [Taken(path, session, lines)]
+            out += [] if lines == 0 else [GuardedPath(path, session, lines)]
     # what cannot be told apart is in the commit when anything of the path is
     unclear = {left.path for left in made.left if left.refuses and left.path in staged}
-    return out + [Taken(path, session, None) for path in sorted(unclear - set(made.entries))]
+    return out + [GuardedPath(path, session, None) for path in sorted(unclear - set(made.entries))]
 
 
-def judge(ctx: Context, own: str | None) -> list[Taken]:
+def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
     """Everything of other live sessions that a commit of the index at hand would take."""
-    staged = _staged(ctx)
-    out: list[Taken] = []
-    for session in _others(ctx, sorted(staged), own):
-        _, made, bench = commit.preview(ctx, Request(session, match=lambda _all: list(staged)))
+    found = staged(ctx)
+    out: list[GuardedPath] = []
+    for session in _others(ctx, sorted(found), own):
+        _, made, bench = commit.preview(ctx, Request(session, match=lambda _all: list(found)))
         try:
-            out += _taken(bench.git, made, staged, session)
+            out += _taken(bench.git, made, found, session)
         finally:
             bench.remove()
     return sorted(out, key=lambda one: (one.path, one.session))

@@ -1,28 +1,36 @@
-"""``git ralph status``: whose is every uncommitted path."""
+"""``git ralph status``: whose is every uncommitted path, and what a commit of each would make of it."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 
-from gitralph.commit import decision, pending_paths, provenance
+from gitralph.base.dataclass import dataclass, replace
+from gitralph.commit import decision, pending_paths, plan, provenance
+from gitralph.commit.inputs import Wishes
 from gitralph.commit.pending_paths import Work, Works
-from gitralph.commit.uncommitted import dirty_paths
-from gitralph.context import Context
+from gitralph.context import Context, without_programs
+from gitralph.git import uncommitted
+from gitralph.git.config import Config
+from gitralph.git.listing import Counts
 from gitralph.git.snapshot import LeadsOutError, Worktree
+from gitralph.git.uncommitted import Change, dirty_paths
+from gitralph.hook import sessionfile
 from gitralph.hook.journal import Journal
-from gitralph.journal import manifests, pending
+from gitralph.journal import manifests, pending, sessions
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import Window
 from gitralph.shell import attribution
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
+# The heading of what the loop itself wrote: the ticks in its plan.
+LOOP = "git ralph run"
 
 
 @dataclass(frozen=True)
 class Owned:
     """One uncommitted path, its owner in a word, and the sessions with something pending there.
 
-    ``likely`` are the shell commands that may have made what no session recorded.
+    ``gap``: somebody whom no hook saw has changes there as well. ``likely`` are the shell commands that may
+    have made what no session recorded. ``change`` is file against HEAD; ``works`` what each session has.
     """
 
     path: bytes
@@ -30,6 +38,45 @@ class Owned:
     sessions: tuple[str, ...]
     gap: bool = False
     likely: tuple[Window, ...] = ()
+    change: Change = ("M", (None, None))
+    works: Mapping[str, Work] | None = None
+
+    @property
+    def entangled(self) -> bool:
+        """True where a commit of one of its sessions would be refused now."""
+        return any(work.refuses for work in (self.works or {}).values())
+
+
+@dataclass(frozen=True)
+class PathRow:
+    """A path as one session has it: git's letter, its lines, why a commit would refuse, who else is there.
+
+    ``unrecorded``: so is somebody whom no hook saw.
+    """
+
+    path: bytes
+    letter: str
+    counts: Counts
+    source: bytes | None = None
+    reason: str | None = None
+    others: tuple[str, ...] = ()
+    unrecorded: bool = False
+    likely: tuple[Window, ...] = ()
+
+
+@dataclass(frozen=True)
+class SessionRows:
+    """A session with its rows; without an id those that nobody recorded, or the ticks of a run.
+
+    ``last``: when it recorded something, in seconds since the epoch.
+    """
+
+    session: str | None
+    name: str
+    agent: str | None = None
+    state: str = ""
+    last: float | None = None
+    rows: tuple[PathRow, ...] = ()
 
 
 def _has_gap(worktree: Worktree, state: PathState, works: list[Work]) -> bool:
@@ -56,12 +103,12 @@ def _owner(worktree: Worktree, state: PathState, works: dict[str, Work], family:
     if not works:
         return Owned(path, NOBODY, ())
     # a parent's commit takes its child's edits as well; the edit is named after who recorded it
-    sessions = tuple(sorted(state.owners() or works))
-    gap = _has_gap(worktree, state, [works[name] for name in sessions])
-    mine = set(sessions) <= family
-    if (len(sessions) > 1 and not mine) or gap:
-        return Owned(path, CONTESTED, sessions, gap)
-    return Owned(path, MINE if mine else OTHER, sessions)
+    found = tuple(sorted(state.owners() or works))
+    gap = _has_gap(worktree, state, [works[name] for name in found])
+    mine = set(found) <= family
+    if (len(found) > 1 and not mine) or gap:
+        return Owned(path, CONTESTED, found, gap, works=works)
+    return Owned(path, MINE if mine else OTHER, found, works=works)
 
 
 def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]]) -> dict[bytes, PathState]:
@@ -78,17 +125,39 @@ def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]
     return out
 
 
+def _unexplained(ctx: Context, paths: list[bytes]) -> dict[bytes, bool]:
+    """Whether a file holds more than all sessions together recorded; for those of which that can be told.
+
+    Records alone do not tell what stood in a file before the first of them.
+    """
+    if not paths:
+        return {}
+    ctx = without_programs(ctx)
+    strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
+    bench = plan.open_bench(ctx, quarantine=True)
+    try:
+        made = plan.build(strict, bench, "", Wishes(), paths, family=manifests.sessions_here(ctx.layout))
+    finally:
+        bench.remove()
+        ctx.repo.close()
+    untold = {left.path for left in made.left}
+    known = [path for path in paths if path in made.entries and path not in untold]
+    return {path: made.entries[path] != made.now.get(path) for path in known}
+
+
 def owners(
     ctx: Context,
     session: str | None,
     typed: Sequence[str] = (),
     everybody: dict[str, Works] | None = None,
+    counting: bool = False,
 ) -> list[Owned]:
     """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it.
 
-    ``everybody`` is what commits would find, where the caller has asked already.
+    ``everybody`` is what commits would find, where the caller has asked already; ``counting`` fills in what
+    changed, which costs another git process.
     """
-    paths = dirty_paths(ctx, typed=typed)
+    paths = dirty_paths(ctx.repo, ctx.config, typed=typed)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
     states = _states(ctx, paths, works)
     family = set(pending.family(ctx.layout, session)) if session else set()
@@ -97,5 +166,83 @@ def owners(
             _owner(worktree, states.get(path) or PathState(path, Journal()), works.get(path, {}), family)
             for path in paths
         ]
+    if counting:
+        unexplained = _unexplained(ctx, [row.path for row in rows if len(row.sessions) > 1])
+        rows = [replace(row, gap=unexplained.get(row.path, row.gap)) for row in rows]
     made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
-    return [replace(row, likely=made.get(row.path, ())) for row in rows]
+    changed = uncommitted.changes(ctx.repo, ctx.config, paths, typed) if counting and paths else {}
+    return [
+        replace(row, likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
+    ]
+
+
+# --- by session ---
+
+
+def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[SessionRows]:
+    """The same by session: one's own first, then the others by their names, then what nobody recorded."""
+    family = set(pending.family(ctx.layout, session)) if session else set()
+    rows: dict[str, list[PathRow]] = {}
+    for one in owned:
+        for name in _listed_under(ctx, one):
+            rows.setdefault(name, []).append(_row(one, name))
+    found = [_group(ctx, name, rows[name]) for name in rows]
+    found.sort(key=lambda group: (group.session not in family, by_name(group.name)))
+    rest = _unrecorded(owned)
+    plan = _ticked_plan(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
+    ticked = tuple(row for row in rest if row.path == plan)
+    found += [SessionRows(None, LOOP, rows=ticked)] if ticked else []
+    unknown = tuple(row for row in rest if row.path != plan)
+    return [*found, SessionRows(None, NOBODY, rows=unknown)] if unknown else found
+
+
+def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
+    """The path that holds ticks of the current run and nothing else."""
+    if not paths:
+        return None
+    from gitralph.query import ticks  # where nothing is nobody's, nothing of plans is loaded
+
+    return ticks.of_the_run(ctx, paths)
+
+
+def _listed_under(ctx: Context, one: Owned) -> list[str]:
+    """The sessions whose commit would take or refuse it; not a parent that takes it for its child."""
+    works = one.works or {}
+    return [name for name in one.sessions if name in works] or sorted(works)
+
+
+def _row(one: Owned, session: str) -> PathRow:
+    work = (one.works or {})[session]
+    others = tuple(name for name in one.sessions if name != session)
+    letter, counts = one.change
+    if work.change is not None:
+        letter, counts = work.change, counts if work.counts_of is None else work.counts_of
+    elif others or one.gap:
+        counts = (None, None)  # which of the lines are its own is what cannot be told
+    return PathRow(one.path, letter, counts, work.source, work.reason, others, one.gap)
+
+
+def _unrecorded(owned: Iterable[Owned]) -> list[PathRow]:
+    out = []
+    for one in owned:
+        if one.owner == NOBODY:
+            out.append(PathRow(one.path, *one.change, likely=one.likely))
+        elif one.gap:  # how many of the lines are nobody's the diff tells
+            out.append(PathRow(one.path, one.change[0], (None, None), others=one.sessions, likely=one.likely))
+    return out
+
+
+def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:
+    record = sessionfile.read(ctx.layout, session) or {}
+    gone = {row.source for row in rows if row.source is not None}  # told with the name it has now
+    agent = record.get("agent")
+    return SessionRows(
+        session, ctx.called(session), str(agent) if agent else None, sessions.state_of(ctx.layout, session),
+        sessions.last_event(ctx.layout, session), tuple(row for row in rows if row.path not in gone),
+    )  # fmt: skip
+
+
+def by_name(name: str) -> tuple[str, int, str]:
+    """Sorts ``claude-2`` before ``claude-10``."""
+    stem, _, number = name.rpartition("-")
+    return (stem, int(number), name) if stem and number.isdecimal() and len(number) < 10 else (name, 0, name)

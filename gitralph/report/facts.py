@@ -1,6 +1,6 @@
 """What a report tells, collected in no particular form; data only. Times are seconds since the epoch."""
 
-from dataclasses import dataclass, field
+from gitralph.base.dataclass import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -16,13 +16,14 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Landed:
-    """One commit of a session."""
+class SessionCommit:
+    """One commit of a session; ``fate`` says what became of one that HEAD does not hold."""
 
     time: float
     session: str
     oid: str
     subject: str
+    fate: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,34 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class Lane:
-    """One session: who, what for, and from when to when."""
+    """One session: its id and what people call it, what for, and from when to when."""
 
     session: str
     label: str
     state: str
     begin: float | None
     end: float | None
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its name, the id where it has none."""
+        return self.name or self.session
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """One commit that another member of the fleet published, and how old what we know of it is."""
+
+    time: float
+    session: str
+    agent: str
+    model: str
+    oid: str
+    files: int
+    lines: int
+    writer: str
+    age: str
 
 
 @dataclass
@@ -67,10 +89,11 @@ class Facts:
     made: str
     lanes: list[Lane] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
-    commits: list[Landed] = field(default_factory=list)
+    commits: list[SessionCommit] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     contested: list[tuple[str, str]] = field(default_factory=list)
     tasks: list[TaskRow] = field(default_factory=list)
+    elsewhere: list[Elsewhere] = field(default_factory=list)
     cut: int = 0
 
     def files(self) -> dict[str, dict[str, int]]:
@@ -80,3 +103,7 @@ class Facts:
             row = found.setdefault(edit.path, {})
             row[edit.session] = row.get(edit.session, 0) + 1
         return dict(sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0])))
+
+    def called(self, session: str) -> str:
+        """What people call a session."""
+        return next((lane.called for lane in self.lanes if lane.session == session), session)

@@ -2,23 +2,23 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
-from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.context import Context
 from gitralph.hook import event_log, sessionfile
 from gitralph.hook.sessionfile import seconds
-from gitralph.journal import consumption, events
+from gitralph.journal import events, sessions
 from gitralph.journal import run as runs
 from gitralph.journal.events import Emitted
-from gitralph.query import status
-from gitralph.report.facts import Edit, Facts, Landed, Lane, Refusal, TaskRow
-from gitralph.session import sessions
+from gitralph.query import foreign, status
+from gitralph.query import log as history
+from gitralph.query.lines import age
+from gitralph.query.log import LogWish
+from gitralph.query.whose import Makers
+from gitralph.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
 
 LIMIT = 100_000
-_JOURNAL = 1 << 28
 _FAILED = "task.failed"
 
 
@@ -28,8 +28,11 @@ def gather(ctx: Context, run: str | None) -> Facts:
     wanted = _sessions_of(records) if run else None
     title = f"run {run}" if run else os.path.basename(ctx.repo.root)
     facts = Facts(title, sessionfile.now())
-    _add_edits(ctx, facts, wanted)
-    _add_commits(ctx, facts, wanted)
+    makers, wish = Makers.read(ctx), LogWish(frozenset(wanted) if wanted is not None else None)
+    _add_edits(ctx, facts, makers, wish)
+    _add_commits(ctx, facts, makers, wish)
+    if run is None:
+        _add_elsewhere(ctx, facts)
     for record in records:
         facts.tasks += list(_tasks(record))
         facts.refusals += list(_refusals(ctx.layout, str(record["run"])))
@@ -42,65 +45,32 @@ def _sessions_of(records: list[runs.Record]) -> set[str]:
     return {str(task["session"]) for r in records for task in r["tasks"] if task.get("session")}
 
 
-def _layouts(ctx: Context) -> list[Layout]:
-    """The main worktree's state and that of every linked one."""
-    top = ctx.layout.main()
-    try:
-        linked = sorted(os.listdir(f"{top.top}/worktrees"))
-    except OSError:
-        linked = []
-    return [top, *(Layout(top.top, name) for name in linked)]
+def _add_edits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> None:
+    found = history.edits(ctx, makers, wish)
+    facts.cut = max(0, len(found) - LIMIT)
+    for edit in found[facts.cut :]:
+        record = edit.record
+        facts.edits.append(
+            Edit(edit.time, edit.session, shown(edit.path), record.op, record.tool or "", record.exact)
+        )
 
 
-def _journal_lines(folder: str) -> Iterator[dict[str, Any]]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for name in names:
-        try:
-            data = files.read_bytes(f"{folder}/{name}", _JOURNAL)
-        except OSError:
-            continue
-        for _, _, line in jsonline.lines(data):
-            try:
-                fields = jsonline.object_in(line)
-            except ValueError:
-                continue
-            if "op" in fields:
-                yield fields
+def _add_commits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> None:
+    for one in history.commits(ctx, makers, wish):
+        fate = "" if one.here else f"now {one.became[:8]}" if one.became else "not in HEAD"
+        facts.commits.append(SessionCommit(one.time, one.session, one.oid, one.subject, fate))
 
 
-def _add_edits(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
-    for lay in _layouts(ctx):
-        for fields in _journal_lines(lay.edits):
-            session, when = str(fields.get("session")), seconds(fields.get("ts"))
-            if when is None or (wanted is not None and session not in wanted):
-                continue
-            if len(facts.edits) >= LIMIT:
-                facts.cut += 1
-                continue
-            path = shown(str(fields.get("path")).encode("utf-8", "surrogateescape"))
-            words = (str(fields.get(key) or "") for key in ("op", "tool", "exact"))
-            facts.edits.append(Edit(when, session, path, *words))
-    facts.edits.sort(key=lambda edit: edit.time)
-
-
-def _add_commits(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
-    owner: dict[str, str] = {}
-    for record in sessions.records(ctx.layout):
-        session = str(record["session"])
-        if wanted is None or session in wanted:
-            for fields in consumption.read(ctx.layout, session).commits:
-                if isinstance(fields.get("commit"), str):
-                    owner.setdefault(fields["commit"], session)
-    if not owner:
-        return
-    words = ["log", "--no-walk=unsorted", "--ignore-missing", "--stdin", "--format=%H%x00%ct%x00%s%x00"]
-    said = ctx.git.try_run(*words, stdin="\n".join(owner).encode() + b"\n").stdout
-    parts = [part.strip("\n") for part in said.decode("utf-8", "replace").split("\0")]
-    for oid, when, subject in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
-        facts.commits.append(Landed(float(when), owner.get(oid, ""), oid, subject))
+def _add_elsewhere(ctx: Context, facts: Facts) -> None:
+    """What other members of the fleet published, those of this clone's own sessions left out."""
+    for one in foreign.published(ctx):
+        facts.elsewhere.append(
+            Elsewhere(
+                seconds(one.time) or 0.0, one.session, one.agent or "", one.model or "", one.commit,
+                one.files, one.lines, one.writer, age(one.synced),
+            )
+        )  # fmt: skip
+    facts.elsewhere.sort(key=lambda one: (one.time, one.oid))
 
 
 def _tasks(record: runs.Record) -> Iterator[TaskRow]:
@@ -132,24 +102,27 @@ def _refusals(layout: Layout, run: str) -> Iterator[Refusal]:
 
 def _add_lanes(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
     known = {str(record["session"]): record for record in sessions.records(ctx.layout)}
-    busy = {edit.session for edit in facts.edits}
+    busy = {edit.session for edit in facts.edits} | {one.session for one in facts.commits}
     for session in sorted({*known, *busy}):
         if wanted is not None and session not in wanted:
             continue
         record = known.get(session, {})
-        words = [str(record[key]) for key in ("agent", "plan", "task", "bead") if record.get(key)]
-        facts.lanes.append(
-            Lane(
-                session, " ".join(words), sessions.state_of(ctx.layout, session) if record else "unknown",
-                seconds(record.get("started")), seconds(record.get("ended")),
-            )
-        )  # fmt: skip
-    facts.lanes.sort(key=lambda lane: (lane.begin is None, lane.begin or 0.0, lane.session))
+        said = {"task": "task "}
+        words = [
+            f"{said.get(key, '')}{record[key]}"
+            for key in ("agent", "plan", "task", "bead")
+            if record.get(key)
+        ]
+        state = sessions.said(sessions.state_of(ctx.layout, session)) if record else "elsewhere"
+        begin, end = seconds(record.get("started")), seconds(record.get("ended"))
+        facts.lanes.append(Lane(session, " ".join(words), state, begin, end, ctx.called(session)))
+    first = {one.session: one.time for one in reversed(facts.edits + facts.commits)}  # type: ignore[operator]
+    facts.lanes.sort(key=lambda lane: (lane.begin or first.get(lane.session, float("inf")), lane.session))
 
 
 def _add_contested(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
     for row in status.owners(ctx, None):
         mine = wanted is None or bool(wanted & set(row.sessions))
         if row.owner == status.CONTESTED and mine:
-            who = ", ".join(row.sessions) + (" and somebody unrecorded" if row.gap else "")
+            who = ", ".join(map(ctx.called, row.sessions)) + (" and somebody unrecorded" if row.gap else "")
             facts.contested.append((shown(row.path), who))

@@ -1,99 +1,194 @@
-"""Draws sessions as lanes over time, as SVG: edits gathered by column so that many stay readable; pure."""
+"""Draws sessions as lanes over time: marks in per cent of the width, so that any width will do; pure.
+
+Edits are gathered by column, so that a thousand stay readable. A long pause in which nothing happened is
+drawn as a short gap: agents work for minutes and rest for nights.
+"""
 
 import time
 from collections.abc import Callable
 
+from gitralph.base.dataclass import dataclass
 from gitralph.report.facts import Edit, Facts, Lane
 
-WIDTH, LEFT, ROW, TOP = 1140, 240, 26, 30
-_COLUMN = 4
+ROW = 28
+_COLUMNS = 200
+"""Bars of a lane: on a telephone of 360 pixels one is more than a pixel wide."""
 _NAMED = 5
-_TICKS = 6
+_PAUSE, _SHARE = 1800.0, 0.08
+"""A pause is cut out when it is longer than this, in seconds and as a share of the whole."""
+_GAP, _LEAST = 2.5, 4.0
+"""Width of a pause, and the least of a stretch of work, in per cent."""
+_APART, _APART_NARROW = 11.0, 34.0
+"""Labels of the axis closer than this, in per cent, are left out, on wide and on narrow screens."""
 Text = Callable[[object], str]
 
 
-class _Scale:
-    """Seconds to pixels."""
+@dataclass(frozen=True)
+class _Stretch:
+    """A time without a long pause, and where it is drawn, in per cent."""
 
-    def __init__(self, facts: Facts) -> None:
-        times = [edit.time for edit in facts.edits] + [one.time for one in facts.commits]
-        times += [t for lane in facts.lanes for t in (lane.begin, lane.end) if t is not None]
-        times += [one.time for one in facts.refusals if one.time is not None]
-        self.first = min(times, default=0.0)
-        self.last = max(times, default=1.0)
-        self.span = max(self.last - self.first, 1.0)
+    first: float
+    last: float
+    left: float
+    right: float
+
+
+class Scale:
+    """Seconds to per cent of the width, long pauses cut out."""
+
+    def __init__(self, times: list[float]) -> None:
+        known = sorted(set(times)) or [0.0]
+        whole = known[-1] - known[0]
+        pause = max(_PAUSE, whole * _SHARE)
+        runs = [[known[0], known[0]]]
+        for when in known[1:]:
+            if when - runs[-1][1] > pause:
+                runs.append([when, when])
+            runs[-1][1] = when
+        # so many stretches that nothing is left of each: then the plain scale says more
+        if len(runs) * (_GAP + _LEAST) > 100:
+            runs = [[known[0], known[-1]]]
+        room = 100.0 - _GAP * (len(runs) - 1) - _LEAST * len(runs)
+        work = sum(last - first for first, last in runs) or 1.0
+        self.stretches: list[_Stretch] = []
+        at = 0.0
+        for first, last in runs:
+            end = at + _LEAST + room * (last - first) / work
+            self.stretches.append(_Stretch(first, last, at, end))
+            at = end + _GAP
 
     def x(self, when: float) -> float:
-        return LEFT + (when - self.first) / self.span * (WIDTH - LEFT - 16)
+        """Where a time is drawn, in per cent from the left."""
+        for one in self.stretches:
+            if when <= one.last or one is self.stretches[-1]:
+                span = one.last - one.first
+                part = (when - one.first) / span if span else 0.5
+                return one.left + min(max(part, 0.0), 1.0) * (one.right - one.left)
+        return 100.0
+
+
+def times(facts: Facts) -> list[float]:
+    """Every time that has a mark on the page."""
+    found = [edit.time for edit in facts.edits] + [one.time for one in facts.commits]
+    found += [one.time for one in facts.refusals if one.time is not None]
+    return found or [t for lane in facts.lanes for t in (lane.begin, lane.end) if t is not None]
 
 
 def draw(facts: Facts, text: Text) -> str:
     """The timeline. ``text`` makes text of a name."""
     if not facts.lanes:
         return "<p>no session has been recorded</p>"
-    scale, height = _Scale(facts), TOP + ROW * len(facts.lanes) + 8
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">']
-    parts += _axis(scale, height)
-    at = {lane.session: TOP + ROW * row for row, lane in enumerate(facts.lanes)}
-    for lane in facts.lanes:
-        parts += _lane(lane, at[lane.session], scale, text)
-    parts += _edits(facts, at, scale, text)
-    for one in facts.commits:
-        if one.session in at:
-            label = f"{one.oid[:10]} {one.subject}"
-            parts.append(_mark("commit", scale.x(one.time), at[one.session], text(label)))
+    scale = Scale(times(facts))
+    lanes = "\n".join(_lane(facts, lane, scale, text) for lane in facts.lanes)
+    return f'<div class="lanes">\n{_axis(scale)}\n{lanes}\n</div>'
+
+
+def _axis(scale: Scale) -> str:
+    """The times above the lanes, in UTC: the day where it changes, no label twice or too near another."""
+    marks = [(one.left, one.first) for one in scale.stretches]
+    for one in scale.stretches:
+        span = one.right - one.left
+        for part in range(1, int(span // (_APART * 1.6)) + 1):
+            share = part / (int(span // (_APART * 1.6)) + 1)
+            marks.append((one.left + span * share, one.first + (one.last - one.first) * share))
+    minutes = [int(when // 60) for _, when in sorted(marks)]
+    form = "%H:%M" if len(set(minutes)) == len(minutes) else "%H:%M:%S"
+    out, day, last, free, narrow = [], "", "", 0.0, -100.0
+    for x, when in sorted(marks):
+        stamp = time.gmtime(when)
+        today, clock = time.strftime("%d %b", stamp), time.strftime(form, stamp)
+        if x < free or x > 92 or (today, clock) == (day, last):
+            continue
+        # seconds and the day take more room
+        free = x + _APART * len(f"{clock} {'' if today == day else today}") / len("12:00 ")
+        last = clock
+        kind = "tick"
+        if x - narrow >= _APART_NARROW:
+            narrow = x
+            kind = "tick always"
+        label = f"<b>{today}</b> {clock}" if today != day else clock
+        day = today
+        out.append(f'<span class="{kind}" style="left:{x:.2f}%">{label}</span>')
+    return f'<div class="axis"><span></span><div>{"".join(out)}</div></div>'
+
+
+def _lane(facts: Facts, lane: Lane, scale: Scale, text: Text) -> str:
+    edits = [edit for edit in facts.edits if edit.session == lane.session]
+    mine = [one for one in facts.commits if one.session == lane.session]
+    counts = f"{_number(len(edits), 'edit')}, {_number(len(mine), 'commit')}"
+    about = " · ".join(part for part in (lane.label, lane.state, counts) if part)
+    parts = [*_pauses(scale), _life(lane, edits, scale, text), *_edits(edits, scale, text)]
+    for one in mine:
+        label = f"commit {one.oid[:8]} {one.subject}" + (f" ({one.fate})" if one.fate else "")
+        parts.append(_mark("commit gone" if one.fate else "commit", scale.x(one.time), text(label)))
     for refusal in facts.refusals:
-        if refusal.session in at and refusal.time is not None:
-            parts.append(_mark("refusal", scale.x(refusal.time), at[refusal.session], text(refusal.reason)))
-    return "\n".join([*parts, "</svg>"])
+        if refusal.session == lane.session and refusal.time is not None:
+            parts.append(_mark("refusal", scale.x(refusal.time), text(refusal.reason)))
+    said = text(f"{lane.called}: {about}")
+    return (
+        f'<div class="lane"><div class="who" title="{text(lane.session)}"><b>{text(lane.called)}</b>'
+        f"<small>{text(about)}</small></div>"
+        f'<svg width="100%" height="{ROW}" role="img" aria-label="{said}">'
+        f"{''.join(parts)}</svg></div>"
+    )
 
 
-def _axis(scale: _Scale, height: int) -> list[str]:
-    out = []
-    form = "%H:%M:%S" if scale.span < 86400 else "%m-%d %H:%M"
-    for tick in range(_TICKS + 1):
-        when = scale.first + scale.span * tick / _TICKS
-        x = scale.x(when)
-        anchor = "end" if tick == _TICKS else "middle" if tick else "start"
-        label = time.strftime(form, time.gmtime(when))
-        out.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 8}" y2="{height}"/>')
-        out.append(f'<text x="{x:.1f}" y="{TOP - 14}" text-anchor="{anchor}">{label}</text>')
-    return out
+def _number(count: int, word: str) -> str:
+    return f"{count:,}\N{NO-BREAK SPACE}{word}{'' if count == 1 else 's'}"
 
 
-def _lane(lane: Lane, y: int, scale: _Scale, text: Text) -> list[str]:
-    name = lane.session if len(lane.session) <= 32 else lane.session[:15] + "..." + lane.session[-14:]
-    begin = scale.x(lane.begin if lane.begin is not None else scale.first)
-    end = scale.x(lane.end if lane.end is not None else scale.last)
-    title = f"<title>{text(f'{lane.session} {lane.label} ({lane.state})')}</title>"
+def _pauses(scale: Scale) -> list[str]:
+    pairs = zip(scale.stretches, scale.stretches[1:], strict=False)
     return [
-        f'<text x="4" y="{y + 14}">{text(name)}{title}</text>',
-        f'<rect class="life" x="{begin:.1f}" y="{y + 3}" width="{max(end - begin, 2):.1f}"'
-        f' height="{ROW - 8}">{title}</rect>',
+        f'<rect class="pause" x="{a.right:.2f}%" width="{b.left - a.right:.2f}%" y="0" height="{ROW}">'
+        f"<title>nothing for {_duration(b.first - a.last)}</title></rect>"
+        for a, b in pairs
     ]
 
 
-def _edits(facts: Facts, at: dict[str, int], scale: _Scale, text: Text) -> list[str]:
-    """A bar per lane and column, higher for more edits, with the first few named."""
-    columns: dict[tuple[str, int], list[Edit]] = {}
-    for edit in facts.edits:
-        if edit.session in at:
-            columns.setdefault((edit.session, int(scale.x(edit.time) // _COLUMN)), []).append(edit)
+def _duration(seconds: float) -> str:
+    for unit, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= unit:
+            return _number(int(seconds // unit), word)
+    return _number(int(seconds), "second")
+
+
+def _life(lane: Lane, edits: list[Edit], scale: Scale, text: Text) -> str:
+    began = lane.begin if lane.begin is not None else min((edit.time for edit in edits), default=None)
+    if began is None:
+        return ""
+    left = scale.x(began)
+    right = scale.x(lane.end) if lane.end is not None else 100.0
+    title = text(f"{lane.called} {lane.label} ({lane.state})")
+    return (
+        f'<rect class="life" x="{left:.2f}%" width="{max(right - left, 0.4):.2f}%" y="5"'
+        f' height="{ROW - 10}" rx="3"><title>{title}</title></rect>'
+    )
+
+
+def _edits(edits: list[Edit], scale: Scale, text: Text) -> list[str]:
+    """A bar per column, higher for more edits, with the first few named."""
+    columns: dict[int, list[Edit]] = {}
+    for edit in edits:
+        columns.setdefault(min(int(scale.x(edit.time) * _COLUMNS / 100), _COLUMNS - 1), []).append(edit)
     out = []
-    for (session, column), found in columns.items():
-        height = min(4 + 2 * len(found), ROW - 8)
-        y = at[session] + ROW - 5 - height
+    for column, found in columns.items():
+        height = min(6 + 2 * len(found), ROW - 6)
         names = [f"{edit.op} {edit.path}" for edit in found[:_NAMED]]
         if len(found) > _NAMED:
             names.append(f"and {len(found) - _NAMED} more")
+        title = text(_number(len(found), "edit") + ": " + "; ".join(names))
         out.append(
-            f'<rect class="edit" x="{column * _COLUMN}" y="{y}" width="{_COLUMN - 1}" height="{height}">'
-            f"<title>{text(f'{len(found)} edits: ' + '; '.join(names))}</title></rect>"
+            f'<rect class="edit" x="{column * 100 / _COLUMNS:.2f}%" y="{ROW - 3 - height}"'
+            f' width="{100 / _COLUMNS:.2f}%" height="{height}">'
+            f"<title>{title}</title></rect>"
         )
     return out
 
 
-def _mark(kind: str, x: float, y: int, title: str) -> str:
+def _mark(kind: str, x: float, title: str) -> str:
+    # kept off the rims, so that the first and the last are whole
     return (
-        f'<circle class="{kind}" cx="{x:.1f}" cy="{y + ROW // 2 - 1}" r="5"><title>{title}</title></circle>'
+        f'<circle class="{kind}" cx="{min(max(x, 0.6), 99.4):.2f}%" cy="{ROW // 2}" r="5">'
+        f"<title>{title}</title></circle>"
     )

@@ -8,36 +8,37 @@ session recorded.
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 
 from gitralph import isolate
 from gitralph.base import files
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import line_form, shown
-from gitralph.commit import advice, decide, decision, history, provenance, separate
+from gitralph.commit import advice, decision, inputs, provenance, separate
 from gitralph.commit.decision import Left
-from gitralph.commit.inputs import Scene, Wishes
+from gitralph.commit.inputs import Scene
 from gitralph.commit.plan import open_bench
 from gitralph.commit.provenance import Chain
 from gitralph.commit.separate import Evidence
-from gitralph.commit.ways_out import typed
+from gitralph.commit.ways_out import typed_name
 from gitralph.context import Context
 from gitralph.git import refs
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
 from gitralph.git.trees import GITLINK
 from gitralph.hook import journal, record, sessionfile
-from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Hunk, Record, replay, split_lines, text_id
+from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Record, TextHunk, replay, split_lines, text_id
 from gitralph.isolate import Unrecorded
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
 
-__all__ = ["Found", "Lines", "Result", "Unrecorded", "Wanted", "assign", "ranges"]
+__all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign", "ranges"]
 Lines = tuple[int, int]
+# Each try is lost to an edit recorded while the file was read.
 _TRIES = 3
 
 
 @dataclass
-class Found:
+class Unowned:
     """What nobody recorded in one path, and the text it stands in.
 
     ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
@@ -66,7 +67,7 @@ class Found:
 
 
 @dataclass
-class Result:
+class Assigned:
     """What became of the question; ``paths`` are the lines each path gave."""
 
     status: str
@@ -77,11 +78,11 @@ class Result:
 
 
 Wanted = dict[bytes, list[Lines] | None]
-Pick = Callable[[Found, list[Unrecorded]], list[Unrecorded]]
+Pick = Callable[[Unowned, list[Unrecorded]], list[Unrecorded]]
 """Asks which of the changes a person wants."""
 
 
-def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None) -> Result:
+def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None) -> Assigned:
     """Give ``session`` what nobody recorded in these paths: in some lines of them, or everywhere.
 
     Raises Refused with nothing written, UsageError for lines that a file has not.
@@ -94,8 +95,8 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
         if any(wanted[one.path] is not None or pick for one in moved):
             break  # line numbers, and answers, were about another text
         before = {one.path: one.content for one in found}
-        result = Result("nothing", session)
-        chosen = {one.path: _choose(one, session, wanted[one.path], pick, result) for one in found}
+        result = Assigned("nothing", session)
+        chosen = {one.path: _choose(ctx, one, session, wanted[one.path], pick, result) for one in found}
         _refuse(ctx, session, result)
         records = _records(ctx, session, found, chosen, pick is None and wanted, result)
         if not records:
@@ -104,7 +105,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
             result.status = "assigned"
             return result
     left = [Left(path, decision.STALE, "it keeps changing; try again") for path in wanted]
-    raise Refused(advice.headline(left), left=tuple(left))
+    raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
 
 
 def _refuse_operation(ctx: Context) -> None:
@@ -116,43 +117,40 @@ def _refuse_operation(ctx: Context) -> None:
 # --- what is there ---
 
 
-def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Found]:
+def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Unowned]:
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     states = {path: pending.path_state(ctx.layout, path, claims) for path in wanted}
     head = refs.read_head(ctx.repo)
     bench = open_bench(ctx, quarantine=True)
     try:
         with Worktree(ctx.repo.root) as worktree:
-            scene = Scene(
-                ctx.repo, ctx.config, ctx.layout, bench, history.base_of(ctx, head), worktree,
-                pending.family(ctx.layout, session), Wishes(), head.oid,
-            )  # fmt: skip
-            barred = decide.look(scene, states)
-            barred |= {
-                p: Left(p, decision.IGNORED, "git ignores it") for p in scene.ignored if p not in barred
-            }
+            family = pending.family(ctx.layout, session)
+            scene = inputs.look(inputs.question(ctx, bench, worktree, head, family), states)
+            ignored = {path: Left(path, decision.IGNORED, "git ignores it") for path in scene.ignored}
+            barred = {**ignored, **scene.barred}
             if barred:
                 left = list(barred.values())
-                raise Refused(advice.headline(left), left=tuple(left))
+                raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
             return [_look(ctx, scene, state) for state in states.values()]
     finally:
         bench.remove()
 
 
-def _look(ctx: Context, scene: Scene, state: PathState) -> Found:
+def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     path = state.path
     content, entry = scene.contents[path], scene.reader.entry(path)
-    found = Found(path, state, content, None, entry.mode if entry else None, scene.head)
+    found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
     if scene.entries.get(path) == entry:
         found.settled = "it is as in HEAD"
         return found
     others = _path_level(state) - scene.own
     if others:
         ways = [
-            f"git ralph track --release --session {name} -- {_typed(ctx, path)}" for name in sorted(others)
+            f"git ralph track --release --session {ctx.called(name)} -- {_typed(ctx, path)}"
+            for name in sorted(others)
         ]
         left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
-        raise Refused(advice.describe(left), *ways, left=(left,))
+        raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
     if _path_level(state):
         found.settled = "this session claims the whole path already"
         return found
@@ -184,17 +182,17 @@ def _whole(scene: Scene, state: PathState) -> str | None:
     return None
 
 
-def _look_at_lines(scene: Scene, state: PathState, found: Found) -> None:
+def _look_at_lines(scene: Scene, state: PathState, found: Unowned) -> None:
     known = separate.gather(scene, state)
     found.head, found.converted = known.head, known.converted
     found.known, found.owners = known, scene.own
     changes = isolate.unrecorded(known.head, known.worktree, known.readings, scene.own)
     if known.seen.blocks or changes is None:
-        detail = "HEAD has moved, and its text does not fit the records"
+        detail = "HEAD has moved to a text that the recorded edits do not fit"
         if known.seen.blocks:
             detail = "a hook's lines are in the commit alone, and the file has others"
         left = Left(state.path, decision.STALE, detail)
-        raise Refused(advice.describe(left), left=(left,))
+        raise Refused(advice.describe(scene.layout, left), left=(left,))
     found.changes = changes
     rows = isolate.owners_by_line(
         known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
@@ -204,7 +202,7 @@ def _look_at_lines(scene: Scene, state: PathState, found: Found) -> None:
             found.others[number] = row.owner
 
 
-def _look_at_last(scene: Scene, state: PathState, found: Found) -> None:
+def _look_at_last(scene: Scene, state: PathState, found: Unowned) -> None:
     """What this session recorded last is where its whole path goes on from."""
     rows = replay(state.journal, scene.layout)
     if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in set(state.pending) & scene.own:
@@ -214,7 +212,7 @@ def _look_at_last(scene: Scene, state: PathState, found: Found) -> None:
         found.settled = "this session recorded it already"
 
 
-def _look_at_mode(scene: Scene, found: Found) -> None:
+def _look_at_mode(scene: Scene, found: Unowned) -> None:
     """Nobody's change of the executable bit goes with the whole path."""
     if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
         return
@@ -226,7 +224,12 @@ def _look_at_mode(scene: Scene, found: Found) -> None:
 
 
 def _choose(
-    found: Found, session: str, wanted: list[Lines] | None, pick: Pick | None, result: Result
+    ctx: Context,
+    found: Unowned,
+    session: str,
+    wanted: list[Lines] | None,
+    pick: Pick | None,
+    result: Assigned,
 ) -> list[Unrecorded]:
     where = f"'{shown(found.path)}'"
     if wanted is not None:
@@ -244,21 +247,21 @@ def _choose(
         result.left += _in_the_way(found, chosen)
     else:
         barred = _in_the_way(found, chosen)
-        result.notes += [f"{advice.describe(left)}; not asked" for left in barred]
+        result.notes += [f"{advice.describe(ctx.layout, left)}; not asked" for left in barred]
         chosen = pick(found, [one for one in chosen if not one.sessions and not one.stale])
     if not chosen and not result.left and not (found.mode and wanted is None and pick is None):
         result.notes.append(f"{where}: nothing unrecorded {'was chosen' if pick else 'is there'}")
     return chosen
 
 
-def _check(found: Found, wanted: list[Lines]) -> None:
+def _check(found: Unowned, wanted: list[Lines]) -> None:
     for first, last in wanted:
         if not 0 < first <= last <= found.count + 1:
             lines = f"{first}-{last}" if first != last else str(first)
             raise UsageError(f"'{shown(found.path)}' has {found.count} lines; there is no {lines}")
 
 
-def _choose_whole(found: Found, session: str, parts: bool, result: Result) -> None:
+def _choose_whole(found: Unowned, session: str, parts: bool, result: Assigned) -> None:
     others = set(found.state.pending) - {session}
     if parts:
         result.left.append(
@@ -269,7 +272,7 @@ def _choose_whole(found: Found, session: str, parts: bool, result: Result) -> No
         result.left.append(Left(found.path, decision.CONTESTED, detail, tuple(sorted(others))))
 
 
-def _is_within(found: Found, one: Unrecorded, wanted: list[Lines]) -> bool:
+def _is_within(found: Unowned, one: Unrecorded, wanted: list[Lines]) -> bool:
     """True for a change of these lines; a removal at the end is also the last line's, if that has none."""
     lines = {one.line}
     if one.line > found.count > 0 and not any(other.line == found.count for other in found.changes):
@@ -277,7 +280,7 @@ def _is_within(found: Found, one: Unrecorded, wanted: list[Lines]) -> bool:
     return any(first <= line <= last for first, last in wanted for line in lines)
 
 
-def _recorded(found: Found, wanted: list[Lines]) -> list[Left]:
+def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
     """The lines asked for that other sessions recorded."""
     asked = {n for first, last in wanted for n in range(first, last + 1)}
     rows = [(n, name) for n, name in sorted(found.others.items()) if n in asked]
@@ -289,7 +292,7 @@ def _recorded(found: Found, wanted: list[Lines]) -> list[Left]:
     return out
 
 
-def _in_the_way(found: Found, chosen: Sequence[Unrecorded]) -> list[Left]:
+def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
     out = []
     for one in chosen:
         lines = (min(one.line, max(found.count, 1)),) * 2
@@ -298,7 +301,13 @@ def _in_the_way(found: Found, chosen: Sequence[Unrecorded]) -> list[Left]:
             out.append(Left(found.path, decision.CONTESTED, detail, one.sessions, lines))
         elif one.stale:
             out.append(
-                Left(found.path, decision.STALE, "HEAD holds other text here than the records", (), lines)
+                Left(
+                    found.path,
+                    decision.STALE,
+                    "HEAD holds other text here than the text that was edited",
+                    (),
+                    lines,
+                )
             )
     return out
 
@@ -316,10 +325,10 @@ def ranges(numbers: Iterable[int]) -> list[Lines]:
 
 def _typed(ctx: Context, path: bytes) -> str:
     """A path as this command takes it: never a pathspec."""
-    return typed(ctx, path).replace(":(literal)", "")
+    return typed_name(ctx, path)
 
 
-def _refuse(ctx: Context, session: str, result: Result) -> None:
+def _refuse(ctx: Context, session: str, result: Assigned) -> None:
     if not result.left:
         return
     hints = []
@@ -327,10 +336,10 @@ def _refuse(ctx: Context, session: str, result: Result) -> None:
         if left.lines and left.sessions:
             hints.append(f"git ralph why {_typed(ctx, left.path)}:{left.lines[0]}")
         elif left.lines is None and not left.sessions:
-            hints.append(f"git ralph assign --to {session} -- {_typed(ctx, left.path)}")
+            hints.append(f"git ralph assign --to {ctx.called(session)} -- {_typed(ctx, left.path)}")
         else:
-            hints += [f"git ralph commit --session {name}" for name in left.sessions]
-    raise Refused(advice.headline(result.left), *dict.fromkeys(hints), left=tuple(result.left))
+            hints += [f"git ralph commit --session {ctx.called(name)}" for name in left.sessions]
+    raise Refused(advice.headline(ctx.layout, result.left), *dict.fromkeys(hints), left=tuple(result.left))
 
 
 # --- what is written ---
@@ -339,10 +348,10 @@ def _refuse(ctx: Context, session: str, result: Result) -> None:
 def _records(
     ctx: Context,
     session: str,
-    found: list[Found],
+    found: list[Unowned],
     chosen: dict[bytes, list[Unrecorded]],
     whole_paths: "Wanted | bool",
-    result: Result,
+    result: Assigned,
 ) -> dict[bytes, tuple[Record, bytes | None]]:
     out = {}
     for one in found:
@@ -359,7 +368,7 @@ def _records(
 
 
 def _lines_record(
-    ctx: Context, session: str, found: Found, chosen: list[Unrecorded], everything: bool
+    ctx: Context, session: str, found: Unowned, chosen: list[Unrecorded], everything: bool
 ) -> tuple[Record, bytes | None]:
     after = found.content.data
     eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
@@ -369,7 +378,7 @@ def _lines_record(
         detail = "its lines cannot be told apart from their neighbours"
         left = Left(found.path, decision.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
         raise Refused(
-            advice.describe(left),
+            advice.describe(ctx.layout, left),
             f"git ralph assign --to {session} -- {_typed(ctx, found.path)}",
             left=(left,),
         )
@@ -382,7 +391,7 @@ def _lines_record(
 
 
 def _gives(
-    session: str, found: Found, chosen: list[Unrecorded], before: bytes | None, hunks: list[Hunk]
+    session: str, found: Unowned, chosen: list[Unrecorded], before: bytes | None, hunks: list[TextHunk]
 ) -> bool:
     """True when the record will be read as just these changes."""
     known = found.known
@@ -396,37 +405,37 @@ def _gives(
 
 def _hunks(
     before: bytes | None, after: bytes | None, places: Sequence[tuple[int, int, int]]
-) -> list[Hunk] | None:
+) -> list[TextHunk] | None:
     """The places as hunks; where only the newline at the end changes, with the line it ends."""
     if before is None or after is None:
         return [journal.hunk_between(before or b"", after or b"")] if (before or after) else []
-    new, shift, out = split_lines(after), 0, list[Hunk]()
+    new, shift, out = split_lines(after), 0, list[TextHunk]()
     for start, removed, added in places:
-        out.append(Hunk(start, removed, new[start + shift : start + shift + added]))
+        out.append(TextHunk(start, removed, new[start + shift : start + shift + added]))
         shift += added - removed
     for _ in range(3):
         if journal.apply_hunks(before, out) == after:
             return out
-        last = out.pop() if out and _ends_at(out[-1], before) else Hunk(len(split_lines(before)), 0, [])
+        last = out.pop() if out and _ends_at(out[-1], before) else TextHunk(len(split_lines(before)), 0, [])
         if out and _end(out[-1]) == last.start:
             up = out.pop()
-            last = Hunk(up.start, up.removed + last.removed, up.lines + last.lines)
+            last = TextHunk(up.start, up.removed + last.removed, up.lines + last.lines)
         elif last.start and len(new) > len(last.lines):
             above = new[len(new) - len(last.lines) - 1]
-            last = Hunk(last.start - 1, last.removed + 1, [above, *last.lines])
+            last = TextHunk(last.start - 1, last.removed + 1, [above, *last.lines])
         out.append(last)
     return None
 
 
-def _end(hunk: Hunk) -> int:
+def _end(hunk: TextHunk) -> int:
     return hunk.start + hunk.removed
 
 
-def _ends_at(hunk: Hunk, text: bytes) -> bool:
+def _ends_at(hunk: TextHunk, text: bytes) -> bool:
     return _end(hunk) == len(split_lines(text))
 
 
-def _whole_record(session: str, found: Found) -> tuple[Record, bytes | None] | None:
+def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] | None:
     """A path of which no lines are known: its text as it stands, from the last that was recorded."""
     after = found.content.data
     if found.content.mode == GITLINK or max(len(after or b""), len(found.head or b"")) > record.TEXT_LIMIT:
@@ -449,7 +458,7 @@ def _whole_record(session: str, found: Found) -> tuple[Record, bytes | None] | N
 
 
 def _record(
-    session: str, found: Found, op: str, before: bytes | None, hunks: list[Hunk],
+    session: str, found: Unowned, op: str, before: bytes | None, hunks: list[TextHunk],
     mode: tuple[str | None, str | None],
 ) -> Record:  # fmt: skip
     after = found.content.data
@@ -460,7 +469,7 @@ def _record(
 
 
 def _write(
-    ctx: Context, session: str, found: list[Found], records: dict[bytes, tuple[Record, bytes | None]]
+    ctx: Context, session: str, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]
 ) -> bool:
     """Append all records, or none where a journal or a file is not what was read any more."""
     layout = ctx.layout
@@ -492,7 +501,7 @@ def _written(ctx: Context, path: bytes) -> int | None:
         return None
 
 
-def _is_as_read(worktree: Worktree, one: Found, fd: int) -> bool:
+def _is_as_read(worktree: Worktree, one: Unowned, fd: int) -> bool:
     try:
         return os.fstat(fd).st_size == one.state.journal.length and worktree.read(one.path) == one.content
     except LeadsOutError:

@@ -2,16 +2,15 @@
 
 import os
 import time
-from collections.abc import Iterable
-from datetime import datetime
 
 from gitralph.base.quote import shown
 from gitralph.context import Context
 from gitralph.hook import sessionfile
-from gitralph.journal import consumption, manifests, pending, shell
+from gitralph.journal import manifests, pending, shell
+from gitralph.query import status
 
+# An agent may think, run tests or wait for a person this long and its hooks be alive.
 _LONG = 30 * 60
-_SHOWN = 5
 
 
 def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
@@ -29,16 +28,12 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
     if times:
         return max(times), True
     record = sessionfile.read(ctx.layout, session) or {}
-    try:
-        return datetime.fromisoformat(str(record.get("started"))).timestamp(), False
-    except ValueError:
-        return None
+    started = sessionfile.seconds(record.get("started"))
+    return None if started is None else (started, False)
 
 
 def _changed_since(ctx: Context, when: float) -> list[bytes]:
     """The uncommitted paths that nobody recorded, nor a shell call explains, written after ``when``."""
-    from gitralph.query import status
-
     out = []
     for row in status.owners(ctx, None):
         if row.owner != status.NOBODY or row.likely:
@@ -48,23 +43,6 @@ def _changed_since(ctx: Context, when: float) -> list[bytes]:
                 out.append(row.path)
         except OSError:
             continue
-    return out
-
-
-def passed_over(ctx: Context, sessions: Iterable[str]) -> list[str]:
-    """A warning for each line of a manifest that names no path of ours, until a commit has read past it."""
-    out = []
-    for session in sessions:
-        upto = consumption.read(ctx.layout, session).upto
-        since = max((at for (token, _), at in upto.items() if token == ctx.layout.token), default=0)
-        found = manifests.passed_over(ctx.layout, session, since)
-        name = f"'{os.path.basename(ctx.layout.manifest(session))}'"
-        out += [
-            f"{name} line {number} names '{shown(line)}', no path of this worktree; passed over"
-            for number, line in found[:_SHOWN]
-        ]
-        if len(found) > _SHOWN:
-            out.append(f"{len(found) - _SHOWN} more lines of {name} name no path of this worktree")
     return out
 
 
@@ -83,6 +61,6 @@ def notes(ctx: Context, session: str) -> list[str]:
         return []
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
     return [
-        f"warning: session '{session}' recorded no edit since {since}, yet '{shown(changed[0])}' changed "
-        "and nobody recorded it; its hooks may be dead: git ralph doctor"
+        f"warning: session '{ctx.called(session)}' recorded no edit since {since}, "
+        f"yet '{shown(changed[0])}' changed and nobody recorded it; its hooks may be dead: git ralph doctor"
     ]

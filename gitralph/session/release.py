@@ -1,6 +1,5 @@
 """``git ralph track --release``: a claim by path alone is taken back, as if it had never been made."""
 
-import os
 from collections.abc import Sequence
 
 from gitralph.base import files, jsonline
@@ -8,15 +7,16 @@ from gitralph.base.errors import Refused
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision
 from gitralph.commit.decision import Left
-from gitralph.commit.ways_out import typed
+from gitralph.commit.ways_out import typed_name
 from gitralph.context import Context
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import Record
 from gitralph.hook.record import path_text
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import Claims, PathState
-from gitralph.query import why
+from gitralph.query import reading
 
+# Records that a person made, not an agent's hook: only these may be taken back by saying so.
 _BY_HAND = ("track", journal.ASSIGN)
 WAIT = 10.0
 
@@ -26,7 +26,7 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
 
     Raises Refused, with nothing written, for a path that only another session claims.
     """
-    paths = list(dict.fromkeys(why.tree_path(ctx, one) for one in given))
+    paths = list(dict.fromkeys(reading.tree_path(ctx, one) for one in given))
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     states = {path: pending.path_state(ctx.layout, path, claims) for path in paths}
     _refuse_others(ctx, session, states)
@@ -51,11 +51,11 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
             left.append(Left(path, decision.CONTESTED, detail, tuple(sorted(others))))
     if left:
         hints = [
-            f"git ralph track --release --session {one.sessions[0]} -- "
-            + typed(ctx, one.path).replace(":(literal)", "")
+            f"git ralph track --release --session {ctx.called(one.sessions[0])} -- "
+            + typed_name(ctx, one.path)
             for one in left
         ]
-        raise Refused(advice.headline(left), *hints, left=tuple(left))
+        raise Refused(advice.headline(ctx.layout, left), *hints, left=tuple(left))
 
 
 def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[str]:
@@ -71,16 +71,13 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
             "commit": None, "ref": None, "note": "released", "paths": {path_text(path): size},
         }  # fmt: skip
         files.append_record(ctx.layout.commits(session), jsonline.dumps(fields).encode("ascii") + b"\n", WAIT)
-        notes.append(f"{where} is no longer claimed by session '{session}'")
+        notes.append(f"{where} is no longer claimed by session '{ctx.called(session)}'")
     if recorded:
-        notes.append(f"{where}: recorded edits of session '{session}' are not released")
-    return notes or [f"{where}: session '{session}' claims nothing there; nothing to release"]
+        notes.append(f"{where}: recorded edits of session '{ctx.called(session)}' are not released")
+    return notes or [f"{where}: session '{ctx.called(session)}' claims nothing there; nothing to release"]
 
 
 def _append(ctx: Context, session: str, path: bytes, offsets: list[int]) -> None:
-    fd = files.open_locked(ctx.layout.journal(path), WAIT)
-    try:
+    with files.Locked(ctx.layout.journal(path), WAIT) as fd:
         line = journal.release_line(session, offsets, sessionfile.now(), journal.tail(fd))
         files.append(fd, line)
-    finally:
-        os.close(fd)

@@ -1,6 +1,5 @@
 """Which session a command means. A command that writes refuses what is not certain."""
 
-import difflib
 import os
 from collections.abc import Mapping
 
@@ -8,17 +7,17 @@ from gitralph.base.errors import Fatal, Refused, UsageError
 from gitralph.base.ids import is_valid, safe_form
 from gitralph.base.layout import Layout
 from gitralph.context import Context
-from gitralph.hook import sessionfile
-from gitralph.journal import manifests
-from gitralph.session import sessions
+from gitralph.hook import names, sessionfile
+from gitralph.journal import manifests, sessions
 
 _BY_AGENT = (
     ("CLAUDE_CODE_SESSION_ID",), ("CODEX_THREAD_ID", "CODEX_SESSION_ID"), ("QWEN_CODE_SESSION_ID",),
     ("COPILOT_AGENT_SESSION_ID",), ("PI_SESSION_ID",), ("OPENCODE_SESSION_ID",),
 )  # fmt: skip
-PUBLISHED = tuple(name for names in _BY_AGENT for name in names)
+PUBLISHED = tuple(name for variables in _BY_AGENT for name in variables)
 SHORTEST = 4
 _LISTED = 5
+_NAMED = 3
 
 
 def checked(session: str) -> str:
@@ -29,6 +28,11 @@ def checked(session: str) -> str:
             "an id is a letter or digit, then up to 119 of letters, digits, '.', '_', '-', no '..'",
         )
     return session
+
+
+def is_agent(environ: Mapping[str, str]) -> bool:
+    """True in the shell of an agent, or of what a launcher started."""
+    return bool(environ.get("RALPH_SESSION")) or any(environ.get(name) for name in PUBLISHED)
 
 
 def is_known(layout: Layout, session: str) -> bool:
@@ -47,8 +51,19 @@ def all_here(layout: Layout) -> list[str]:
 
 
 def _exact(layout: Layout, typed: str) -> str | None:
-    """The session of that id. A name, once sessions have them, is looked up here and nowhere else."""
-    return typed if is_valid(typed) and is_known(layout, typed) else None
+    """The session of that id or name. Raises Refused where it is one's id and another's name."""
+    named = names.holder(layout, typed)
+    if named is not None and not is_known(layout, named):
+        named = None  # nothing is recorded of it yet, or any more
+    if not is_valid(typed) or not is_known(layout, typed):
+        return named
+    if named in (None, typed):
+        return typed
+    other = sessionfile.called(layout, typed)
+    raise Refused(
+        f"'{typed}' is the name of session '{named}', and the id of session '{other}'",
+        "git ralph session list",
+    )
 
 
 def _ids(layout: Layout) -> list[str]:
@@ -66,15 +81,29 @@ def _fitting(layout: Layout, typed: str) -> str | None:
         return None
     found = [one for one in _ids(layout) if one.startswith(typed) or one.endswith(typed)]
     if len(found) > 1:
-        raise Refused(f"'{typed}' fits more than one session: {_listed(found)}", "git ralph session list")
+        raise Refused(
+            f"'{typed}' fits more than one session: {_with_ids(layout, found)}", "git ralph session list"
+        )
     return found[0] if found else None
 
 
 def unknown(layout: Layout, typed: str) -> Fatal:
     """What to raise for an id that nobody has, with the likely ones named."""
-    likely = difflib.get_close_matches(typed, _ids(layout), n=3, cutoff=0.6)
-    also = f"; did you mean {' or '.join(repr(one) for one in likely)}?" if likely else ""
+    likely = _likely(layout, typed)
+    also = f"; did you mean {' or '.join(likely)}?" if likely else ""
+    if not likely:
+        latest = [str(record["session"]) for record in list(sessions.records(layout))[-_NAMED:]]
+        also = f"; the latest: {_listed(layout, latest[::-1])}" if latest else "; none is recorded here"
     return Fatal(f"no session '{typed}'{also}", "git ralph session list")
+
+
+def _likely(layout: Layout, typed: str) -> list[str]:
+    """What was meant perhaps: the names of sessions whose name or id is written nearly so."""
+    import difflib
+
+    close = difflib.get_close_matches(typed, [*names.everyone(layout), *_ids(layout)], n=_NAMED, cutoff=0.6)
+    by_id = [one for one in close if names.holder(layout, one) is None]
+    return [f"'{one}'" for one in close if one not in by_id] + [_with_ids(layout, [one]) for one in by_id]
 
 
 def resolve(layout: Layout, typed: str) -> str:
@@ -110,8 +139,8 @@ def _published(layout: Layout, environ: Mapping[str, str]) -> tuple[list[str], l
     """The sessions that agents publish to their shells, and the ids that stand for none of ours."""
     known: list[str] = []
     strangers: list[str] = []
-    for names in _BY_AGENT:
-        values = list(dict.fromkeys(environ[name] for name in names if environ.get(name)))
+    for variables in _BY_AGENT:
+        values = list(dict.fromkeys(environ[name] for name in variables if environ.get(name)))
         found: list[str] = []
         for value in values:
             form = safe_form(value)  # as hooks file it
@@ -132,19 +161,31 @@ def _launched(environ: Mapping[str, str]) -> str | None:
     return checked(value) if value and environ.get("RALPH_TRACKING") != "0" else None
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)
+def _quoted(words: list[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
 
 
-def _with(usage: str, session: str) -> str:
-    """The command to type: ``usage`` with the session in its place."""
-    return usage.replace("{}", session, 1)
+def _listed(layout: Layout, found: list[str]) -> str:
+    return _quoted([sessionfile.called(layout, session) for session in found])
 
 
-def _ambiguous(candidates: list[str], usage: str) -> Refused:
+def _with_ids(layout: Layout, found: list[str]) -> str:
+    """For a person who typed something like these ids."""
+    called = [sessionfile.called(layout, session) for session in found]
+    pairs = zip(found, called, strict=True)
+    return ", ".join(f"'{one}'" + (f" ({name})" if name != one else "") for one, name in pairs)
+
+
+def _with(layout: Layout, usage: str, found: list[str]) -> list[str]:
+    """The commands to type: ``usage`` with a session in its place."""
+    return [usage.replace("{}", sessionfile.called(layout, session), 1) for session in found[:_LISTED]]
+
+
+def ambiguous(layout: Layout, candidates: list[str], usage: str) -> Refused:
+    """What to raise where any of several sessions could be meant."""
     return Refused(
-        f"more than one session could be meant: {_listed(candidates)}",
-        *[_with(usage, name) for name in candidates[:_LISTED]],
+        f"more than one session could be meant: {_listed(layout, candidates)}",
+        *_with(layout, usage, candidates),
     )
 
 
@@ -152,11 +193,11 @@ def _stranger(ctx: Context, strangers: list[str], known: list[str], usage: str) 
     """An agent that recorded nothing is not nobody: to go on would commit another's work in its name."""
     from gitralph.session import transcript_claims
 
-    hints = ["git ralph doctor", *[_with(usage, name) for name in known[:_LISTED]]]
+    hints = ["git ralph doctor", *_with(ctx.layout, usage, known)]
     for one in strangers:
         hints += transcript_claims.ways(ctx, safe_form(one))
     return Refused(
-        f"this agent ({_listed(strangers)}) has recorded nothing here; its hooks may not be loaded", *hints
+        f"this agent ({_quoted(strangers)}) has recorded nothing here; its hooks may not be loaded", *hints
     )
 
 
@@ -171,8 +212,8 @@ def _given(ctx: Context, typed: str, creates: bool, writes: bool) -> str:
         from gitralph.session import transcript_claims
 
         raise Fatal(error.message, *error.hints, *transcript_claims.ways(ctx, typed)) from None
-    if found != typed and writes:
-        ctx.say(f"'{typed}' is session '{found}'")
+    if typed not in (found, called := sessionfile.called(ctx.layout, found)) and writes:
+        ctx.say(f"'{typed}' is session '{called}'")
     return found
 
 
@@ -181,18 +222,20 @@ def _named(ctx: Context, given: str | None, creates: bool, usage: str, writes: b
     if given is not None:
         return _given(ctx, given, creates, writes)
     launched = _launched(environ)
-    if launched is not None and not creates and not is_known(layout, launched):
-        raise unknown(layout, launched)
+    if launched is not None and not is_known(layout, launched):
+        launched = _exact(layout, launched) or launched  # a person may have exported the name
+        if not creates and not is_known(layout, launched):
+            raise unknown(layout, launched)
     known, strangers = _published(layout, environ)
     if launched is not None:
         rivals = [p for p in known if p != launched and not _is_alias(layout, launched, p)]
         if rivals and is_known(layout, launched):
-            raise _ambiguous([launched, *rivals], usage)
+            raise ambiguous(layout, [launched, *rivals], usage)
         return launched
     if strangers and writes:
         raise _stranger(ctx, strangers, known, usage)
     if len(known) > 1:
-        raise _ambiguous(known, usage)
+        raise ambiguous(layout, known, usage)
     return known[0] if known else None
 
 
@@ -204,6 +247,14 @@ def named(ctx: Context, given: str | None, usage: str, creates: bool = False) ->
     and an agent's own id name two different known sessions, Fatal for an unknown one.
     """
     return _named(ctx, given, creates, usage, writes=False)
+
+
+def of_agent(ctx: Context) -> str | None:
+    """The session of the agent whose shell this is; None for a shell without one.
+
+    Raises Refused for an agent that recorded nothing here or could be two, Fatal for an unknown launcher's.
+    """
+    return _named(ctx, None, creates=False, usage=COMMIT, writes=True)
 
 
 def for_reading(ctx: Context, given: str | None) -> str | None:
@@ -225,6 +276,11 @@ def for_writing(ctx: Context, given: str | None, creates: bool = False, usage: s
     return found if found is not None else _only(ctx, usage)
 
 
+def named_for_writing(ctx: Context, given: str | None, usage: str) -> str | None:
+    """The session that option or environment names; None where neither does. Raises as ``for_writing``."""
+    return _named(ctx, given, False, usage, writes=True)
+
+
 def _only(ctx: Context, usage: str) -> str | None:
     """The one session of this worktree with something for a commit, live or ended."""
     from gitralph.commit import pending_paths
@@ -234,7 +290,7 @@ def _only(ctx: Context, usage: str) -> str | None:
         ctx, [name for name, works in everybody.items() if pending_paths.counted(works)]
     )
     if len(found) > 1:
-        raise _ambiguous(found, usage)
+        raise ambiguous(ctx.layout, found, usage)
     if not found and len(everybody) == 1:
         found = list(everybody)  # nothing to commit, and commit says what it leaves and why
     return found[0] if found else None
@@ -250,5 +306,5 @@ def by_task(layout: Layout, plan: str, task: str) -> str:
     if not found:
         raise UsageError(f"no session has plan '{plan}' and task '{task}'", "git ralph session list")
     if len(found) > 1:
-        raise _ambiguous(found, COMMIT)
+        raise ambiguous(layout, found, COMMIT)
     return found[0]

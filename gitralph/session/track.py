@@ -71,8 +71,8 @@ def track_transcript(ctx: Context, session: str) -> list[bytes]:
 
     if not transcript_claims.is_empty(ctx, session):
         raise Refused(
-            f"hooks recorded edits of session '{session}'; its transcript is no better",
-            "git ralph track -- <path> claims a path",
+            f"hooks recorded edits of session '{ctx.called(session)}'; its transcript is no better",
+            "git ralph track -- <path>  # claims a path",
         )
     found = transcript_claims.named_paths(ctx, session)[1]
     root = os.fsencode(ctx.repo.root)

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from gitralph.hook.event import list_of, object_of, text_of
 
+# More files than any session edits; a transcript that names more was not written by one.
 PATHS_LIMIT = 5000
+# Nesting is the input's choice, recursion ours: deeper than any transcript's tool call lies.
 _DEPTH = 6
+# Tools that write the file their input names.
 _CLAUDE = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _GEMINI = frozenset(["write_file", "replace", "edit", "notebook_edit"])
 _DONE = frozenset(["success", "completed", "ok"])

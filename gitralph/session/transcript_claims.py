@@ -4,12 +4,14 @@ Never taken unasked. A transcript tells what an agent meant to write, not what s
 uncommitted paths of this worktree are offered, and only by their path.
 """
 
-import glob
 import os
 
 from gitralph.base import files, jsonline
 from gitralph.base.quote import shown
+from gitralph.commit import pending_paths
+from gitralph.commit.request import Result
 from gitralph.context import Context
+from gitralph.git import uncommitted
 from gitralph.hook import locate, sessionfile
 from gitralph.journal import manifests, pending
 from gitralph.session import dead_hooks, transcript
@@ -37,6 +39,8 @@ def find(ctx: Context, session: str) -> tuple[str, str] | None:
     agent, path = kept.get("agent"), kept.get("transcript")
     if agent in transcript.AGENTS and isinstance(path, str) and os.path.isfile(path):
         return str(agent), path
+    import glob
+
     home = ctx.environ.get("HOME", "")
     for name, pattern in _PLACES.items() if home[:1] == "/" else ():
         if agent in transcript.AGENTS and name != agent:
@@ -55,7 +59,7 @@ def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
         return "", []
     agent, path = where
     try:
-        data = files.read_bytes(path, _LIMIT)
+        data = files.read_bytes(path, _LIMIT, foreign=True)
     except OSError:
         return agent, []
     known = set()
@@ -70,9 +74,7 @@ def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
 
 
 def _uncommitted(ctx: Context, paths: set[bytes]) -> list[bytes]:
-    from gitralph.commit import pending_paths, uncommitted
-
-    dirty = uncommitted.dirty_paths(ctx, paths) if paths else []
+    dirty = uncommitted.dirty_paths(ctx.repo, ctx.config, paths) if paths else []
     taken = pending_paths.by_path(pending_paths.everyone(ctx)) if dirty else {}
     return [path for path in dirty if path not in taken]
 
@@ -81,19 +83,23 @@ def ways(ctx: Context, session: str) -> list[str]:
     """What to type where no hook recorded anything of a session, but its transcript names our files."""
     if not is_empty(ctx, session) or not named_paths(ctx, session)[1]:
         return []
-    return [f"git ralph track --from-transcript --session {session}"]
+    return [f"git ralph track --from-transcript --session {ctx.called(session)}"]
 
 
-def notes(ctx: Context, session: str, pending_here: bool) -> list[str]:
+def explained(ctx: Context, session: str, result: Result) -> Result:
+    """The result of a commit with a word on why there was nothing to look at, where that is odd."""
+    return result.noting(*notes(ctx, session)) if result.silent else result
+
+
+def notes(ctx: Context, session: str) -> list[str]:
     """What to say when a commit finds nothing because no hook ever recorded an edit."""
-    if pending_here:
-        return []
     agent, found = named_paths(ctx, session) if is_empty(ctx, session) else ("", [])
     if not found:
         return dead_hooks.notes(ctx, session)
     listed = ", ".join(f"'{shown(path)}'" for path in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    called = ctx.called(session)
     return [
-        f"no hook recorded an edit of session '{session}', but its {agent} transcript names {listed}{more}; "
-        f"'git ralph track --from-transcript --session {session}' claims them by their path"
+        f"no hook recorded an edit of session '{called}', but its {agent} transcript names {listed}{more}; "
+        f"'git ralph track --from-transcript --session {called}' claims them by their path"
     ]

@@ -55,7 +55,9 @@ def _session(git: Git, repo: Repository, config: Config, environ: Mapping[str, s
     """The session that a command would mean here, or why none is certain."""
     try:
         lay = layout.for_place(repo.place, create=False)
-        return session_choice.for_writing(Context(repo, config, lay, environ, git), None) or "none"
+        ctx = Context(repo, config, lay, environ, git)
+        found = session_choice.for_writing(ctx, None)
+        return f"{found} ({ctx.called(found)})" if found else "none"
     except (RalphError, layout.StateError) as error:
         return f"none ({error})"
 

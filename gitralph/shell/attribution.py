@@ -6,23 +6,20 @@ nobody else's did. Everything else is left: a person or another session may have
 """
 
 import os
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
 
+from gitralph.base.dataclass import dataclass, field, replace
+from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
-from gitralph.commit import decision, provenance
-from gitralph.commit.decision import Left, Outcome
-from gitralph.commit.inputs import Scene
 from gitralph.context import Context
-from gitralph.git import refs
+from gitralph.git import history, refs, uncommitted
 from gitralph.git.config import Config
 from gitralph.git.trees import TreeReader
-from gitralph.hook import record
-from gitralph.hook.journal import Record, split_lines
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import Record
 from gitralph.journal import pending, shell
 from gitralph.journal.pending import PathState
-from gitralph.journal.shell import Form, Row, Window
+from gitralph.journal.shell import ChangedPath, Form, Window
 
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"
@@ -53,23 +50,25 @@ class Offer:
         return tuple(sorted({command.session for command in self.commands} | set(self.rivals)))
 
 
-@dataclass
-class Survey:
+@dataclass(frozen=True)
+class ShellChanges:
     """What a commit has to decide about shell changes; ``states`` are of the paths it will take."""
 
-    take: bool = False
-    offers: dict[bytes, Offer] = field(default_factory=dict)
-    states: dict[bytes, PathState] = field(default_factory=dict)
+    offers: Mapping[bytes, Offer] = field(default_factory=dict)
+    states: Mapping[bytes, PathState] = field(default_factory=dict)
 
 
-def call_name(command: Window) -> str:
+def call_name(layout: Layout, command: Window) -> str:
     """A command by its call, never by its text."""
     call = f" '{command.call}'" if command.call and not command.call.startswith("input-") else ""
-    return f"shell call{call} ({command.tool or 'shell'}) of '{command.session}' at {command.time}"
+    whose = sessionfile.called(layout, command.session)
+    return f"shell call{call} ({command.tool or 'shell'}) of '{whose}' at {command.time}"
 
 
 def form_of(root: str, path: bytes) -> Form:
     """A file as it stands, in the form that pictures have."""
+    from gitralph.hook import record
+
     found = record.look(os.path.join(root, os.fsdecode(path)))
     return (found.oid, found.mode)
 
@@ -81,10 +80,10 @@ class _Walk:
     path: bytes
     base: Form
     head: str | None
-    windows: list[Window]
+    windows: Sequence[Window]
     records: list[Record]
     family: frozenset[str]
-    used: list[tuple[Window, Row]] = field(default_factory=list)
+    used: list[tuple[Window, ChangedPath]] = field(default_factory=list)
 
     def _by_record(self, at: Form, before: int) -> Record | None:
         if at is None:
@@ -92,7 +91,7 @@ class _Walk:
         found = [r for r in self.records if r.is_exact and r.after == at[0] and r.offset < before]
         return found[-1] if found else None
 
-    def _by_command(self, at: Form, before: int, now: Form) -> tuple[Window, Row] | None:
+    def _by_command(self, at: Form, before: int, now: Form) -> tuple[Window, ChangedPath] | None:
         for window in reversed(self.windows):
             if window.session in self.family and window.opened < before:
                 row = window.row(self.path, now)
@@ -100,7 +99,7 @@ class _Walk:
                     return window, row
         return None
 
-    def _starts_here(self, window: Window, row: Row) -> bool:
+    def _starts_here(self, window: Window, row: ChangedPath) -> bool:
         """True when the file was as in HEAD when the command began, and HEAD has it so still."""
         if window.closed is None and row.base is None:
             return window.head == self.head
@@ -128,7 +127,7 @@ class _Walk:
         return True
 
 
-def _rivals(windows: list[Window], walk: _Walk) -> tuple[str, ...]:
+def _rivals(windows: Sequence[Window], walk: _Walk) -> tuple[str, ...]:
     """Other sessions whose commands could have made one of the changes as well."""
     return tuple(
         sorted(
@@ -145,7 +144,7 @@ def _rivals(windows: list[Window], walk: _Walk) -> tuple[str, ...]:
 
 
 def judge(
-    path: bytes, now: Form, base: Form, head: str | None, windows: list[Window],
+    path: bytes, now: Form, base: Form, head: str | None, windows: Sequence[Window],
     state: PathState | None, family: frozenset[str],
 ) -> Offer | None:  # fmt: skip
     """What a family's shell commands have to do with a path; None when nothing."""
@@ -185,36 +184,39 @@ def touched(windows: Iterable[Window], family: Container[str]) -> set[bytes]:
     return {path for w in windows if w.session in family and w.rows for path in w.rows}
 
 
-def _candidates(ctx: Context, windows: list[Window], family: list[str]) -> list[bytes]:
+def _candidates(ctx: Context, windows: Sequence[Window], family: Container[str]) -> list[bytes]:
     """The paths to look at, of those that git lists as changed now."""
     if not any(w.session in family for w in windows):
         return []
-    from gitralph.commit import uncommitted
-
     running = any(w.session in family and w.closed is None and w.picture is not None for w in windows)
     known = touched(windows, family)
     if not running and not known:
         return []
-    dirty = uncommitted.dirty_paths(ctx)
+    dirty = uncommitted.dirty_paths(ctx.repo, ctx.config)
     return dirty if running else [path for path in dirty if path in known]
 
 
-def paths(ctx: Context, family: list[str]) -> list[bytes]:
+def windows_of(ctx: Context) -> tuple[Window, ...]:
+    """The shell commands that count here: none where the setting says so."""
+    return () if setting(ctx.config) == OFF else tuple(shell.read(ctx.layout))
+
+
+def paths(ctx: Context, family: Container[str]) -> list[bytes]:
     """The uncommitted paths that shell commands of a family may have changed."""
-    if setting(ctx.config) == OFF:
-        return []
-    return _candidates(ctx, shell.read(ctx.layout), family)
+    return _candidates(ctx, windows_of(ctx), family)
 
 
-def _is_gone(row: Row) -> bool:
+def _is_gone(row: ChangedPath) -> bool:
     return row.after == (None, None) or (row.after is None and row.base is None)
 
 
-def _is_new(row: Row) -> bool:
+def _is_new(row: ChangedPath) -> bool:
     return row.before == (None, None) or (row.before is None and row.base is None)
 
 
-def _sources(path: bytes, row: Row, rows: Mapping[bytes, Row]) -> Iterable[tuple[bytes, Row]]:
+def _sources(
+    path: bytes, row: ChangedPath, rows: Mapping[bytes, ChangedPath]
+) -> Iterable[tuple[bytes, ChangedPath]]:
     """What a command may have moved to ``path``: it vanished, and the text, or the file, is new there."""
     for other, old in rows.items():
         if other != path and _is_gone(old) and not _is_new(old):
@@ -224,7 +226,7 @@ def _sources(path: bytes, row: Row, rows: Mapping[bytes, Row]) -> Iterable[tuple
 
 
 def _with_source(
-    ctx: Context, reader: TreeReader, head: str | None, windows: list[Window], family: frozenset[str],
+    ctx: Context, reader: TreeReader, head: str | None, windows: Sequence[Window], family: frozenset[str],
     offer: Offer,
 ) -> Offer:  # fmt: skip
     """An offer, doubtful where the file was moved there with uncommitted text that is not the family's.
@@ -245,7 +247,7 @@ def _with_source(
     return offer
 
 
-def moved(found: Survey) -> list[tuple[bytes, bytes]]:
+def moved(found: ShellChanges) -> list[tuple[bytes, bytes]]:
     """The ends of what shell commands moved without a change; they are committed together."""
     return [
         (other, path)
@@ -259,117 +261,64 @@ def moved(found: Survey) -> list[tuple[bytes, bytes]]:
 
 
 def survey(
-    ctx: Context, reader: TreeReader, head: str | None, family: list[str], asked: bool,
+    ctx: Context, reader: TreeReader, head: str | None, own: frozenset[str], asked: bool,
     wanted: Container[bytes] | None, states: Mapping[bytes, PathState],
-) -> Survey:  # fmt: skip
-    """Judge every path for a commit. ``asked``: the user wants what is offered."""
-    how = setting(ctx.config)
-    found = Survey(asked or how == INCLUDE)
-    windows = shell.read(ctx.layout) if how != OFF else []
-    if not windows:
-        return found
-    own = frozenset(family)
-    for path in _candidates(ctx, windows, family):
+) -> ShellChanges:  # fmt: skip
+    """Judge every path for a commit of the family ``own``. ``asked``: the user wants what is offered."""
+    take = asked or setting(ctx.config) == INCLUDE
+    windows = windows_of(ctx)
+    offers: dict[bytes, Offer] = {}
+    taken: dict[bytes, PathState] = {}
+    for path in _candidates(ctx, windows, own) if windows else ():
         if wanted is not None and path not in wanted:
             continue
         state = states.get(path) or pending.path_state(ctx.layout, path, [])
-        now = form_of(ctx.repo.root, path)
-        offer = judge(path, now, base_of(reader, path), head, windows, state, own)
+        offer = _judged(ctx, reader, head, windows, own, path, state)
         if offer is None:
             continue
-        if offer.verdict == MINE:
-            offer = _with_source(ctx, reader, head, windows, own, offer)
-        found.offers[path] = offer
-        if found.take and offer.verdict == MINE and (asked or not offer.loose):
-            found.states[path] = state
+        offers[path] = offer
+        if take and offer.verdict == MINE and (asked or not offer.loose):
+            taken[path] = state
+    return ShellChanges(offers, taken)
+
+
+def _judged(
+    ctx: Context, reader: TreeReader, head: str | None, windows: Sequence[Window], family: frozenset[str],
+    path: bytes, state: PathState | None,
+) -> Offer | None:  # fmt: skip
+    """What a family's shell commands have to do with a path as it stands, moves followed."""
+    now = form_of(ctx.repo.root, path)
+    offer = judge(path, now, base_of(reader, path), head, windows, state, family)
+    if offer is None or offer.verdict != MINE:
+        return offer
+    return _with_source(ctx, reader, head, windows, family, offer)
+
+
+def offered(ctx: Context, changed: Iterable[bytes], family: Iterable[str]) -> list[bytes]:
+    """Those of some changed paths that ``--with-shell`` would take for a family."""
+    windows = windows_of(ctx)
+    own = frozenset(family)
+    if not any(window.session in own for window in windows):
+        return []
+    head = refs.read_head(ctx.repo)
+    reader, found = history.base_of(ctx.repo, head), []
+    for path in sorted(changed):
+        state = pending.path_state(ctx.layout, path, [])
+        offer = _judged(ctx, reader, head.oid, windows, own, path, state)
+        if offer is not None and offer.verdict == MINE:
+            found.append(path)
     return found
-
-
-def _left(offer: Offer) -> Left:
-    contested = offer.verdict == CONTESTED
-    reason = decision.CONTESTED if contested else decision.SHELL
-    names = " and ".join(call_name(command) for command in offer.commands[-2:])
-    detail = f"likely changed by {names}" + (f"; {offer.detail}" if offer.detail else "")
-    mine = offer.verdict == MINE
-    return Left(offer.path, reason, detail, offer.sessions, optional=True, by_shell=mine)
-
-
-def _taken(scene: Scene, offer: Offer, state: PathState) -> Outcome:
-    from gitralph.commit import decide
-
-    names = " and ".join(call_name(command) for command in offer.commands)
-    note = f"'{shown(offer.path)}' was changed by {names}; taken as it stands"
-    content = scene.contents[offer.path]
-    known = state.owners() | set(state.void)
-    used = decide.uses(scene, state) if known else []
-    return Outcome(offer.path, content, decision.SHELL, uses=used, notes=[note])
-
-
-def _is_still(scene: Scene, offer: Offer) -> bool:
-    content = scene.contents.get(offer.path)
-    if content is None or offer.now is None:
-        return False
-    mode = f"{content.mode:o}" if content.mode else None
-    return (provenance.content_id(content), mode) == offer.now
-
-
-def _overlaps(scene: Scene, was: Outcome) -> bool:
-    """True when lines that the session edited no longer stand as it left them."""
-    now, made = scene.contents[was.path].data, was.content.data if was.content else None
-    if now is None or made is None or scene.wishes.include_entangled:
-        return False
-    from gitralph.commit import separate
-
-    head = separate.head_text(scene, was.path) or b""
-    edited = [(low, high) for _, _, low, high in _hunks(head, made)]
-    changed = [(low, high) for low, high, _, _ in _hunks(made, now)]
-    return any(a < high and low < b for a, b in edited for low, high in changed)
-
-
-def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
-    from gitralph.isolate.linediff import hunks  # most commits need no diff of ours
-
-    lines: dict[bytes, int] = {}
-    before, after = ([lines.setdefault(x, len(lines)) for x in split_lines(t)] for t in (old, new))
-    counts = Counter(before), Counter(after)
-    return hunks(before, after, lambda line: all(count[line] == 1 for count in counts))
-
-
-def _overlap(offer: Offer) -> Left:
-    detail = f"{call_name(offer.commands[-1])} rewrote lines that it had edited"
-    return Left(offer.path, decision.ENTANGLED, detail, (decision.UNRECORDED,))
-
-
-def settle(scene: Scene, found: Survey, decided: list[Outcome], left: Container[bytes]) -> list[Outcome]:
-    """The outcomes of a commit with what shell commands did: taken where wanted, else left."""
-    by_path = {one.path: one for one in decided}
-    for path, offer in found.offers.items():
-        was = by_path.get(path)
-        wanted = path in found.states and path not in left and path not in scene.ignored
-        if wanted and _is_still(scene, offer):
-            by_path[path] = _taken(scene, offer, found.states[path])
-        elif was is None:
-            by_path[path] = Outcome(path, left=[_left(offer)])
-        elif was.taken and was.how == decision.EDITS and _overlaps(scene, was):
-            by_path[path] = Outcome(path, left=[_overlap(offer)])
-        elif was.taken and was.content == scene.contents.get(path):
-            continue  # what the command did is in it
-        elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
-            was.left.append(_left(offer))
-    return sorted(by_path.values(), key=lambda one: one.path)
 
 
 def likely(
     ctx: Context, dirty: list[bytes], states: Mapping[bytes, PathState]
 ) -> dict[bytes, tuple[Window, ...]]:
     """The commands, of any session, that likely changed these paths; none where journals explain them."""
-    windows = shell.read(ctx.layout) if setting(ctx.config) != OFF else []
+    windows = windows_of(ctx)
     if not windows:
         return {}
-    from gitralph.commit import history
-
     head = refs.read_head(ctx.repo)
-    reader = history.base_of(ctx, head)
+    reader = history.base_of(ctx.repo, head)
     sessions = list(dict.fromkeys(w.session for w in windows))
     known = touched(windows, sessions)
     running = any(w.picture is not None for w in windows)

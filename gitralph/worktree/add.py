@@ -1,13 +1,14 @@
 """``git ralph worktree add``: a bead's own checkout, made once, found again, never guessed."""
 
+import itertools
 import os
-from dataclasses import dataclass, field
 
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Failed, Fatal, Refused
 from gitralph.context import Context
 from gitralph.git import worktrees
 from gitralph.git.run import GitError
-from gitralph.git.worktrees import Registered
+from gitralph.git.worktrees import WorktreeEntry
 from gitralph.journal import bead as beads
 from gitralph.journal.bead import Bead
 from gitralph.worktree import after, claim, exclude, include, leftover, where
@@ -55,6 +56,8 @@ def _heads(trees: Trees) -> list[str]:
 def _check_names(trees: Trees, bead: str) -> bool:
     """Whether the bead's branch exists. Raises Refused for a clash or a case twin."""
     heads, branch = _heads(trees), where.branch_of(bead)
+    # Refs are files: where `refs/heads/ralph` is one, nothing can lie below it, and a ref below the bead's
+    # name bars the bead's own (git-check-ref-format(1)).
     if where.BRANCHES in heads:
         raise Refused(
             f"a branch 'ralph' exists, so '{short(branch)}' cannot", "git branch -m ralph <other name>"
@@ -63,6 +66,7 @@ def _check_names(trees: Trees, bead: str) -> bool:
     if below:
         raise Refused(f"a branch '{short(below[0])}' exists, so '{short(branch)}' cannot")
     known = [*beads.names(trees.layout), *(head.removeprefix(where.BRANCHES + "/") for head in heads)]
+    # One folder and one loose ref on a disk that ignores case.
     for twin in known:
         if twin != bead and twin.lower() == bead.lower():
             raise Refused(
@@ -79,20 +83,20 @@ def _check_place(trees: Trees, bead: str, path: str) -> None:
         raise Refused(f"'{path}' exists and is no worktree of this repository; it was left alone")
 
 
-def _check_branch(bead: str, row: Registered) -> None:
+def _check_branch(trees: Trees, bead: str, row: WorktreeEntry) -> None:
     wanted = where.branch_of(bead)
     if row.branch != wanted:
         raise Refused(
             f"'{row.path}' is on {_on(row)}, not on '{short(wanted)}'",
-            f"git -C {row.path} switch {short(wanted)}",
+            where.way_back(trees.git, row.path, wanted),
         )
 
 
-def _on(row: Registered) -> str:
+def _on(row: WorktreeEntry) -> str:
     return f"branch '{short(row.branch)}'" if row.branch else f"a detached HEAD at {(row.head or '?')[:12]}"
 
 
-def _clear_absent(trees: Trees, row: Registered) -> Trees:
+def _clear_absent(trees: Trees, row: WorktreeEntry) -> Trees:
     """Unregister a worktree whose folder is gone, and only that one."""
     if os.path.lexists(row.path):
         raise Refused(f"'{row.path}' has lost its '.git'", "git worktree repair")
@@ -101,11 +105,12 @@ def _clear_absent(trees: Trees, row: Registered) -> Trees:
             f"'{row.path}' is locked{_why(row)} and absent",
             f"git ralph worktree unlock {os.path.basename(row.path).removeprefix('ralph-')}",
         )
+    # Not `git worktree prune`: that takes every absent one, also those on a disk that is not mounted now.
     worktrees.remove(trees.git, row.path, force=1)
     return trees.again()
 
 
-def _why(row: Registered) -> str:
+def _why(row: WorktreeEntry) -> str:
     return f" ({row.locked})" if row.locked else ""
 
 
@@ -113,13 +118,18 @@ def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
     """Make the worktree. A failure takes along what there is of it."""
     exclude.exclude(trees.ctx.repo.common_dir)
     exclude.make_home(trees.root)
-    try:
-        worktrees.add(trees.git, record.path, short(record.branch), None if exists else base.oid)
-    except BaseException as error:
-        leftover.take_away(trees.ctx, trees.git, record, record.path)
-        if isinstance(error, GitError):
-            raise Refused(f"git made no worktree: {error.message}") from error
-        raise
+    for tries in itertools.count():
+        try:
+            worktrees.add(trees.git, record.path, short(record.branch), None if exists else base.oid)
+            return
+        # BaseException, since a Ctrl-C leaves as much behind as a failure.
+        except BaseException as error:
+            leftover.take_away(trees.ctx, trees.git, record, record.path)
+            if not isinstance(error, GitError):
+                raise
+            if tries >= worktrees.PATIENCE or not worktrees.is_half_registered(error):
+                raise Refused(f"git made no worktree: {error.message}") from error
+            worktrees.pause(tries, error)
 
 
 def _start_of(trees: Trees, branch: str, base: Base) -> str:
@@ -134,6 +144,7 @@ def _new_record(trees: Trees, bead: str, old: Bead | None, base: Base, exists: b
     if not exists:
         record.base_ref, record.base_oid = base.ref, base.oid
     elif record.base_oid is None:
+        # A branch that was there began where it left its base, not at today's tip.
         record.base_ref, record.base_oid = base.ref, _start_of(trees, record.branch, base)
     return record
 
@@ -168,12 +179,13 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     if row is not None and row.missing:
         trees, row = _clear_absent(trees, row), None
     if row is not None:
-        _check_branch(bead, row)
+        _check_branch(trees, bead, row)
     record = _new_record(trees, bead, old, base, exists)
     found = Added(record, reused=row is not None and not killed, taken_from=taken_from)
     found.opened = row is None and exists and not killed
     if row is None:
         record.status = beads.ADDING
+        # On disk before git begins: after a kill it says whether the branch was made here and may go.
         record.extra[leftover.NOTE] = {"branch": "old" if exists else "new"}
         beads.write(trees.layout, record)
         try:
@@ -198,6 +210,7 @@ def _forget(trees: Trees, record: Bead, old: Bead | None) -> None:
 
 
 def _take(trees: Trees, record: Bead, session: str | None, taken_from: str | None) -> None:
+    # A new start counts from zero; going on with one that runs must not give it its limit again.
     if not record.active and record.status != beads.ADDING:
         record.iteration = record.blocks = 0
     record.status = beads.IN_PROGRESS

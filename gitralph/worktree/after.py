@@ -1,13 +1,13 @@
 """What runs in a new worktree: git's ``post-checkout`` hook and ``ralph.worktree.postCreate``."""
 
-from dataclasses import dataclass
-
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass
 from gitralph.git import worktrees
 from gitralph.worktree.where import Trees
 
 KEY = "ralph.worktree.postcreate"
 _ZERO = "0" * 40
+# What fits on a screen; a failing command says why at the end.
 _SHOWN = 20
 
 

@@ -5,8 +5,8 @@ from gitralph.base.errors import Refused
 from gitralph.base.layout import Layout
 from gitralph.context import Context
 from gitralph.hook import sessionfile
+from gitralph.journal import sessions
 from gitralph.journal.bead import Bead
-from gitralph.session import sessions
 
 
 def claim(layout: Layout, record: Bead | None, session: str | None, take_over: bool) -> str | None:
@@ -17,15 +17,15 @@ def claim(layout: Layout, record: Bead | None, session: str | None, take_over: b
     if record is None or not record.active or record.owner in (None, session):
         return None
     owner = str(record.owner)
-    state = sessions.state_of(layout, owner)
+    state, called = sessions.state_of(layout, owner), sessionfile.called(layout, owner)
     if state == "live":
         raise Refused(
-            f"bead '{record.bead}' is in progress: session '{owner}' has it and is live",
-            f"git ralph session end {owner}, then git ralph worktree add {record.bead} --take-over",
+            f"bead '{record.bead}' is in progress: session '{called}' has it and is live",
+            f"git ralph session end {called}, then git ralph worktree add {record.bead} --take-over",
         )
     if not take_over:
         raise Refused(
-            f"bead '{record.bead}' is in progress: session '{owner}' has it, though it is {state}",
+            f"bead '{record.bead}' is in progress: session '{called}' has it, though it is {state}",
             f"git ralph worktree add {record.bead} --take-over",
         )
     return owner

@@ -12,6 +12,8 @@ def exclude(common_dir: str) -> None:
     """Write the line once, whoever else is about to. Raises Busy when another program locks the file."""
     path = common_dir + "/info/exclude"
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    # Appended under a lock, one write: two adds at once write the line once, and nobody's own lines are
+    # lost.
     fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         files.lock(fd, path, wait=locks.WAIT)

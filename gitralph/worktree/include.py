@@ -14,11 +14,20 @@ FILE = ".worktreeinclude"
 def _wanted(trees: Trees) -> list[bytes]:
     git = trees.inside(trees.root)
     listed = git.run(
-        "-c", "core.fsmonitor=false", "ls-files", "--others", "--ignored", f"--exclude-from={FILE}", "-z"
+        # What the list names and git does not track; asked of git, so the file has .gitignore's own syntax.
+        "-c",
+        "core.fsmonitor=false",
+        "ls-files",
+        "--others",
+        "--ignored",
+        f"--exclude-from={FILE}",
+        "-z",
     )
     paths = [p for p in nul.rows(listed) if not p.endswith(b"/") and not p.startswith(b".worktrees/")]
     if not paths:
         return []
+    # Listed and ignored: a file that is only untracked is work in progress, and would be copied into
+    # another's.
     said = git.try_run("check-ignore", "-z", "--stdin", stdin=nul.joined(paths))
     return sorted(nul.rows(said.stdout))
 
@@ -32,6 +41,8 @@ def _open_parent(root: str, path: bytes) -> int | None:
                 os.mkdir(name, dir_fd=fd)
             except FileExistsError:
                 pass
+            # Folder by folder and no link followed: the branch that was checked out may hold a link that
+            # leads outside.
             child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
         except OSError:
             return None
@@ -49,6 +60,7 @@ def _put(parent: int, name: bytes, data: bytes, mode: int) -> bool:
         with os.fdopen(fd, "wb") as out:
             out.write(data)
             os.fchmod(out.fileno(), mode)
+        # link(2) fails where the name is taken, rename would replace what the branch has there.
         os.link(private, name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
     except FileExistsError:
         return False

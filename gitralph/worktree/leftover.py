@@ -5,7 +5,6 @@ Not by ``git worktree``: with an empty ``commondir`` even its list fails, for ev
 """
 
 import os
-import shutil
 
 from gitralph.base import lost_worktree, nul
 from gitralph.base.errors import Busy
@@ -78,9 +77,10 @@ def clear(ctx: Context, git: Git, path: str, commit: str | None) -> None:
         words = ("--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
         rows = nul.rows(inside.run("-c", "core.fsmonitor=false", "status", *words))
         # the second letter compares with the files; the first, with whatever HEAD is here, means nothing
+        # D is a file that git had not come to; anything else that differs may be somebody's work.
         changed = [row for row in rows if row[1:2] not in (b" ", b"D")]
         if all(row[1:2] == b"M" and _is_begun(inside, path, commit, row[3:]) for row in changed):
-            shutil.rmtree(path)
+            _remove(path)
     finally:
         if os.path.exists(private):
             os.unlink(private)
@@ -91,6 +91,7 @@ def _clear_branch(git: Git, record: Bead) -> None:
     note = record.extra.get(NOTE)
     if not isinstance(note, dict) or note.get("branch") != "new" or record.base_oid is None:
         return
+    # git refuses no `update-ref -d` of a branch that is checked out somewhere; this asks first.
     if all(row.branch != record.branch for row in worktrees.listing(git)):
         worktrees.delete_branch(git, record.branch, record.base_oid)
 
@@ -101,7 +102,7 @@ def take_away(ctx: Context, git: Git, record: Bead, path: str) -> None:
     The caller holds the bead's lock, so nobody is adding it now.
     """
     for folder in _half_made(ctx.repo.common_dir, path):
-        shutil.rmtree(folder)
+        _remove(folder)
     if any(row.path == path for row in worktrees.listing(git)):
         return
     clear(ctx, git, path, worktrees.value(git, record.branch) or record.base_oid)
@@ -118,7 +119,7 @@ def finish_adding(ctx: Context, git: Git, bead: str) -> None:
 def _adding(ctx: Context, bead: str) -> Bead | None:
     try:
         record = beads.read(ctx.layout, bead)
-    except beads.DamagedError:
+    except beads.DamagedBeadError:
         return None
     if record is None or record.status != beads.ADDING:
         return None
@@ -132,7 +133,14 @@ def finish_all(ctx: Context, git: Git) -> None:
         if _adding(ctx, bead) is None:
             continue
         try:
+            # No waiting: whoever holds the lock is adding it now, and finishes by himself.
             with beads.hold(ctx.layout, bead, wait=0):
                 finish_adding(ctx, git, bead)
         except Busy:
             continue
+
+
+def _remove(folder: str) -> None:
+    import shutil  # it loads every packer, and commands that only ask for a name come through here
+
+    shutil.rmtree(folder)

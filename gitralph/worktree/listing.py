@@ -1,30 +1,30 @@
 """``git ralph worktree list``: every bead's worktree as git and the disk have it now."""
 
 import os
-from dataclasses import dataclass, field
 
 from gitralph.base import ids, lost_worktree
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.context import Context
 from gitralph.git import worktrees
 from gitralph.git.run import GitError
-from gitralph.git.worktrees import Dirt, Registered
+from gitralph.git.worktrees import Dirt, WorktreeEntry
 from gitralph.journal import bead as beads
+from gitralph.journal import sessions
 from gitralph.journal.bead import Bead
-from gitralph.session import sessions
 from gitralph.worktree import where
 from gitralph.worktree.where import Trees
 
 
 @dataclass
-class Row:
+class BeadWorktree:
     """One bead's worktree. ``last`` is oid, subject and date of its last commit."""
 
     bead: str
     path: str
     state: str
     record: Bead
-    row: Registered | None
+    row: WorktreeEntry | None
     dirt: Dirt = field(default_factory=Dirt)
     ahead: int | None = None
     behind: int | None = None
@@ -46,7 +46,7 @@ class Row:
         }  # fmt: skip
 
 
-def _state(trees: Trees, record: Bead | None, row: Registered | None) -> str:
+def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:
     if record is None or row is None:
         return "orphan"
     if row.missing:
@@ -60,7 +60,7 @@ def _state(trees: Trees, record: Bead | None, row: Registered | None) -> str:
     return "live" if sessions.state_of(trees.layout, record.owner) == "live" else "stale"
 
 
-def _last(trees: Trees, row: Registered) -> tuple[str, str, str] | None:
+def _last(trees: Trees, row: WorktreeEntry) -> tuple[str, str, str] | None:
     if not row.head or not row.head.strip("0"):
         return None
     done = trees.git.try_run("log", "-1", "--no-show-signature", "--format=%H%x00%s%x00%cI", row.head)
@@ -68,7 +68,7 @@ def _last(trees: Trees, row: Registered) -> tuple[str, str, str] | None:
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else None
 
 
-def _look(trees: Trees, found: Row) -> None:
+def _look(trees: Trees, found: BeadWorktree) -> None:
     row, record = found.row, found.record
     if row is None:
         return
@@ -91,7 +91,7 @@ def _names(trees: Trees) -> list[str]:
     return sorted({*beads.names(trees.layout), *(name for name in here if ids.is_bead(name))})
 
 
-def rows(ctx: Context) -> list[Row]:
+def rows(ctx: Context) -> list[BeadWorktree]:
     """Every bead that has a worktree, or should have one."""
     trees = where.open_trees(ctx)
     found = []
@@ -99,13 +99,15 @@ def rows(ctx: Context) -> list[Row]:
         path = trees.path(name)
         try:
             record = beads.read(ctx.layout, name)
-        except beads.DamagedError as error:
+        except beads.DamagedBeadError as error:
             ctx.warn(str(error))
             record = None
         row = trees.at(path)
         if row is None and (record is None or record.status == beads.REMOVED):
             continue
-        one = Row(name, path, _state(trees, record, row), record or beads.Bead(name, status="unknown"), row)
+        one = BeadWorktree(
+            name, path, _state(trees, record, row), record or beads.Bead(name, status="unknown"), row
+        )
         _look(trees, one)
         found.append(one)
     return found

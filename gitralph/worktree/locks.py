@@ -3,13 +3,13 @@
 from gitralph.base.errors import Fatal, Refused
 from gitralph.context import Context
 from gitralph.git import worktrees
-from gitralph.git.worktrees import Registered
+from gitralph.git.worktrees import WorktreeEntry
 from gitralph.journal import bead as beads
 from gitralph.worktree import where
 from gitralph.worktree.where import Trees
 
 
-def _registered(trees: Trees, bead: str) -> Registered:
+def _registered(trees: Trees, bead: str) -> WorktreeEntry:
     row = trees.at(trees.path(where.checked(bead)))
     if row is None:
         raise Fatal(f"bead '{bead}' has no worktree", f"git ralph worktree add {bead}")

@@ -1,9 +1,9 @@
 """``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
 
 import os
-from dataclasses import dataclass
 
 from gitralph.base import files, locks
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import recover_merge
 from gitralph.context import Context
@@ -42,7 +42,7 @@ class ConflictError(Refused):
 
 
 @dataclass(frozen=True)
-class Plan:
+class MergeMove:
     """A move of ``target`` from ``old`` to ``new``; ``ident`` and ``message`` are for the reflogs."""
 
     bead: Bead
@@ -74,20 +74,23 @@ def _message(record: Bead, target: str) -> str:
     return f"Merge bead '{record.bead}'{title}{into}\n\nRalph-Bead: {record.bead}\n"
 
 
-def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Plan:
+def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> MergeMove:
     branch = where.branch_of(record.bead)
     tip = worktrees.value(trees.git, branch)
     if tip is None:
-        raise Fatal(f"there is no branch '{short(branch)}'", f"git ralph worktree add {record.bead}")
+        row = trees.at(trees.path(record.bead))
+        there = row is not None and not row.missing
+        way = where.way_back(trees.git, trees.path(record.bead), branch) if there else None
+        raise Fatal(f"there is no branch '{short(branch)}'", way or f"git ralph worktree add {record.bead}")
     target, old = _target(trees, record, given)
     if target == branch:
         raise Refused(f"'{short(branch)}' cannot be merged into itself")
     git = trees.ctx.git
     if merge.is_ancestor(git, tip, old):
-        return Plan(record, target, old, old, ALREADY, b"", "")
+        return MergeMove(record, target, old, old, ALREADY, b"", "")
     if forward and merge.is_ancestor(git, old, tip):
         note = f"merge {short(branch)}: Fast-forward"
-        return Plan(record, target, old, tip, FORWARD, merge.ident_now(git), note)
+        return MergeMove(record, target, old, tip, FORWARD, merge.ident_now(git), note)
     found = merge.merge_trees(git, old, tip)
     if found.conflicts:
         names = trash.describe_paths(list(found.conflicts))
@@ -99,7 +102,7 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Plan:
     commit, ident = merge.commit_merge(
         git, trees.ctx.config, found.tree, (old, tip), _message(record, target)
     )
-    return Plan(record, target, old, commit, TRUE, ident, f"merge {short(branch)}: Merge made in memory")
+    return MergeMove(record, target, old, commit, TRUE, ident, f"merge {short(branch)}: Merge made in memory")
 
 
 def _git_dir(trees: Trees, path: str) -> str:
@@ -140,7 +143,7 @@ def _stem(ctx: Context) -> str:
     return f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}"
 
 
-def _land(trees: Trees, plan: Plan) -> None:
+def _land(trees: Trees, plan: MergeMove) -> None:
     """Move the target, its checkout with it. Raises Refused, Busy; nothing moved then."""
     ctx = trees.ctx
     repo, stem = _checkout(trees, plan.target), _stem(ctx)
@@ -203,7 +206,7 @@ def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Merg
     return MergeDone(bead, short(where.branch_of(bead)), short(plan.target), plan.old, plan.new, plan.how)
 
 
-def _note(trees: Trees, record: Bead, plan: Plan) -> None:
+def _note(trees: Trees, record: Bead, plan: MergeMove) -> None:
     """A bead that nobody works on any more counts as merged; a loop that still runs goes on."""
     record.extra["merged"] = {"target": plan.target, "commit": plan.new}
     if record.status == beads.COMPLETED or (record.active and record.owner is None):

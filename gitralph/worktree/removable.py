@@ -2,9 +2,9 @@
 
 import os
 from contextlib import closing
-from dataclasses import dataclass, field
 
 from gitralph.base import layout as layouts
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Refused
 from gitralph.base.gitdir import Place, discover
 from gitralph.base.layout import Layout
@@ -13,14 +13,14 @@ from gitralph.context import in_worktree
 from gitralph.git import listing, merge, worktrees
 from gitralph.git.run import Git
 from gitralph.git.worktrees import Dirt
+from gitralph.journal import sessions
 from gitralph.journal.bead import Bead
-from gitralph.session import sessions
 from gitralph.worktree import trash, unique, where
 from gitralph.worktree.where import Trees
 
 
 @dataclass
-class Verdict:
+class Objections:
     """What speaks against a removal: ``never`` holds with ``--force`` too."""
 
     tip: str | None = None
@@ -46,18 +46,20 @@ class Verdict:
 def targets(trees: Trees, record: Bead) -> list[str]:
     """Where a bead's work may have landed: its base, the base's upstream, the main checkout's HEAD."""
     names = [record.base_ref, f"{record.base_ref}@{{upstream}}" if record.base_ref else None]
+    # Work may land on another branch than planned; what the main checkout has is not lost.
     names.append(trees.rows[0].head)
     found = [worktrees.value(trees.git, name) for name in names if name]
     return list(dict.fromkeys(oid for oid in found if oid))
 
 
-def judge_branch(trees: Trees, record: Bead, tip: str, verdict: Verdict) -> None:
+def judge_branch(trees: Trees, record: Bead, tip: str, verdict: Objections) -> None:
     """Whether the commits are merged: contained as they are, or landed as others."""
     verdict.tip = tip
     goals = targets(trees, record)
     if tip == record.base_oid or any(merge.is_ancestor(trees.git, tip, goal) for goal in goals):
         return
     verdict.contained = False
+    # A base that gc took cannot be compared with; then only containment counts.
     start = record.base_oid if worktrees.value(trees.git, record.base_oid or "") else None
     verdict.merged = any(merge.content_landed(trees.git, start, tip, goal) for goal in goals)
 
@@ -96,6 +98,7 @@ def _is_done(trees: Trees, path: str, own: Layout, session: str) -> bool:
 def users(path: str) -> list[str]:
     """Processes whose current folder lies in ``path``, where the system tells."""
     found = []
+    # Only Linux tells; elsewhere removing a folder that is somebody's cwd harms that process alone.
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:
         if name.isdigit():
             try:
@@ -109,6 +112,8 @@ def users(path: str) -> list[str]:
 def has_submodules(git: Git, path: str) -> bool:
     """True when a submodule is checked out in the worktree: its repository would go with it."""
     rows = listing.entries(git.run("-c", "core.fsmonitor=false", "ls-files", "-s", "-z"))
+    # Mode 160000 is a submodule; its repository lies in this worktree's admin folder, so removing takes
+    # unpushed commits along. git itself refuses only without --force.
     links = [row.path for row in rows if row.entry.mode == 0o160000]
     return any(os.path.lexists(os.path.join(os.fsencode(path), p, b".git")) for p in links)
 
@@ -122,15 +127,15 @@ def refuse_never(path: str, cwd: str) -> None:
         raise Refused(f"'{path}' is the current folder of process {', '.join(inside[:5])}")
 
 
-def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Verdict:
+def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Objections:
     """Look at a worktree that is there."""
     git = trees.inside(path)
-    verdict = Verdict()
+    verdict = Objections()
     if has_submodules(git, path):
         raise Refused(f"'{path}' has submodules checked out", f"git -C {path} submodule deinit --all")
     verdict.dirt = worktrees.dirt(git, ignored=True)
     verdict.ignored = unique.unique_ignored(trees, path, verdict.dirt.ignored)
-    verdict.live = live_sessions(trees, record, path, caller)
+    verdict.live = [trees.ctx.called(one) for one in live_sessions(trees, record, path, caller)]
     tip = worktrees.value(git, "HEAD")
     if tip is not None:
         judge_branch(trees, record, tip, verdict)

@@ -2,18 +2,18 @@
 
 import os
 import shutil
-from dataclasses import dataclass, field
 
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Busy, Refused
 from gitralph.commit import recover_merge
 from gitralph.context import Context
 from gitralph.git import worktrees
 from gitralph.git.run import Git
-from gitralph.git.worktrees import Dirt, Registered
+from gitralph.git.worktrees import Dirt, WorktreeEntry
 from gitralph.journal import bead as beads
 from gitralph.journal.bead import Bead
 from gitralph.worktree import leftover, removable, trash, where
-from gitralph.worktree.removable import Verdict
+from gitralph.worktree.removable import Objections
 from gitralph.worktree.where import Trees, short
 
 
@@ -42,7 +42,7 @@ def _known(trees: Trees, bead: str) -> Bead:
     return record
 
 
-def _check_row(row: Registered, bead: str) -> None:
+def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
     if row.locked is not None:
         why = f": {row.locked}" if row.locked else ""
         raise Refused(f"'{row.path}' is locked{why}", f"git ralph worktree unlock {bead}")
@@ -53,13 +53,16 @@ def _check_row(row: Registered, bead: str) -> None:
     if not row.missing and row.branch != where.branch_of(bead):
         now = f"branch '{short(row.branch)}'" if row.branch else "a detached HEAD"
         raise Refused(
-            f"'{row.path}' is on {now}, not on 'ralph/{bead}'", f"git -C {row.path} switch ralph/{bead}"
+            f"'{row.path}' is on {now}, not on 'ralph/{bead}'",
+            where.way_back(git, row.path, where.branch_of(bead)),
         )
 
 
 def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -> Removed:
     """Remove a bead's worktree and, once nothing is lost by it, its branch. Raises Refused, Busy."""
     where.checked(bead)
+    # A merge of this bead that was cut short decides whether its commits are merged, so it is finished
+    # first.
     recover_merge.settle(ctx)
     with beads.hold(ctx.layout, bead) as fd:
         leftover.finish_adding(ctx, where.whole(ctx), bead)
@@ -69,7 +72,7 @@ def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -
         if record.status == beads.REMOVING:
             return _resume(trees, record, row, force)
         if row is not None:
-            _check_row(row, bead)
+            _check_row(trees.git, row, bead)
         elif where.folder_holds_something(trees.path(bead)):
             raise Refused(f"'{trees.path(bead)}' is no worktree of this repository; it was left alone")
         removable.refuse_never(trees.path(bead), cwd)
@@ -91,11 +94,13 @@ def _begin(trees: Trees, record: Bead, tip: str | None, saved: str | None) -> No
     beads.write(trees.layout, record)
 
 
-def _go(trees: Trees, record: Bead, row: Registered, verdict: Verdict) -> Removed:
+def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> Removed:
     done = Removed(row.path, ignored=verdict.ignored)
     tip, git = verdict.tip, trees.inside(row.path)
     if tip is not None and (verdict.dirt.changed or not verdict.contained):
         saved = trash.save(trees, record.bead, row.path, git, tip, verdict.dirt)
+        # Between the save and the removal a process may write: looked at again right before. What comes in
+        # the moment after is lost, as with `git worktree remove --force`.
         if not trash.still_same(trees, row.path, git, tip, saved):
             raise Busy(
                 f"'{row.path}' changes while it is being saved", "stop whoever writes there, then try again"
@@ -104,6 +109,7 @@ def _go(trees: Trees, record: Bead, row: Registered, verdict: Verdict) -> Remove
         record.trash.append(saved.ref)
     _begin(trees, record, tip, done.saved)
     try:
+        # Without anything to save git is asked without --force, so that its own check sees what came since.
         worktrees.remove(trees.git, row.path, force=1 if done.saved or verdict.ignored else 0)
     except BaseException:
         if not _has_begun(git, row.path):
@@ -135,14 +141,14 @@ def _finish(trees: Trees, record: Bead, done: Removed, tip: str | None) -> Remov
     return done
 
 
-def _absent(trees: Trees, record: Bead, row: Registered | None, force: bool) -> Removed:
+def _absent(trees: Trees, record: Bead, row: WorktreeEntry | None, force: bool) -> Removed:
     """Only the registration is left, or not even that: clear it, and keep a branch with work on it."""
     done = Removed(trees.path(record.bead))
     if row is not None:
         worktrees.remove(trees.git, row.path, force=1)
         done.notes.append("the folder was gone; only its registration was removed")
     tip = worktrees.value(trees.git, where.branch_of(record.bead))
-    verdict = Verdict()
+    verdict = Objections()
     if tip is not None:
         removable.judge_branch(trees, record, tip, verdict)
     if not verdict.merged and not force:
@@ -192,7 +198,7 @@ def _known_oids(git: Git, path: bytes, commits: tuple[str | None, ...]) -> set[s
     return out - {None}
 
 
-def _resume(trees: Trees, record: Bead, row: Registered | None, force: bool) -> Removed:
+def _resume(trees: Trees, record: Bead, row: WorktreeEntry | None, force: bool) -> Removed:
     """Finish a removal that was killed. What appeared since then counts as work."""
     noted = record.extra.get("removing")
     tip, saved = (noted.get("tip"), noted.get("saved")) if isinstance(noted, dict) else (None, None)

@@ -1,7 +1,6 @@
 """``git ralph worktree restore``: a removed worktree as it was, from its save."""
 
-from dataclasses import dataclass
-
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, Refused
 from gitralph.context import Context
 from gitralph.git import worktrees
@@ -37,6 +36,7 @@ def _check(trees: Trees, bead: str, tip: str) -> bool:
     if holder is not None:
         raise Refused(f"branch '{short(branch)}' is checked out at '{holder.path}'")
     now = worktrees.value(trees.git, branch)
+    # A branch that went on has commits that a checkout of the save's tip would not show.
     if now not in (None, tip):
         raise Refused(
             f"branch '{short(branch)}' is at {str(now)[:12]}, the save stands on {tip[:12]}",

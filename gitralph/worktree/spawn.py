@@ -3,15 +3,16 @@
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
 
 from gitralph.base import files
+from gitralph.base.dataclass import asdict, dataclass
 from gitralph.base.errors import UsageError
 from gitralph.base.layout import Layout
 from gitralph.context import Context
 from gitralph.worktree import where
 
 POLICIES = ("required", "optional", "none")
+# A note of a few words for the next launch.
 _LIMIT = 1 << 16
 
 

@@ -7,9 +7,9 @@ Bytes are stored as they are on disk, without the filters and line ends that ``g
 import os
 import stat
 import time
-from dataclasses import dataclass
 
 from gitralph.base import nul
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import c_quote, shown
 from gitralph.git import listing, worktrees
@@ -49,6 +49,8 @@ def hash_files(git: Git, root: str, paths: list[bytes]) -> dict[bytes, str]:
     """Store files as they lie on disk; blob oid by path. Links by their text."""
     plain = [p for p in paths if not os.path.islink(os.path.join(os.fsencode(root), p))]
     names = b"".join(c_quote(p) + b"\n" for p in plain)
+    # --no-filters stores what lies on disk: a clean filter may fail, or not give the same bytes back. The
+    # objects are synced, since the files are deleted next.
     words = ("-c", "core.fsync=loose-object", "hash-object", "-w", "--no-filters")
     said = git.at(root).run(*words, "--stdin-paths", stdin=names).decode().split() if plain else []
     oids = dict(zip(plain, said, strict=True))
@@ -73,6 +75,8 @@ def _tree(trees: Trees, root: str, seed: str, changed: list[bytes], deletions: b
     private = f"{trees.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index"
     os.makedirs(trees.layout.tmp, mode=0o700, exist_ok=True)
     git = trees.git.at(GIT_INDEX_FILE=private)
+    # A split index would leave a shared file in the repository, fsmonitor start a program, a sparse index
+    # hide entries.
     quiet = ("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "index.sparse=false")
     try:
         git.run(*quiet, "read-tree", seed)
@@ -95,7 +99,15 @@ def _commit(git: Git, tree: str, parents: list[str], message: str) -> str:
     words = [word for parent in parents for word in ("-p", parent)]
     named = git.at(**_IDENT)
     return named.line(
-        "-c", "core.fsync=loose-object", "commit-tree", "--no-gpg-sign", tree, *words, "-m", message
+        # A save needs no signature, and asking for a passphrase in the middle of a removal would block it.
+        "-c",
+        "core.fsync=loose-object",
+        "commit-tree",
+        "--no-gpg-sign",
+        tree,
+        *words,
+        "-m",
+        message,
     )
 
 
@@ -107,12 +119,14 @@ def save(
     Raises Refused for a repository inside it, which no commit can hold.
     """
     tree = _tree(trees, root, seed or tip, dirt.changed, deletions=seed is None)
+    # The tip as a parent keeps the branch's own commits from gc when the branch goes.
     parents = [tip]
     staged = _staged_tree(git) if dirt.staged and not dirt.unmerged else None
     if staged is not None and staged != tree:
         parents.append(_commit(trees.git, staged, [tip], f"staged in the worktree of bead '{bead}'"))
     commit = _commit(trees.git, tree, parents, f"worktree of bead '{bead}' before its removal")
     ref = f"{REFS}/{bead}/{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
+    # All zeros as the old value: fails rather than replace another save (git-update-ref(1)).
     trees.git.run("update-ref", "-m", "worktree remove", ref, commit, "0" * 40)
     return Saved(ref, commit, tree)
 
@@ -132,6 +146,7 @@ def write_back(trees: Trees, root: str, tip: str, commit: str) -> int:
     """Put the files of a save over a fresh checkout of its tip; returns how many."""
     base = os.fsencode(root)
     rows = listing.differences(trees.git.run("diff-tree", "-r", "-z", "--no-renames", tip, commit))
+    # Removals before additions: a file may have become a folder of that name.
     for path, (_, new) in rows.items():
         full = os.path.join(base, path)
         if new is None and os.path.lexists(full):

@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 
 from gitralph.worktree.where import Trees
 
+# A folder with more counts as found nowhere else: people wait for the answer, and refusing is the safe
+# side.
 _MOST = 20_000
 
 

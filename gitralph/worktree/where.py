@@ -1,15 +1,15 @@
 """Where a bead's worktree belongs, and what git has registered there. Stored paths are never believed."""
 
 import os
-from dataclasses import dataclass
 
 from gitralph.base import ids, lost_worktree
-from gitralph.base.errors import Fatal, UsageError
+from gitralph.base.dataclass import dataclass
+from gitralph.base.errors import Busy, Fatal, UsageError
 from gitralph.base.layout import Layout
 from gitralph.context import Context
 from gitralph.git import worktrees
 from gitralph.git.run import Git, GitError
-from gitralph.git.worktrees import Registered
+from gitralph.git.worktrees import WorktreeEntry
 from gitralph.journal import bead as beads
 from gitralph.journal.bead import Bead
 from gitralph.worktree import leftover
@@ -29,6 +29,12 @@ def branch_of(bead: str) -> str:
     return f"{BRANCHES}/{bead}"
 
 
+def way_back(git: Git, path: str, branch: str) -> str:
+    """The command that puts a worktree on its branch again, also where the branch was deleted."""
+    gone = worktrees.value(git, branch) is None
+    return f"git -C {path} switch {'-c ' if gone else ''}{short(branch)}"
+
+
 def short(ref: str | None) -> str:
     """A ref as people name it."""
     return "a detached HEAD" if ref is None else ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
@@ -41,7 +47,7 @@ class Trees:
     ctx: Context
     git: Git
     root: str
-    rows: list[Registered]
+    rows: list[WorktreeEntry]
 
     @property
     def layout(self) -> Layout:
@@ -51,11 +57,11 @@ class Trees:
         """Where a bead's worktree belongs."""
         return f"{self.root}/{lost_worktree.FOLDER}/{lost_worktree.PREFIX}{bead}"
 
-    def at(self, path: str) -> Registered | None:
+    def at(self, path: str) -> WorktreeEntry | None:
         """What is registered at a path."""
         return next((row for row in self.rows if row.path == path), None)
 
-    def holder(self, branch: str) -> Registered | None:
+    def holder(self, branch: str) -> WorktreeEntry | None:
         """The worktree that has a branch checked out."""
         return next((row for row in self.rows if row.branch == branch), None)
 
@@ -78,6 +84,16 @@ def whole(ctx: Context) -> Git:
     return worktrees.administration(ctx.outer, ctx.repo.common_dir, ctx.repo.root)
 
 
+def _listing(git: Git) -> list[WorktreeEntry]:
+    """Every worktree. Raises Busy for one that is not ours to repair and stays half registered."""
+    try:
+        return worktrees.listing(git)
+    except GitError as error:
+        if not worktrees.is_half_registered(error):
+            raise
+        raise Busy(f"another worktree is being added: {error.message}", "git worktree prune") from error
+
+
 def open_trees(ctx: Context) -> Trees:
     """All worktrees of the caller's repository. Raises Fatal where the main checkout cannot be told."""
     bound = whole(ctx)
@@ -85,7 +101,7 @@ def open_trees(ctx: Context) -> Trees:
         rows = worktrees.listing(bound)
     except GitError:
         leftover.finish_all(ctx, bound)
-        rows = worktrees.listing(bound)
+        rows = _listing(bound)
     if ctx.repo.place.is_main:
         root = ctx.repo.root
     else:
@@ -98,7 +114,7 @@ def record_of(layout: Layout, bead: str) -> Bead | None:
     """A bead's record. Raises Fatal for a damaged one, which is kept."""
     try:
         return beads.read(layout, bead)
-    except beads.DamagedError as error:
+    except beads.DamagedBeadError as error:
         raise Fatal(f"{error}", f"look at '{layout.bead(bead)}', then move it away") from None
 
 

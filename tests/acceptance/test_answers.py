@@ -12,7 +12,7 @@ REASONS = {
     "entangled", "contested", "unanchored", "stale", "ignored", "outside", "submodule", "unmerged",
     "unchanged", "gone", "filtered", "too-large", "shell",
 }  # fmt: skip
-TOP = {"status", "commit", "ref", "session", "paths", "left", "notes"}
+TOP = {"status", "commit", "ref", "session", "name", "paths", "left", "notes"}
 
 
 def test_json_of_a_commit(repo: Repo) -> None:
@@ -33,7 +33,7 @@ def test_json_of_a_commit(repo: Repo) -> None:
         {"path": "n", "change": "A", "how": "edits"},
     ]
     (left,) = document["left"]
-    assert set(left) == {"path", "reason", "sessions", "lines", "detail"}
+    assert set(left) == {"path", "reason", "sessions", "names", "lines", "detail"}
     assert (left["path"], left["reason"]) == ("ignored", "ignored")
     assert left["reason"] in REASONS
 
@@ -192,3 +192,9 @@ def test_status_of_a_clean_tree(repo: Repo) -> None:
     repo.start("S1")
     assert repo.owners("S1") == {}
     assert repo.ralph("status").text == "nothing uncommitted\n"
+
+
+def test_a_plan_that_is_not_there_is_said_before_an_agent_that_is_not_named(repo: Repo) -> None:
+    said = repo.ralph("run", "nope.md", code=128).said
+    assert "nope.md" in said
+    assert "agent" not in said

@@ -32,7 +32,7 @@ def give(repo: Repo, session: str, *places: str, code: int = 0, **how: Any) -> d
         "assign", "--to", session, "--json", "--", *places, code=code, **how
     ).json()
     assert {p: p.read_bytes() for p in before} == before
-    assert set(found) == {"status", "session", "paths", "left", "notes"}
+    assert set(found) == {"status", "session", "name", "paths", "left", "notes"}
     return found
 
 
@@ -52,7 +52,7 @@ def test_a_line_is_committed_alone_and_the_rest_stays_nobodys(two: Repo) -> None
     assert found["status"] == "assigned"
     assert found["session"] == "S2"
     assert found["paths"] == [{"path": "f", "lines": [[8, 8]]}]
-    assert "session 'S2'" in two.ralph("why", "f:8").text
+    assert f"session '{two.called('S2')}'" in two.ralph("why", "f:8").text
     assert "nobody recorded it" in two.ralph("why", "f:7").text
     assert two.owners("S2") == {"f": "contested"}
     patch = two.ralph("diff", "--session", "S2").text
@@ -472,7 +472,7 @@ def test_a_bare_line_of_a_manifest_is_released(two: Repo) -> None:
 def test_recorded_edits_are_not_released(two: Repo) -> None:
     swap(two, "S1", "line 2\n", "two\n")
     done = two.ralph("track", "--release", "--session", "S1", "f")
-    assert "recorded edits of session 'S1' are not released" in done.said
+    assert f"recorded edits of session '{two.called('S1')}' are not released" in done.said
     two.commit("S1")
     assert head(two) == ten(l2="two")
 
@@ -490,5 +490,5 @@ def test_another_sessions_claim_is_refused(two: Repo) -> None:
     swap(two, None, "line 2\n", "two\n")
     two.ralph("track", "--session", "S1", "f")
     before = state_of(two)
-    assert "'S1'" in two.ralph("track", "--release", "--session", "S2", "f", code=4).said
+    assert f"'{two.called('S1')}'" in two.ralph("track", "--release", "--session", "S2", "f", code=4).said
     assert state_of(two) == before

@@ -5,10 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from gitralph.git import worktrees
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE
 
@@ -180,14 +182,14 @@ def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
     add(repo, "bd-1", "--session", "S1")
     said = repo.ralph("worktree", "add", "bd-1", "--session", "S2", code=4).said
     assert "in progress" in said
-    assert "S1" in said
+    assert repo.called("S1") in said
     repo.ralph("worktree", "add", "bd-1", "--session", "S2", "--take-over", code=4)
     repo.ralph("worktree", "add", "bd-1", "--session", "S1")
     repo.ralph("session", "end", "S1")
     said = repo.ralph("worktree", "add", "bd-1", "--session", "S2", code=4).said
     assert "--take-over" in said
     done = repo.ralph("worktree", "add", "bd-1", "--session", "S2", "--take-over")
-    assert "S1" in done.said
+    assert repo.called("S1") in done.said
     assert row(repo)["owner"] == "S2"
 
 
@@ -216,6 +218,34 @@ def test_many_adds_at_once_make_one_worktree(repo: Repo) -> None:
     exclude = (repo.root / ".git/info/exclude").read_text()
     assert exclude.count("/.worktrees/") == 1
     repo.git("fsck", "--strict", "--no-dangling", "--no-progress")
+
+
+def _register_half(repo: Repo) -> Path:
+    """A worktree as another git leaves it for a moment: its ``commondir`` is there and empty."""
+    repo.git("worktree", "add", "-q", "--detach", str(repo.root.parent / "theirs"))
+    half = repo.root / ".git/worktrees/theirs/commondir"
+    half.write_text("")
+    return half
+
+
+def test_a_worktree_that_another_git_is_registering_is_waited_for(repo: Repo) -> None:
+    half = _register_half(repo)
+    later = threading.Timer(0.5, half.write_text, ["../..\n"])
+    later.start()
+    repo.ralph("worktree", "add", "bd-1")
+    later.join()
+    assert row(repo)["bead"] == "bd-1"
+
+
+def test_a_worktree_that_stays_half_registered_makes_no_guess(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told as busy, with git's own words; nothing of ours is left."""
+    monkeypatch.setattr(worktrees, "PATIENCE", 2)
+    _register_half(repo)
+    said = repo.ralph("worktree", "add", "bd-1", code=75, process=False).said
+    assert "commondir" in said
+    assert not (repo.root / ".worktrees/ralph-bd-1").exists()
 
 
 def test_invisible_to_git_add(repo: Repo) -> None:
@@ -360,8 +390,8 @@ def test_remove_refuses(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", "-b", "ralph/foreign", ".worktrees/ralph-foreign")
     before = everything(repo)
     for bead, word in (
-        ("mod", "'a'"), ("new", "'new'"), ("unmerged", "not merged"), ("live", "S1"), ("foreign", "not made"),
-        ("nothing", "no bead"),
+        ("mod", "'a'"), ("new", "'new'"), ("unmerged", "not merged"), ("live", "session-1"),
+        ("foreign", "not made"), ("nothing", "no bead"),
     ):  # fmt: skip
         assert word in repo.ralph("worktree", "remove", bead, code=4).said, bead
     assert (
@@ -682,3 +712,18 @@ def test_separate_git_dir_submodule_bare(repo: Repo, tmp_path: Path, environ: di
         check=True,
     )
     assert "bare" in Repo(tmp_path / "w", repo.env).ralph("worktree", "add", "bd-1", code=128).said
+
+
+def test_a_branch_that_was_deleted_has_a_way_back(repo: Repo) -> None:
+    """Each hint is a command that works as typed, and none leads to the next refusal."""
+    path = repo.ralph("worktree", "add", "bd-9").text.strip()
+    repo.git("-C", path, "checkout", "-q", "--detach")
+    repo.git("branch", "-q", "-D", "ralph/bd-9")
+    hint = f"git -C {path} switch -c ralph/bd-9"
+    for words in (("add",), ("merge",), ("remove",)):
+        code = 128 if words == ("merge",) else 4
+        assert f"hint: {hint}" in repo.ralph("worktree", *words, "bd-9", code=code).said
+    repo.git(*hint.split()[1:])
+    repo.ralph("worktree", "add", "bd-9")
+    repo.ralph("worktree", "merge", "bd-9")
+    repo.ralph("worktree", "remove", "bd-9")

@@ -31,6 +31,17 @@ def test_a_corrected_line_is_committed_as_it_stands(day: Repo) -> None:
     nothing_pending(day, "S1")
 
 
+def test_a_correction_that_was_staged_is_committed_as_it_stands(day: Repo) -> None:
+    """``git add`` found it on disk; nothing was put there, so the session's line is not taken for gone."""
+    swap(day, "S1", "line 3\n", "x = 'three'\n")
+    swap(day, None, "x = 'three'\n", 'x = "three"\n')
+    day.git("add", "-A")
+    day.commit("S1")
+    assert head(day) == ten(l3='x = "three"')
+    assert included(day)
+    nothing_pending(day, "S1")
+
+
 def test_a_removed_line_of_a_pending_block_goes_with_it(day: Repo) -> None:
     day.edit("S1", "f", TEN + "a\nb\nc\n")
     swap(day, None, "b\n", "")

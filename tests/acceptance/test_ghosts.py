@@ -256,7 +256,7 @@ def test_one_sessions_damage_costs_nobody_else(repo: Repo, monkeypatch: pytest.M
     monkeypatch.setattr(plan, "build", damaged)
     done = repo.ralph("session", "list", "--json", process=False)
     assert {row["id"]: row["pending"] for row in done.json()} == {"S1": 1, "S2": 1}
-    assert "what session 'S1' has pending cannot be told: object 1234 is missing" in done.said
+    assert "what session 'generic-1' has pending cannot be told: object 1234 is missing" in done.said
 
 
 def test_looking_works_where_the_state_cannot_be_written(repo: Repo) -> None:

@@ -1,9 +1,12 @@
 """Indexes in other forms: damaged, split, sparse, of every version."""
 
+import hashlib
 import os
+from collections.abc import Callable
 
 import pytest
 
+from gitralph.git import indexfile
 from tests.support.repo import Repo
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
@@ -25,24 +28,105 @@ def test_missing_index_never_shrinks_the_tree(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "garbage"])
-def test_damaged_index_stops_the_commit(repo: Repo, damage: str) -> None:
+def _flipped(data: bytes, at: int, bit: int = 1) -> bytes:
+    at %= len(data)
+    return data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :]
+
+
+def _signed(body: bytes) -> bytes:
+    return body + hashlib.sha1(body).digest()
+
+
+def _tree_at(data: bytes) -> int:
+    return data.rindex(b"TREE")
+
+
+# an index of files a, b, d/c and e/b: how each byte of it may have come to harm
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda d: b"",
+    "one byte": lambda d: d[:1],
+    "header alone": lambda d: d[:12],
+    "cut by one": lambda d: d[:-1],
+    "cut in the checksum": lambda d: d[:-10],
+    "cut before the checksum": lambda d: d[:-20],
+    "cut in an extension": lambda d: d[:-30],
+    "cut in an entry": lambda d: d[:100],
+    "cut to the half": lambda d: d[: len(d) // 2],
+    "garbage": lambda d: os.urandom(300),
+    "zeros": lambda d: bytes(len(d)),
+    "zeros at the end": lambda d: d[: len(d) // 2] + bytes(len(d) - len(d) // 2),
+    "another file": lambda d: b"#!/bin/sh\n" * 30,
+    "twice": lambda d: d + d,
+    "a byte too many": lambda d: d + b"x",
+    "signature": lambda d: _flipped(d, 0),
+    "version": lambda d: _flipped(d, 7),
+    "count of entries": lambda d: _flipped(d, 11),
+    "a mode": lambda d: _flipped(d, 12 + 26),
+    "an oid": lambda d: _flipped(d, 12 + 45),
+    "flags": lambda d: _flipped(d, 12 + 60, 0x10),
+    "a name": lambda d: _flipped(d, 12 + 62),
+    "padding": lambda d: _flipped(d, 12 + 64),
+    "the size of an extension": lambda d: _flipped(d, _tree_at(d) + 7),
+    "an oid of an extension": lambda d: _flipped(d, -30),
+    "the checksum": lambda d: _flipped(d, -1),
+    "rows of TREE that do not add up": lambda d: _signed(
+        d[: _tree_at(d) + 8] + d[_tree_at(d) + 8 : -20].replace(b" 0\n", b" 7\n", 1)
+    ),
+    "a row of TREE without a number": lambda d: _signed(
+        d[: _tree_at(d) + 8] + d[_tree_at(d) + 8 : -20].replace(b" 0\n", b" x\n", 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [0, indexfile._MAPPED], ids=["mapped", "read"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_index_stops_the_commit(
+    repo: Repo, damage: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is wrong with it, before anything moves; a large index is mapped and not read."""
+    monkeypatch.setattr(indexfile, "_MAPPED", size)
     repo.edit("S1", "a", MINE)
     index = repo.root / ".git/index"
     whole = index.read_bytes()
-    index.write_bytes({
-        "empty": b"", "cut": whole[:-30], "flipped": whole[:60] + bytes([whole[60] ^ 1]) + whole[61:],
-        "garbage": os.urandom(300),
-    }[damage])  # fmt: skip
+    index.write_bytes(DAMAGE[damage](whole))
     damaged, head = index.read_bytes(), repo.head()
+    assert damaged != whole
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=128)
-    assert "index" in done.said
+    # without a checksum (index.skipHash) git is asked, and says it in its own words
+    told = "index file corrupt" if damage == "zeros at the end" else f"the index '{index}' is damaged"
+    assert told in done.said
     assert index.read_bytes() == damaged
     assert repo.head() == head
     index.write_bytes(whole)
     assert repo.pending("S1") == ["a"]
     repo.commit("S1")
     assert repo.changes() == {"a": "M"}
+
+
+def test_a_mapped_index_is_patched_as_a_read_one(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many entries, of which some come, go and change; every byte is what git itself would have."""
+    for number in range(400):
+        repo.write(f"m{number % 7}/f{number:03}", f"{number}\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "many")
+    for size, chunk in ((0, 4096), (1 << 30, 1 << 20)):
+        monkeypatch.setattr(indexfile, "_MAPPED", size)
+        monkeypatch.setattr(indexfile, "_CHUNK", chunk)
+        repo.write("m1/staged", "staged\n")
+        repo.git("add", "m1/staged")
+        repo.edit("S1", "m3/f003", f"changed {size}\n")
+        repo.edit("S1", f"m0/new{size}", "new\n")
+        repo.edit("S1", "m6/f006", f"changed {size}\n")
+        repo.delete("S1", f"m2/f{'002' if size else '009'}")
+        repo.commit("S1")
+        assert repo.git("diff", "--cached", "--name-only").split() == ["m1/staged"]
+        repo.git("fsck", "--strict")
+        told = repo.git("ls-files", "-s")
+        repo.git("reset", "-q")
+        repo.git("add", "m1/staged")
+        assert repo.git("ls-files", "-s") == told
+        assert repo.git("write-tree") == repo.git("write-tree", "--missing-ok")
+        repo.git("reset", "-q")
 
 
 def test_split_index(repo: Repo) -> None:

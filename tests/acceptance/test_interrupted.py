@@ -178,9 +178,9 @@ def test_lock_of_a_killed_holder_is_free_at_once(
 ) -> None:
     """No age decides: the very first look finds it free."""
     repo.edit("S1", "a", MINE)
-    _killed(repo, killed_at, commit, "_commit_locked", monkeypatch)
+    _killed(repo, killed_at, commit, "_committed", monkeypatch)
     # no patience at all: a lock that were still held would be one look and busy
     monkeypatch.setattr(land, "WAIT", 0.0)
-    monkeypatch.setattr(locks.hold.__wrapped__, "__defaults__", (0.0, None))  # type: ignore[attr-defined]
+    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.0, None))
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}

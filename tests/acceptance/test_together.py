@@ -1,18 +1,21 @@
 """Several sessions and the user commit, edit and move HEAD at once."""
 
+import itertools
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gitralph.base import locks
 from gitralph.commit import land as landing
 from tests.support.repo import Repo
-from tests.support.runner import COMMAND, PATIENCE
+from tests.support.runner import COMMAND, PATIENCE, Done
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
@@ -170,33 +173,47 @@ def test_an_edit_during_commit_stays_pending(repo: Repo, monkeypatch: pytest.Mon
     assert repo.blob("a") == (MINE + "more\n").encode()
 
 
-@pytest.mark.parametrize("times", [1, 9])
-def test_an_edit_arrives_between_reading_the_records_and_the_file(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, times: int
+def _while_read(repo: Repo, monkeypatch: pytest.MonkeyPatch, happens: Callable[[int], None]) -> Done:
+    """A commit of S1; each time after it read the records, and before the files, something happens."""
+    from gitralph.commit import inputs
+
+    real, count = inputs.look, itertools.count(1)
+
+    def look(*args: Any) -> inputs.Scene:
+        happens(next(count))
+        return real(*args)
+
+    with monkeypatch.context() as at_work:
+        at_work.setattr(inputs, "look", look)
+        return repo.run("commit", "--session", "S1", "-m", "x")
+
+
+def test_an_edit_that_arrives_between_reading_the_records_and_the_file_is_committed(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both are read again, and a path that will not keep still is refused, never taken half."""
-    from gitralph.commit import decide
+    repo.edit("S1", "a", MINE)
+    done = _while_read(repo, monkeypatch, lambda n: repo.edit("S1", "a", MINE + "more\n" * n, process=True))
+    assert done.code == 0, done.said
+    assert repo.blob("a") == repo.read("a") == (MINE + "more\n").encode()
+    assert repo.pending("S1") == []
+
+
+def test_a_path_that_will_not_keep_still_is_refused_and_never_taken_half(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each reading there is a record more, and the file holds what no record left."""
+
+    def edit_and_write(number: int) -> None:
+        repo.edit("S1", "a", MINE + "more\n" * number, process=True)
+        repo.write("a", MINE + "half a li")
 
     repo.edit("S1", "a", MINE)
-    real = decide.look
-    count: list[bool] = []
-
-    def look(*args: object) -> object:
-        if len(count) < times:
-            count.append(True)
-            repo.edit("S1", "a", MINE + "more\n" * len(count), process=True)
-        return real(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(decide, "look", look)
-    done = repo.run("commit", "--session", "S1", "-m", "x")
-    monkeypatch.undo()
-    if times > 3:
-        assert done.code == 4
-        assert "stale" in done.said
-        assert repo.pending("S1") == ["a"]
-        repo.commit("S1")
-    assert repo.blob("a") == repo.read("a")
-    assert repo.pending("S1") == []
+    before = repo.head()
+    done = _while_read(repo, monkeypatch, edit_and_write)
+    assert done.code == 4
+    assert "out of date: it keeps changing" in done.said
+    assert repo.head() == before
+    assert repo.pending("S1") == ["a"]
 
 
 def _hook(repo: Repo, name: str, script: str) -> None:
@@ -243,7 +260,7 @@ def test_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPat
     holder.stdout.readline()
     os.utime(path, (0, 0))
     monkeypatch.setattr(locks, "WAIT", 0.3)
-    monkeypatch.setattr(locks.hold.__wrapped__, "__defaults__", (0.3, None))  # type: ignore[attr-defined]
+    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.3, None))
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
     assert str(holder.pid) in done.said
     holder.kill()

@@ -47,7 +47,7 @@ def test_what_was_typed_survives_a_refusal_and_the_message_names_the_file(
     done = repo.ralph("commit", "--session", "S1", "-e", env=env, code=code)
     assert (repo.root / ".git/RALPH_EDITMSG").read_text() == "Say why\n\nA long reason\n"
     assert (tmp_path / "count").read_text() == "open\n"
-    command = re.search(r"git ralph (commit --session S1 -F .*)", done.said)
+    command = re.search(r"git ralph (commit --session generic-1 -F .*)", done.said)
     assert command is not None, done.said
     (repo.root / ".git/hooks/commit-msg").unlink()
     repo.ralph(*shlex.split(command[1]))

@@ -72,7 +72,7 @@ def test_a_pathspec_is_read_from_where_one_stands(repo: Repo) -> None:
 
 
 def _rows(text: str) -> list[str]:
-    return [row.split()[1] for row in text.splitlines()]
+    return [row.split()[-1] for row in text.splitlines() if row.startswith(" ")]
 
 
 def test_status_prints_paths_as_the_commands_take_them(repo: Repo) -> None:

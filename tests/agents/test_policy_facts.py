@@ -184,9 +184,10 @@ def test_nobody_but_the_adapters_spells_a_payloads_keys() -> None:
         "session_id", "sessionId", "conversation_id", "tool_input", "toolArgs", "tool_name", "toolName",
         "hook_event_name", "hookEventName", "stop_hook_active", "last_assistant_message", "background_tasks",
     }  # fmt: skip
-    # the doctor and the demo send payloads; an answer to an agent names fields as well
+    # the doctor and the demo send payloads; an answer to an agent names fields as well, and what an agent
+    # prints at its end is no payload
     senders = {"gitralph.setup.doctor.samples", "gitralph.demo.agent",
-               "gitralph.policy.reply"}  # fmt: skip
+               "gitralph.policy.reply", "gitralph.promise"}  # fmt: skip
     found = {
         module.name
         for module in source.modules()

@@ -122,7 +122,12 @@ class Case:
         fresh = lines_of(self.new) - lines_of(self.old)
         strange = words_of(fresh) - words_of(self.old or ())
         for line in sorted(fresh):
-            foreign = [word for word in words(line) if word in strange and not self._may_add(word)]
+            foreign = [
+                word for word in words(line)
+                if word in strange and not self._may_add(word)
+                # the session's own form of a line of the first commit
+                and not (author(word) == "base" and self._written(line))
+            ]  # fmt: skip
             if foreign:
                 self._fault("FOREIGN", f"{self._owner(foreign[0])} added", line)
             elif not self._written(line):
@@ -147,13 +152,21 @@ class Case:
             return True
         put = self.truth.fact(self.path, word).put_by
         if self.who in put:
-            return word in self.truth.in_head
+            return word in self.truth.in_head or self._put_on_what_head_held(word)
         if HUMAN in self.names and HUMAN in put and not self.forced:
             return author(word) == HUMAN and self._follows(word)
         others = self.names - {self.who}
         if self.forced and HUMAN in others and author(word)[0] != "s":
             return True  # what git did is unrecorded too
+        if self.forced and HUMAN in others and word in self.truth.in_head:
+            return True  # it was in HEAD once, and came back with a file that git or a person restored
         return bool(others & put) or author(word) in others
+
+    def _put_on_what_head_held(self, word: str) -> bool:
+        """The session brought a word back after HEAD had agreed with the file without it: its own edit."""
+        fact = self.truth.fact(self.path, word)
+        (step, actor), agreed = fact.put, self.truth.agreed.get(self.path, ())
+        return actor == self.who and any(fact.gone[0] <= at < step for at, _, _ in agreed)
 
     def _follows(self, word: str) -> bool:
         """Tell whether an unrecorded word stands in place of this session's text, or within it.
@@ -161,7 +174,10 @@ class Case:
         What people wrote side by side is one change for the tool: a run of their lines that replaces
         the session's line may hold one that they added beside it.
         """
-        text = [line for line in self.disk or () if words(line)]
+        return self._corrects(word, self.disk or ()) or self._corrects(word, self.new or ())
+
+    def _corrects(self, word: str, lines_there: tuple[str, ...]) -> bool:
+        text = [line for line in lines_there if words(line)]
         at = next((n for n, line in enumerate(text) if word in words(line)), None)
         if at is None:  # a pending edit of another session covers the correction
             lines = [line for line in self.new or () if word in words(line)]
@@ -174,11 +190,19 @@ class Case:
         for line in text[start:stop]:
             if any(self._is_own(other) for other in self.truth.stood_for(self.path, line)):
                 return True
-        above, below = text[start - 1 : start], text[stop : stop + 1]
-        return bool(above and below and self._is_own(above[0]) and self._is_own(below[0]))
+        # a line without a word may be the session's, too
+        first, last = lines_there.index(text[start]), lines_there.index(text[stop - 1])
+        over, under = lines_there[max(first - 1, 0)], lines_there[min(last + 1, len(lines_there) - 1)]
+        above, below = text[max(start - 1, 0)], text[min(stop, len(text) - 1)]
+        rims = [self._is_own(near) or (self._is_own(far) and not words(near))
+                for near, far in ((over, above), (under, below))]  # fmt: skip
+        if any((self.path, line) in self.truth.over_noise for line in text[start:stop]):
+            return self._is_own(above) or self._is_own(below)
+        noise = [not words(near) for near in (over, under)]
+        return all(own or blank for own, blank in zip(rims, noise, strict=True)) and any(rims)
 
     def _is_humans(self, line: str) -> bool:
-        return self.truth.fact(self.path, line).edit[1] == HUMAN
+        return HUMAN in self.truth.fact(self.path, line).put_by
 
     def _is_own(self, line: str) -> bool:
         return self.who in self.truth.fact(self.path, line).put_by
@@ -304,9 +328,14 @@ class Case:
             step, actor, put = self.truth.fact(self.path, line).edit
             # one that it only put back, by an undo, is another's
             own = put and any(author(word) == self.who for word in words(line))
+            landed = self.truth.held.get((self.path, line), set()) & set(self.ancestors)
+            if landed and line not in old:
+                continue  # the present history has it, and took it out again: settled
             if own and actor == self.who and not self._touched(line, step):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
         for line in sorted((head & old) - disk):
+            if self.truth.lacked.get((self.path, line), set()) & set(self.ancestors):
+                continue  # the present history was without it, and put it back: settled
             step, actor, put = self.truth.fact(self.path, line).edit
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)

@@ -241,8 +241,9 @@ class Player:
         """`ls-files` names the paths that a commit finds something in."""
         listed = self.before_commit
         found = {row["path"] for row in dry["paths"]}
-        found |= {row["path"] for row in dry["left"] if row["reason"] != "unchanged"}
-        wrong = found - listed if dry["status"] == "refused" else found ^ listed
+        found |= {row["path"] for row in dry["left"] if row["reason"] not in NONE_OF_IT}
+        listed -= {row["path"] for row in dry["left"] if row["reason"] == "gone"}  # either will do
+        wrong = found - listed if dry["status"] == "refused" or waits(dry) else found ^ listed
         return [
             Fault("GHOST", f"ls-files {'lists' if path in listed else 'lacks'} a path", path)
             for path in sorted(wrong)
@@ -333,13 +334,23 @@ def agreement(dry: Mapping[str, Any], real: Mapping[str, Any], pending: int | No
     same = {"dry-run": "committed"}.get(dry["status"], dry["status"])
     if same != real["status"] or dry["paths"] != real["paths"]:
         faults.append(Fault("DRY", f"{dry['status']}, then {real['status']}"))
-    found = bool(dry["paths"]) or any(row["reason"] != "unchanged" for row in dry["left"])
-    found = found or dry["status"] == "refused"
+    found = bool(dry["paths"]) or any(row["reason"] not in NONE_OF_IT for row in dry["left"])
+    # what waits for another session's commit is pending, though a commit finds nothing to take yet
+    found = found or dry["status"] == "refused" or waits(dry)
     if pending is not None and (pending > 0) != found:
         faults.append(
             Fault("GHOST", f"listed as {'pending' if pending else 'done'}, commit: {dry['status']}")
         )
     return faults
+
+
+NONE_OF_IT = ("unchanged", "gone")
+"""Reasons that leave nothing pending."""
+
+
+def waits(dry: Mapping[str, Any]) -> bool:
+    """Tell whether an edit only removes lines that another session has not committed."""
+    return any("not committed yet" in note for note in dry["notes"])
 
 
 def changes(place: Place, before: Shot, after: Shot) -> Iterator[str]:

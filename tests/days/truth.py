@@ -78,10 +78,18 @@ class Truth:
     """A file was as in HEAD after this step, and HEAD's text of it since that step, with that commit."""
     head: dict[str, tuple[int, Text]] = field(default_factory=dict)
     """File to HEAD's text of it, and the step after which it became that."""
+    over_noise: set[Key] = field(default_factory=set)
+    """Lines that came in the place of one without a word: whose that was, no word tells."""
+    held: dict[Key, set[str]] = field(default_factory=dict)
+    """A line, and the commits that brought it into HEAD."""
+    lacked: dict[Key, set[str]] = field(default_factory=dict)
+    """A line, and the commits with which HEAD lost it."""
     follow: dict[Key, bool] = field(default_factory=dict)
     """A line that a person corrected: can the tool tell that this was all that happened there?"""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
     """File to the corrections since its last recorded edit; absent where nothing happened since."""
+    _seen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """File to its text before a person's changes since the last recorded edit or git's last word."""
 
     def fact(self, path: str, token: str) -> Fact:
         """What is known of a token; an empty fact where it never was on disk."""
@@ -100,6 +108,10 @@ class Truth:
                 else:
                     self._gap.pop(path, None)
                 self._observe(step, actor, path, old, new)
+                if actor == HUMAN:
+                    self._pair_seen(step, path, self._seen.setdefault(path, old or ()), new or ())
+                else:
+                    self._seen.pop(path, None)
 
     def _note_gap(
         self, actor: str, path: str, old: tuple[str, ...], new: tuple[str, ...], head: set[str]
@@ -138,6 +150,8 @@ class Truth:
     def _pair(self, step: int, actor: str, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         for one, other in hunks(old, new):
             gone, made = lines_of(one) - lines_of(other), lines_of(other) - lines_of(one)
+            if any(not words(line) for line in one):
+                self.over_noise |= {(path, line) for line in made}
             for line in gone:
                 self.exchanged.setdefault((path, line), {}).update(dict.fromkeys(made, step))
                 if actor != GIT:
@@ -145,13 +159,24 @@ class Truth:
             for line in made if actor != GIT else ():
                 self.replaces.setdefault((path, line), {}).update(dict.fromkeys(gone, step))
 
+    def _pair_seen(self, step: int, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        """Who looks only now cannot tell a line rewritten from one taken out with another put there later."""
+        for one, other in hunks(old, new):
+            gone, made = lines_of(one) - lines_of(other), lines_of(other) - lines_of(one)
+            for line in made:
+                self.replaces.setdefault((path, line), {}).update(dict.fromkeys(gone, step))
+
     def agree(self, step: int, commit: str, head: Files, disk: Files) -> None:
         """Note where file and HEAD are the same after a step."""
         for path in head.keys() | disk.keys() | self.head.keys():
             text = head.get(path)
             if path not in self.head or self.head[path][1] != text:
+                for line in lines_of(self.head.get(path, (0, None))[1]) - lines_of(text):
+                    self.lacked.setdefault((path, line), set()).add(commit)
                 self.head[path] = (step, text)
                 self.in_head |= words_of(text or ())
+                for line in lines_of(text):
+                    self.held.setdefault((path, line), set()).add(commit)
             if text == disk.get(path):
                 rows = self.agreed.setdefault(path, [])
                 if rows and rows[-1][2] == commit:

@@ -155,6 +155,12 @@ def hooked(folder: Path, env: Mapping[str, str]) -> Scene:
     return Scene("hooked", folder, env, _COMMIT)
 
 
+def proved(folder: Path, env: Mapping[str, str]) -> Scene:
+    """A commit that a command must pass first, in a worktree for proofs."""
+    _edits(_based(folder, env))
+    return Scene("proved", folder, env, (*_COMMIT, "--prove", "test -e n/new"))
+
+
 def nothing(folder: Path, env: Mapping[str, str]) -> Scene:
     """A commit that only notes that an edit was taken back."""
     place = _based(folder, env)
@@ -189,5 +195,5 @@ def track(folder: Path, env: Mapping[str, str]) -> Scene:
     return Scene("track", folder, env, ("track", "--session", "S1", "--", "a"))
 
 
-COMMITS = (branch, packed, detached, unborn, hooked, nothing)
+COMMITS = (branch, packed, detached, unborn, hooked, proved, nothing)
 RECORDERS = (first_hook, later_hook, track)

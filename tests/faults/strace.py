@@ -82,11 +82,31 @@ def _run(words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes) -
 
 
 def points(
-    args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes, log: str
+    args: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    stdin: bytes,
+    log: str,
+    command: Sequence[str] = COMMAND,
 ) -> tuple[Ended, list[Point]]:
     """Run ``git ralph <args>`` unharmed; how it ended and every call that may change something."""
-    words = ["strace", "-qq", "-s", "80", "-o", log, "-e", f"trace={_SET}"]
-    ended = _run([*words, *COMMAND, *args], cwd, env, stdin)
+    ended = _run([*recording(log), *command, *args], cwd, env, stdin)
+    return ended, calls_in(log)
+
+
+def recording(log: str) -> list[str]:
+    """strace that writes every call that may change something into ``log``."""
+    return ["strace", "-qq", "-s", "80", "-o", log, "-e", f"trace={_SET}"]
+
+
+def injecting(point: Point, how: str) -> list[str]:
+    """strace that hurts a program before one call."""
+    inject = f"inject={point.call}:{how}:when={point.when}"
+    return ["strace", "-qq", "-o", os.devnull, "-e", f"trace={point.call}", "-e", inject]
+
+
+def calls_in(log: str) -> list[Point]:
+    """The calls of a log, each with its number among those of its kind."""
     counts: dict[str, int] = {}
     found = []
     with open(log, encoding="utf-8", errors="replace") as file:
@@ -98,13 +118,17 @@ def points(
             counts[name] = counts.get(name, 0) + 1
             if name != "openat" or "O_CREAT" in line:
                 found.append(Point(name, counts[name], line.strip()[:160]))
-    return ended, found
+    return found
 
 
 def hurt(
-    point: Point, how: str, args: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes
+    point: Point,
+    how: str,
+    args: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    stdin: bytes,
+    command: Sequence[str] = COMMAND,
 ) -> Ended:
     """Run ``git ralph <args>`` with ``how`` (``signal=KILL``, ``error=ENOSPC``) before one call."""
-    inject = f"inject={point.call}:{how}:when={point.when}"
-    words = ["strace", "-qq", "-o", os.devnull, "-e", f"trace={point.call}", "-e", inject]
-    return _run([*words, *COMMAND, *args], cwd, env, stdin)
+    return _run([*injecting(point, how), *command, *args], cwd, env, stdin)

@@ -145,7 +145,7 @@ class Truth:
     def _may_add(self, names: set[str], word: bytes) -> bool:
         if self.author[word] in names:
             return True
-        restored = any(actor in names and put for _, actor, put in self.events[word])
+        restored = any(actor in names and put for _, actor, put in self.events.get(word, ()))
         return restored and self._is_history(word)
 
     def _is_history(self, word: bytes) -> bool:

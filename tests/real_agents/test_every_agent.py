@@ -106,3 +106,26 @@ def test_its_own_shell_knows_its_session(name: str, workshop: Stage, empty_repo:
     assert empty_repo.git("log", "-1", "--format=%s") == "own"
     changes = {path: letter for path, (letter, _) in WORKS[name].changes.items()}
     assert empty_repo.changes("HEAD") == changes
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=only_full(n)) for n in ("claude-code", "codex", "pi", "opencode")]
+)
+def test_the_model_behind_each_call_is_recorded(name: str, workshop: Stage, empty_repo: Repo) -> None:
+    """By the payload, by our plugin, or by the transcript's line that holds the call."""
+    need(name)
+    workshop.ralph("install", "--agent", name)
+    workshop.run(name, WORKS[name].turns, *WORKS[name].extra)
+    session = session_of(workshop, name)
+    place = gitdir.discover(str(empty_repo.root))
+    assert place is not None
+    lay = layout.for_place(place, create=False)
+    told = {
+        record.model
+        for path in WORKS[name].changes
+        for record in pending.read_journal(lay, path.encode()).records
+    }
+    assert len(told) == 1, told
+    assert None not in told
+    known = json.loads((empty_repo.state / f"{session}.json").read_text())["models"]
+    assert known == list(told)

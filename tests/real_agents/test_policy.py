@@ -77,3 +77,22 @@ def test_a_worker_without_a_bead_is_not_started(stage: Stage) -> None:
     report = start(stage, launch("ralph-worker", "worktree_policy: required\n\nWORKERTASK please"))
     assert [name for name, _ in report["played"]] == ["main", "main"]
     assert not Path(stage.repo / ".worktrees").exists()
+
+
+def test_the_loop_holds_a_worker_in_the_background(stage: Stage) -> None:
+    """Claude Code's default launch: the worker runs on while its parent waits, and lists itself."""
+    work = conversation(
+        "BACKTASK",
+        call("Write", file_path=f"{TREE}/work.txt", content="work\n"),
+        {"text": "not yet"},
+        {"expect": "iteration 1 of 5", "text": "still not"},
+        {"expect": "iteration 2 of 5", "text": "nearly"},
+        {"expect": "iteration 3 of 5", "text": "<promise>BEAD COMPLETE</promise>"},
+    )
+    turn = call(
+        "Agent", description="w", prompt=HEADER + "BACKTASK please", subagent_type="ralph:ralph-worker"
+    )
+    stage.ralph("install", "--agent", "claude-code", "--user")
+    stage.run("claude-code", [turn], "--arg=--plugin-dir", f"--arg={PLUGIN}", others=[work])
+    found = bead(stage)
+    assert (found["status"], found["iteration"]) == ("completed", 3)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.guarded import commit_as
 from tests.support.repo import Repo
 
 # npm and pip find their registries and caches through the environment of whoever runs the tests
@@ -146,18 +147,24 @@ PACKAGE = {
 }
 
 
-@full
-@pytest.mark.tools
-def test_husky_with_lint_staged_and_prettier(empty_repo: Repo) -> None:
-    """Its hooks lie in an ignored folder and its tools in ``node_modules``; it adds what it formats."""
+def _husky_project(repo: Repo) -> tuple[str, str]:
+    """A project that formats with husky, lint-staged and prettier: npm, and the text of ``m.js``."""
     npm = shutil.which("npm", path=OUTER.get("PATH"))
     if npm is None:
         pytest.skip("NOT TESTED WITH THE REAL husky: there is no npm")
     base = "function first() {\n  return 1;\n}\n\nfunction last() {\n  return 9;\n}\n"
-    empty_repo.write("package.json", json.dumps(PACKAGE))
-    empty_repo.write(".gitignore", "node_modules\n")
-    empty_repo.write(".husky/pre-commit", "npx lint-staged\n")
-    empty_repo.write("m.js", base)
+    repo.write("package.json", json.dumps(PACKAGE))
+    repo.write(".gitignore", "node_modules\n")
+    repo.write(".husky/pre-commit", "npx lint-staged\n")
+    repo.write("m.js", base)
+    return npm, base
+
+
+@full
+@pytest.mark.tools
+def test_husky_with_lint_staged_and_prettier(empty_repo: Repo) -> None:
+    """Its hooks lie in an ignored folder and its tools in ``node_modules``; it adds what it formats."""
+    npm, base = _husky_project(empty_repo)
     subprocess.run([npm, "install", "--silent"], check=True, env=OUTER, cwd=empty_repo.root)
     subprocess.run(["npx", "husky"], check=True, env=empty_repo.env, cwd=empty_repo.root)
     empty_repo.git("add", "-A")
@@ -173,3 +180,77 @@ def test_husky_with_lint_staged_and_prettier(empty_repo: Repo) -> None:
     assert empty_repo.blob("m.js").decode() == done.replace("  return 9;\n", "  return [9, 8];\n")
     assert empty_repo.git("stash", "list") == ""
     assert (empty_repo.root / "node_modules/prettier/package.json").exists()
+
+
+def _plain(repo: Repo, session: str) -> str:
+    """``git add -A && git commit`` of a session's agent; what was said."""
+    repo.git("add", "-A")
+    return commit_as(repo, session).said
+
+
+@full
+@pytest.mark.tools
+@pytest.mark.parametrize("guard", ["before", "after"])
+def test_the_pre_commit_framework_beside_the_guard(python_repo: Repo, guard: str) -> None:
+    """Whichever came first: both run, and without the guard every byte is as the framework left it."""
+    place = python_repo.root / ".venv"
+    venv.create(place, with_pip=True)
+    subprocess.run([place / "bin/pip", "install", "-q", "black", "pre-commit"], check=True, env=OUTER)
+    python_repo.write(".pre-commit-config.yaml", CONFIG)
+    python_repo.commit_all("hooks")
+    for step in ("guard", "framework") if guard == "before" else ("framework", "guard"):
+        if step == "guard":
+            python_repo.ralph("install", "--guard=narrow")
+        else:
+            subprocess.run(
+                [place / "bin/pre-commit", "install"], check=True, env=python_repo.env, cwd=python_repo.root
+            )
+    _edit(python_repo, "S1", "m.py", FIRST, MINE_DONE)
+    _edit(python_repo, "S2", "m.py", LAST, THEIRS_DONE)
+    for session, wanted in (("S1", CODE.replace(FIRST, MINE_DONE)), ("S2", _read(python_repo, "m.py"))):
+        said = _plain(python_repo, session)
+        assert re.search(r"black\.+Passed", said), said
+        assert python_repo.blob("m.py").decode() == wanted
+        assert f"Ralph-Session: {session}" in python_repo.trailers()
+    assert python_repo.pending("S1") == python_repo.pending("S2") == []
+    python_repo.ralph("uninstall", "--guard")
+    folder = python_repo.common / "hooks"
+    ours = [p.name for p in folder.iterdir() if b"gitralph" in p.read_bytes()]
+    assert ours == []
+    left = (folder / "pre-commit").read_bytes()
+    subprocess.run(
+        [place / "bin/pre-commit", "install", "-f"], check=True, env=python_repo.env, cwd=python_repo.root
+    )
+    assert (folder / "pre-commit").read_bytes() == left
+
+
+@full
+@pytest.mark.tools
+@pytest.mark.parametrize("guard", ["before", "after"])
+def test_husky_with_lint_staged_beside_the_guard(empty_repo: Repo, guard: str) -> None:
+    """husky, when it comes later, sets ``core.hooksPath``: doctor says so, and installing again mends it."""
+    npm, base = _husky_project(empty_repo)
+    if guard == "before":
+        empty_repo.ralph("install", "--guard=narrow")
+    subprocess.run([npm, "install", "--silent"], check=True, env=OUTER, cwd=empty_repo.root)
+    subprocess.run(["npx", "husky"], check=True, env=empty_repo.env, cwd=empty_repo.root)
+    empty_repo.git("add", "-A")
+    empty_repo.git("commit", "-q", "--no-verify", "-m", "base")
+    folder = empty_repo.root / ".husky/_"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    if guard == "before":
+        checks = empty_repo.run("doctor", "--json").json()["checks"]
+        row = next(one for one in checks if one["check"] == "guard")
+        assert (row["ok"], row["fix"]) == (False, "git ralph install --guard")
+    empty_repo.ralph("install", "--guard=narrow")
+    _edit(empty_repo, "S1", "m.js", "  return 1;\n", "  return {'a':1}\n")
+    _edit(empty_repo, "S2", "m.js", "  return 9;\n", "  return 10;\n")
+    _plain(empty_repo, "S1")
+    done = base.replace("  return 1;\n", "  return { a: 1 };\n")
+    assert empty_repo.blob("m.js").decode() == done
+    _plain(empty_repo, "S2")
+    assert empty_repo.blob("m.js").decode() == done.replace("  return 9;\n", "  return 10;\n")
+    assert empty_repo.git("stash", "list") == ""
+    assert empty_repo.pending("S1") == empty_repo.pending("S2") == []
+    empty_repo.ralph("uninstall", "--guard")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

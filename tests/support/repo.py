@@ -3,6 +3,7 @@
 Paths are text relative to the root; bytes that are not UTF-8 are surrogate-escaped, as in JSON.
 """
 
+import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -272,6 +273,10 @@ class Repo:
         self.ralph("session", "start", "--id", session, *args)
 
     # --- what they see ---
+
+    def called(self, session: str) -> str:
+        """The name of a session, as people see it."""
+        return str(json.loads((self.state / f"{session}.json").read_text())["name"])
 
     def pending(self, session: str, **how: Any) -> list[str]:
         """``ls-files -z --session``; nothing for a session that recorded nothing, which is fatal there."""

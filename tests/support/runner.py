@@ -7,8 +7,10 @@ environment, current folder, umask, the three standard descriptors.
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -46,6 +48,16 @@ def as_process(args: Sequence[str], *, cwd: str, env: Mapping[str, str], stdin: 
     """Run ``git ralph <args>`` as a process of its own."""
     done = subprocess.run([*COMMAND, *args], cwd=cwd, env=env, input=stdin, capture_output=True, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def wait_until_gone(pid: str) -> None:
+    """Return when a killed process has ended: the scheduler gets to it when it does."""
+    deadline = time.monotonic() + PATIENCE / 10
+    while os.access(f"/proc/{pid}/cwd", os.R_OK):  # a zombie has none
+        if time.monotonic() > deadline:
+            os.kill(int(pid), signal.SIGKILL)
+            raise AssertionError(f"{pid} was still there")
+        time.sleep(0.02)
 
 
 def in_process(args: Sequence[str], *, cwd: str, env: Mapping[str, str], stdin: bytes = b"") -> Done:

@@ -40,6 +40,14 @@ def write(path: str, text: str) -> None:
     _record(path, before=before, after=text)
 
 
+def late(path: str, text: str, seconds: float) -> None:
+    """Write a whole file by a tool whose hook is slow to start."""
+    before = _read(path)
+    raw(path, text)
+    time.sleep(seconds)
+    _record(path, before=before, after=text)
+
+
 def raw(path: str, text: str) -> None:
     """Write a file as somebody without hooks would."""
     with open(path, "w") as file:
@@ -88,9 +96,40 @@ def sh(command: str) -> None:
     subprocess.run(["/bin/sh", "-c", command], check=True)
 
 
+def shell(command: str) -> None:
+    """Run a shell command by a tool: the hook hears of it before and after."""
+    from gitralph.hook import entry
+
+    env, name = dict(os.environ), f"toolu_{os.getpid()}_{time.monotonic_ns()}"
+    event: dict[str, object] = {
+        "session_id": os.environ["RALPH_SESSION"], "cwd": os.getcwd(), "tool_name": "Bash",
+        "tool_use_id": name, "tool_input": {"command": command},
+    }  # fmt: skip
+    entry.take("claude-code", {**event, "hook_event_name": "PreToolUse"}, True, env)
+    sh(command)
+    answer = {"stdout": "", "stderr": "", "interrupted": False}
+    post = {**event, "hook_event_name": "PostToolUse", "tool_response": answer}
+    entry.take("claude-code", post, True, env)
+
+
+def cut(path: str, text: str) -> None:
+    """Write a file by a tool and die before the hook hears that it is done."""
+    from gitralph.hook import entry
+
+    event: dict[str, object] = {
+        "session_id": os.environ["RALPH_SESSION"], "cwd": os.getcwd(), "hook_event_name": "PreToolUse",
+        "tool_name": "Write", "tool_use_id": "toolu_cut",
+        "tool_input": {"file_path": os.path.abspath(path), "content": text},
+    }  # fmt: skip
+    entry.take("claude-code", event, True, dict(os.environ))
+    raw(path, text)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 ACTS: dict[str, Callable[..., object]] = {
-    "write": write, "raw": raw, "replace": replace, "delete": delete, "rename": rename, "once": once,
-    "emit": emit, "sh": sh, "say": print, "exit": sys.exit, "sleep": time.sleep,
+    "write": write, "late": late, "raw": raw, "replace": replace, "delete": delete, "rename": rename,
+    "once": once, "emit": emit, "sh": sh, "shell": shell, "cut": cut, "say": print, "exit": sys.exit,
+    "sleep": time.sleep,
 }  # fmt: skip
 
 

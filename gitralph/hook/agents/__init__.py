@@ -4,6 +4,7 @@ Fast lane. Adapters are pure functions on what the payload holds; they never ope
 into a payload: :func:`read` answers for recording and for policies alike.
 """
 
+from gitralph.hook import model
 from gitralph.hook.agents.launching import bare_event, is_bare, requires
 from gitralph.hook.event import Event
 
@@ -60,7 +61,7 @@ def read(asked: str, payload: dict[str, object], environ: "Mapping[str, str]") -
         return bare_event(asked, payload)
     agent = _speaker(asked, payload, environ.get("COPILOT_CLI") == "1") if asked in ADAPTERS else _OTHERS
     event: Event = load(agent)(payload)  # type: ignore[operator]
-    event.agent = agent
+    event.agent, event.model = agent, model.of_payload(payload)
     event.required = event.ahead and requires(payload)
     if agent != asked and event.link is not None:
         event.parent = event.link[0]  # as the agent's own hook has it, so that both record one step

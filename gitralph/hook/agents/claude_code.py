@@ -4,15 +4,14 @@ The response of Write and Edit holds the original file and the patch; ``oldStrin
 ``newString`` the text asked for, so the patch is believed before the replacement.
 """
 
-from gitralph.hook.agents.shared import asks, stop_of
+from gitralph.hook.agents.shared import LIFE, asks, stop_of
 from gitralph.hook.edits import UnifiedHunk, apply_unified, replace
 from gitralph.hook.event import Change, Event, list_of, object_of, text_of, text_or_absent
 from gitralph.hook.reconcile import UNKNOWN
 
 _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _KINDS = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop", "CwdChanged": "cwd",
+    **LIFE, "CwdChanged": "cwd",
     "WorktreeCreate": "worktree-create", "WorktreeRemove": "worktree-remove",
 }  # fmt: skip
 

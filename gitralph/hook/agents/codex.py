@@ -4,13 +4,9 @@ A patch that fails has a pre event and no post, so a post is always a patch that
 come from the bytes before and the patch. The answer leaves out the source of a move: the patch names it.
 """
 
-from gitralph.hook.agents.shared import asks, fill, patch_changes, stop_of
+from gitralph.hook.agents.shared import LIFE, asks, fill, patch_changes, stop_of
 from gitralph.hook.event import Change, Event, object_of, text_of
 
-_KINDS = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
-}  # fmt: skip
 _TOOLS = {("PreToolUse", "apply_patch"): "pre", ("PostToolUse", "apply_patch"): "edit",
           ("PreToolUse", "Bash"): "shell-pre", ("PostToolUse", "Bash"): "shell"}  # fmt: skip
 
@@ -19,7 +15,7 @@ def parse(payload: dict[str, object]) -> Event:
     """The event of one hook call."""
     name = text_of(payload, "hook_event_name") or ""
     tool = text_of(payload, "tool_name")
-    kind = _TOOLS.get((name, tool or ""), _KINDS.get(name, "other"))
+    kind = _TOOLS.get((name, tool or ""), LIFE.get(name, "other"))
     changes: list[Change] = []
     if kind in ("pre", "edit"):
         # Under `command` with 0.169; the others are spared a client that renames it.

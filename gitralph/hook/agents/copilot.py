@@ -4,14 +4,10 @@ PascalCase events carry Claude's tool names with Copilot's own arguments. There 
 paired by their input, alike in both dialects, so that two hooks of one call record it once.
 """
 
-from gitralph.hook.agents.shared import asks, call_of, fill, patch_changes, replacing, stop_of
+from gitralph.hook.agents.shared import LIFE, asks, call_of, fill, patch_changes, replacing, stop_of
 from gitralph.hook.event import Change, Event, object_of, text_of, to_bytes
 from gitralph.hook.reconcile import UNKNOWN
 
-_KINDS = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
-}  # fmt: skip
 _TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
 _SHELLS = frozenset(["bash", "Bash", "shell", "powershell"])
 _WRITERS = frozenset(["create", "edit", "apply_patch", "str_replace", "Write", "Edit", "MultiEdit"])
@@ -39,7 +35,7 @@ def parse(payload: dict[str, object]) -> Event:
     name, tool = _event_of(payload), text_of(payload, "toolName", "tool_name")
     given = payload.get("toolArgs", payload.get("tool_input"))
     parent = text_of(payload, "parentAgentId")
-    kind, changes = _KINDS.get(name, "other"), []
+    kind, changes = LIFE.get(name, "other"), []
     if name in _TOOLS and tool in _SHELLS:
         kind = "shell-pre" if name == "PreToolUse" else "shell"
     elif name in _TOOLS and tool in _WRITERS:

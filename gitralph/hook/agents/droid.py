@@ -5,15 +5,11 @@ missing: then calls are paired by their input.
 """
 
 from gitralph.hook import edits
-from gitralph.hook.agents.shared import asks, call_of, fill, patch_changes, replacing, stop_of, written
+from gitralph.hook.agents.shared import LIFE, asks, call_of, fill, patch_changes, replacing, stop_of, written
 from gitralph.hook.edits import replace_in_turn
 from gitralph.hook.event import Change, Event, list_of, object_of, text_of
 
 _WRITERS = frozenset(["Create", "Write", "Edit", "MultiEdit", "NotebookEdit", "ApplyPatch"])
-_KINDS = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
-}  # fmt: skip
 _TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
 
 
@@ -22,7 +18,7 @@ def parse(payload: dict[str, object]) -> Event:
     name = text_of(payload, "hook_event_name", "hookEventName") or ""
     tool = text_of(payload, "tool_name", "toolName")
     given = object_of(payload, "tool_input") or object_of(payload, "toolInput")
-    kind, changes = _KINDS.get(name, "other"), []
+    kind, changes = LIFE.get(name, "other"), []
     if name in _TOOLS and tool == "Execute":
         kind = "shell-pre" if name == "PreToolUse" else "shell"
     elif name in _TOOLS and tool in _WRITERS:

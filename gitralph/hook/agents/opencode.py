@@ -4,7 +4,7 @@ Results hold a patch per file, the bytes before tell the rest. ``file.edited`` n
 never attributed. A child session's edits belong to its parent, which the plugin names.
 """
 
-from gitralph.hook.agents.shared import Compute, asks, patch_changes, patched, replacing, stop_of, written
+from gitralph.hook.agents.shared import asks, patch_changes, patched, replacing, stop_of, written
 from gitralph.hook.edits import apply_unified, parse_unified
 from gitralph.hook.event import Change, Event, list_of, object_of, text_of
 from gitralph.hook.reconcile import UNKNOWN
@@ -80,7 +80,7 @@ def _listed(row: object) -> Change | None:
         return Change(path, "delete", after=None, follow=False)
     if kind == "add":
         return written(path, _added(patch))
-    compute: Compute | None = patched(patch)
+    compute = patched(patch)
     to = text_of(row, "movePath")
     if to is not None and to != path:
         return Change(path, "rename", to=to, compute=compute or (lambda text: [text]), follow=False)

@@ -4,22 +4,18 @@
 """
 
 from gitralph.hook.agents.gemini import has_error, told_before
-from gitralph.hook.agents.shared import asks, fill, first_text, stop_of, written
+from gitralph.hook.agents.shared import LIFE, asks, fill, first_text, stop_of, written
 from gitralph.hook.event import Change, Event, object_of, text_of
 
 _WRITERS = frozenset(["write_file", "edit", "notebook_edit"])
 _SHELL = "run_shell_command"
-_KINDS = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
-}  # fmt: skip
 _TOOLS = {"PreToolUse": "pre", "PostToolUse": "edit", "PostToolUseFailure": "failed"}
 
 
 def parse(payload: dict[str, object]) -> Event:
     """The event of one hook call."""
     name, tool = text_of(payload, "hook_event_name") or "", text_of(payload, "tool_name")
-    kind, changes = _KINDS.get(name, "other"), []
+    kind, changes = LIFE.get(name, "other"), []
     if kind == "prompt" and payload.get("prompt") == "":
         kind = "other"  # fires so before every request to the model
     if name in _TOOLS and tool == _SHELL:

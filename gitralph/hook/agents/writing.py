@@ -3,6 +3,7 @@
 from gitralph.hook.agents.launching import given_object
 from gitralph.hook.event import Event, list_of, text_of
 
+# What known agents call the path, and the patch, in a tool's input.
 _NAMES = ("file_path", "notebook_path", "path", "filePath")
 _PATCHES = ("command", "patchText", "patch", "input")
 _HEADERS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")

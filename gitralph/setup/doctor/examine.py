@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from gitralph.base import gitdir, layout
+from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
-from gitralph.session import sessions
-from gitralph.setup.doctor import quiet, repository
+from gitralph.journal import sessions
+from gitralph.setup.doctor import fleet, policies, quiet, repository
 from gitralph.setup.doctor.found import Where, where
 from gitralph.setup.doctor.repository import Check
 from gitralph.setup.doctor.verdict import Verdict, believe_records, judge
@@ -88,7 +88,8 @@ def examine(environ: Mapping[str, str], cwd: str) -> Report:
     if repo is None:
         return _finish(Report(verdicts, [version, *found]))
     top = layout.state_folder(repo.place)
-    checks = [version, *repository.checks(repo.place), *repository.guard(repo)]
+    checks = [version, *repository.checks(repo.place), *repository.guard(repo), *repository.told(repo)]
+    checks += [*policies.unenforced(repo, environ), *fleet.checks(environ)]
     report = Report(verdicts, checks, repo.root, top, repository.log_tail(top))
     seen = _seen(Layout(top, layout.MAIN)) if os.path.isdir(top) else {}
     for verdict in verdicts:

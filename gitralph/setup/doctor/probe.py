@@ -9,10 +9,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from gitralph.base import gitdir, layout
 from gitralph.base import run as runner
+from gitralph.base.dataclass import dataclass
 from gitralph.git.run import Git
 from gitralph.journal import manifests, pending
 from gitralph.setup.doctor.samples import SAMPLES, Payload
@@ -21,6 +21,7 @@ _TEXT = "written by git ralph doctor\n"
 _PATH = "probe.txt"
 # of the launcher's contract only the switch is kept: the scratch session must not become a real one
 _KEPT = "RALPH_TRACKING"
+# A hook answers in well under a second; one that takes this long hangs, and doctor goes on.
 _LONGEST = 30.0
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from gitralph.git.repository import Repository
 from gitralph.setup.doctor.verdict import Verdict
 
+# A few commits may be a person's alone; so many, with hooks registered, deserve a look.
 _MANY = 20
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 

@@ -2,9 +2,9 @@
 
 import os
 import stat
-from dataclasses import dataclass
 
 from gitralph.base import files, layout
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
@@ -13,7 +13,8 @@ from gitralph.git.repository import OLDEST_GIT, Repository
 from gitralph.git.run import Git
 from gitralph.journal import intents
 from gitralph.journal.intents import Intent, Merging
-from gitralph.setup.install import githook
+from gitralph.setup.install import githook, instructions, place
+from gitralph.setup.install.form import UnusableError
 
 _LOG_TAIL = 5
 
@@ -44,17 +45,48 @@ def git_version(git: Git) -> Check:
 
 def guard(repo: Repository) -> list[Check]:
     """Whether git still runs the guard that is there: ``core.hooksPath`` may have come later."""
-    usual = f"{repo.common_dir}/hooks"
+    usual, fix = f"{repo.common_dir}/hooks", "git ralph install --guard"
+    hooks = list(guard_script.HOOKS)
     try:
-        here, there = githook.is_in(repo.hooks_dir), githook.is_in(usual)
+        here, there = githook.missing(repo.hooks_dir), githook.missing(usual)
+        behind = githook.behind(repo.hooks_dir)
     except Refused:
         return []
-    if here:
-        return [Check("guard", True, f"'{repo.hooks_dir}/{guard_script.NAME}'", fatal=False)]
+    mode = repo.git.try_run("config", "--get", "ralph.guard").stdout.decode("utf-8", "replace").strip()
+    if not here and not behind:
+        where = f"'{repo.hooks_dir}/{guard_script.NAME}'"
+        return [Check("guard", True, f"{mode or 'warn'}, {where}", fatal=False)]
+    if here != hooks or behind:
+        listed = ", ".join(f"'{name}'" for name in here or behind)
+        detail = f"another program took {listed} in '{repo.hooks_dir}', before or instead of the guard"
+    elif there != hooks:
+        detail = f"git runs the hooks of '{repo.hooks_dir}' now, not the guard in '{usual}'"
+    elif mode == guard_script.NARROW:
+        detail = f"'ralph.guard' is '{mode}', but no hook in '{repo.hooks_dir}' is the guard's"
+    else:
+        return []
+    return [Check("guard", False, detail, fix, fatal=False)]
+
+
+def told(repo: Repository) -> list[Check]:
+    """Where agents are told how to commit, and whether as this version says it."""
+    found = [f"{repo.root}/{name}" for name in instructions.FILES]
+    there = {path: data for path in found if instructions.holds(data := _content(path))}
     if not there:
         return []
-    detail = f"git runs the hooks of '{repo.hooks_dir}' now, not the guard in '{usual}'"
-    return [Check("guard", False, detail, "git ralph install --guard", fatal=False)]
+    old = [path for path, data in there.items() if instructions.added(data) != data]
+    listed = ", ".join(f"'{os.path.basename(path)}'" for path in there)
+    detail = f"not as this version says it: {listed}" if old else listed
+    return [
+        Check("instructions", not old, detail, "git ralph install --instructions" if old else None, False)
+    ]
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        return place.look(path).data
+    except UnusableError:
+        return None
 
 
 def checks(place: Place) -> list[Check]:

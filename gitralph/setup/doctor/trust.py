@@ -15,7 +15,9 @@ from gitralph.setup.install.table import PROJECT, Agent
 if TYPE_CHECKING:
     from subprocess import Popen
 
+# Settings are written by people; what is larger is not read for a check.
 _LIMIT = 4 << 20
+# Its app server has to start first; without an answer the trust is unknown, not missing.
 _CODEX_WAIT = 8.0
 _DISTRUSTED = "DO_NOT_TRUST"
 
@@ -101,6 +103,7 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
         assert child.stdin is not None
         info = {"clientInfo": {"name": "git-ralph", "version": "1"}}
         for row in (
+            # The handshake of its app-server protocol: a request, a notification, then questions.
             {"id": 1, "method": "initialize", "params": info},
             {"method": "initialized"},
             {"id": 2, "method": "hooks/list", "params": {"cwds": [folder]}},

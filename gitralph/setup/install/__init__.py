@@ -4,6 +4,6 @@
 registration takes; ``apply`` plans for all agents first, so that a refusal writes nothing.
 """
 
-from gitralph.setup.install.apply import Done, install, uninstall
+from gitralph.setup.install.apply import Registration, install, uninstall
 
-__all__ = ["Done", "install", "uninstall"]
+__all__ = ["Registration", "install", "uninstall"]

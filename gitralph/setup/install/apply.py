@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, Refused, UsageError
 from gitralph.setup.install import extension, place, receipt, settings
 from gitralph.setup.install.form import Form, UnusableError
-from gitralph.setup.install.place import Found
+from gitralph.setup.install.place import FoundFile
 from gitralph.setup.install.receipt import Receipt
 from gitralph.setup.install.table import AGENTS, EXTENSION, MANUAL, PROJECT, SETTINGS, Agent
 
@@ -15,11 +15,12 @@ FORMS: dict[str, Form] = {SETTINGS: settings.FORM, EXTENSION: extension.FORM}
 
 INSTALLED, UPDATED, UNCHANGED = "installed", "updated", "unchanged"
 REMOVED, RESTORED, ABSENT, BY_HAND = "removed", "restored", "absent", "by hand"
+# A try is lost to somebody who saved the file in the moment between reading and writing it.
 _TRIES = 3
 
 
 @dataclass(frozen=True)
-class Done:
+class Registration:
     """What came of one agent. ``file`` is None for one that is wired by hand."""
 
     agent: str
@@ -35,7 +36,7 @@ class _Plan:
     """What to do with one file: ``data`` to put there, None to delete it."""
 
     agent: Agent
-    found: Found
+    found: FoundFile
     data: bytes | None
     status: str
     keep: Receipt | None = None
@@ -61,7 +62,7 @@ def _refused(found_at: str, agent: Agent, error: UnusableError) -> Refused:
     )
 
 
-def _check_edited(form: Form, agent: Agent, found: Found, kept: Receipt | None) -> None:
+def _check_edited(form: Form, agent: Agent, found: FoundFile, kept: Receipt | None) -> None:
     """Raise UnusableError for a file of ours that somebody went on writing."""
     if found.data is None or not form.is_edited(agent, found.data):
         return
@@ -148,6 +149,8 @@ def _write(plan: _Plan, environ: Mapping[str, str]) -> None:
         assert kept is not None
         assert plan.data is not None
         kept.folders = kept.folders or receipt.missing_folders(os.path.dirname(found.target))
+        # The receipt first: a kill in between leaves one for a file that was not written, which uninstall
+        # just forgets. The other order would lose the old bytes.
         receipt.write(environ, kept)
         place.replace(found, plan.data)
         return
@@ -167,6 +170,7 @@ def _carry_out(
 ) -> list[_Plan]:
     wired = [agent for agent in agents if agent.form != MANUAL]
     for _ in range(_TRIES):
+        # All of them before any is written: one file that cannot be used refuses the whole.
         plans = _planned(plan, wired, scope, root, environ)
         if _check_still(plans):
             break
@@ -181,10 +185,12 @@ def _carry_out(
     return plans
 
 
-def install(agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]) -> list[Done]:
+def install(
+    agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]
+) -> list[Registration]:
     """Register the hooks of ``agents``. Raises Refused, with nothing written, for an unusable file."""
     plans = _carry_out(_plan_install, agents, scope, root, environ)
-    out = [Done(p.agent.name, scope, p.found.path, p.status, *_notes(p.agent, scope)) for p in plans]
+    out = [Registration(p.agent.name, scope, p.found.path, p.status, *_notes(p.agent, scope)) for p in plans]
     return out + _by_hand(agents, scope)
 
 
@@ -196,17 +202,17 @@ def _notes(agent: Agent, scope: str) -> tuple[str, str]:
 
 def uninstall(
     agents: Sequence[Agent], scope: str, root: str | None, environ: Mapping[str, str]
-) -> list[Done]:
+) -> list[Registration]:
     """Take the hooks of ``agents`` out again. Raises Refused, with nothing written."""
     plans = _carry_out(_plan_uninstall, agents, scope, root, environ)
     receipt.drop_folders(environ)
-    out = [Done(p.agent.name, scope, p.found.path, p.status) for p in plans]
+    out = [Registration(p.agent.name, scope, p.found.path, p.status) for p in plans]
     return out + _by_hand(agents, scope)
 
 
-def _by_hand(agents: Sequence[Agent], scope: str) -> list[Done]:
+def _by_hand(agents: Sequence[Agent], scope: str) -> list[Registration]:
     return [
-        Done(agent.name, scope, None, BY_HAND, f"pipe its events into '{agent.command}' yourself")
+        Registration(agent.name, scope, None, BY_HAND, f"pipe its events into '{agent.command}' yourself")
         for agent in agents
         if agent.form == MANUAL
     ]

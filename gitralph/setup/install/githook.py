@@ -1,85 +1,145 @@
-"""The guard in git's ``pre-commit`` hook: a few lines in a shell script that is there, else a file of ours.
+"""The guard in git's hooks: a few lines in a shell script that is there, else a file of ours.
 
 A hook that is no shell script, cannot be executed or is a symbolic link is moved aside and called from
-ours. Taken out again, every byte is back.
+ours. Taken out again, every byte is back. All hooks are looked at before one is written.
 """
 
 import os
 import re
 import stat
 
+from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Refused
-from gitralph.commit.guard_script import ASIDE, BEGIN, BLOCK, END, MADE, NAME, OWN, own
+from gitralph.commit.guard_script import BEGIN, END, HOOKS, MADE, NAME, SET, aside, block, is_ours, own, plain
 from gitralph.context import Context
 from gitralph.setup.install import place
 from gitralph.setup.install.form import UnusableError
-from gitralph.setup.install.place import Found
+from gitralph.setup.install.place import FoundFile
 
 _SHELL = re.compile(rb"#! ?\S*/(?:env (?:-S )?)?(?:ba|da|k|z|)sh\b[^\n]*\n")
 
 INSTALLED, UPDATED, UNCHANGED, REMOVED, ABSENT = "installed", "updated", "unchanged", "removed", "absent"
+# The least of several is what came of all: one hook put in makes it an installation.
+_ORDER = (INSTALLED, UPDATED, REMOVED, UNCHANGED, ABSENT)
 
 
-def is_in(folder: str) -> bool:
-    """True when the guard stands in the hook of this folder."""
-    data = _look(f"{folder}/{NAME}").data
-    return data is not None and (_is_ours(data) or BEGIN.encode() in data)
+@dataclass(frozen=True)
+class _Hook:
+    """One hook as it stands; ``name`` is git's for it."""
+
+    name: str
+    found: FoundFile
+
+    @property
+    def path(self) -> str:
+        return self.found.path
+
+    @property
+    def beside(self) -> str:
+        return f"{os.path.dirname(self.path)}/{aside(self.name)}"
+
+
+def missing(folder: str) -> list[str]:
+    """The hooks of this folder that lack the guard."""
+    return [name for name in HOOKS if not _holds(_look(f"{folder}/{name}").data)]
+
+
+def is_installed(ctx: Context) -> bool:
+    """True when any of this repository's hooks holds the guard."""
+    return len(missing(ctx.repo.hooks_dir)) < len(HOOKS)
+
+
+def behind(folder: str) -> list[str]:
+    """Files in which a hook framework keeps a guard that it runs before its own checks."""
+    names = (f"{name}{end}" for name in HOOKS for end in (".legacy", ".old"))
+    return [name for name in names if _holds(_look(f"{folder}/{name}").data)]
+
+
+def _holds(data: bytes | None) -> bool:
+    return data is not None and (is_ours(data) or BEGIN.encode() in data)
 
 
 def file_of(ctx: Context) -> str:
-    """Where git looks for the hook, ``core.hooksPath`` included."""
+    """Where git looks for the first of the hooks, ``core.hooksPath`` included."""
     return f"{ctx.repo.hooks_dir}/{NAME}"
 
 
-def _look(path: str) -> Found:
+def _look(path: str) -> FoundFile:
     try:
         return place.look(path)
     except UnusableError as error:
         raise Refused(f"'{path}' {error}; nothing was written", "correct it, then try again") from None
 
 
-def _is_ours(data: bytes) -> bool:
-    return data.startswith(OWN.encode()[:60])
+def _all(folder: str) -> list[_Hook]:
+    return [_Hook(name, _look(f"{folder}/{name}")) for name in HOOKS]
 
 
-def _takes_lines(path: str, found: Found) -> bool:
+def _takes_lines(hook: _Hook) -> bool:
     """True for a shell script that git runs, as a file of its own."""
-    assert found.data is not None
+    assert hook.found.data is not None
     return bool(
-        not os.path.islink(path) and (found.mode or 0) & stat.S_IXUSR and _SHELL.match(found.data)
+        not os.path.islink(hook.path) and (hook.found.mode or 0) & stat.S_IXUSR
+        and _SHELL.match(hook.found.data)
     )  # fmt: skip
 
 
-def install(ctx: Context) -> tuple[str, str]:
-    """Put the guard in place; returns the file and what came of it."""
-    path = file_of(ctx)
-    folder = os.path.dirname(path)
-    found = _look(path)
-    if found.data is None and not os.path.islink(path):
-        made = not os.path.isdir(folder)
-        os.makedirs(folder, exist_ok=True)
-        place.put(path, own(made), 0o755)
-        return path, INSTALLED
-    if found.data is not None and (BLOCK in found.data or found.data in (own(False), own(True))):
-        return path, UNCHANGED
-    if found.data is not None and _is_ours(found.data):
-        place.put(path, own(MADE.encode() in found.data), 0o755)
-        return path, UPDATED
-    if found.data is not None and _takes_lines(path, found):
-        data, status = _without(found.data), INSTALLED
-        first = _SHELL.match(data)
+def _moves_aside(hook: _Hook) -> bool:
+    data = hook.found.data
+    there = data is not None or os.path.islink(hook.path)
+    return there and not (data is not None and (_holds(data) or _takes_lines(hook)))
+
+
+def install(ctx: Context, mode: str = "") -> tuple[str, str]:
+    """Put the guard in place; returns the first hook's file and what came of it.
+
+    ``mode`` is what ``ralph.guard`` is set to in this repository, empty for nothing.
+    """
+    hooks = _all(ctx.repo.hooks_dir)
+    for hook in hooks:
+        if _moves_aside(hook) and os.path.lexists(hook.beside):
+            raise Refused(
+                f"'{hook.beside}' is there already; nothing was written",
+                f"look at it, then: rm '{hook.beside}'",
+            )
+    made = not os.path.isdir(ctx.repo.hooks_dir)
+    os.makedirs(ctx.repo.hooks_dir, exist_ok=True)
+    done = [_install(hook, made) for hook in hooks]
+    if mode and ctx.config.get("ralph.guard") != mode:
+        # The note first: a kill between the two leaves a note that takes nothing away.
+        _note_setting(_look(file_of(ctx)))
+        ctx.git.run("config", "ralph.guard", mode)
+    return file_of(ctx), min(done, key=_ORDER.index)
+
+
+def _install(hook: _Hook, made: bool) -> str:
+    path, data = hook.path, hook.found.data
+    if data is None and not os.path.islink(path):
+        place.put(path, own(hook.name, made), 0o755)
+        return INSTALLED
+    if data is not None and (block(hook.name) in plain(data) or plain(data) == own(hook.name, False)):
+        return UNCHANGED
+    if data is not None and is_ours(data):
+        notes = SET.encode() if SET.encode() in data else b""
+        place.put(path, own(hook.name, MADE.encode() in data) + notes, 0o755)
+        return UPDATED
+    if data is not None and _takes_lines(hook):
+        bare = _without(data)
+        first = _SHELL.match(bare)
         assert first is not None
-        place.replace(found, data[: first.end()] + BLOCK + data[first.end() :])
-        return path, status if data == found.data else UPDATED
-    _set_aside(path, f"{folder}/{ASIDE}")
-    return path, INSTALLED
+        place.replace(hook.found, bare[: first.end()] + block(hook.name) + bare[first.end() :])
+        return INSTALLED if bare == data else UPDATED
+    os.rename(path, hook.beside)
+    place.put(path, own(hook.name, False), 0o755)
+    return INSTALLED
 
 
-def _set_aside(path: str, aside: str) -> None:
-    if os.path.lexists(aside):
-        raise Refused(f"'{aside}' is there already; nothing was written", f"look at it, then: rm '{aside}'")
-    os.rename(path, aside)
-    place.put(path, own(False), 0o755)
+def _note_setting(found: FoundFile) -> None:
+    """Keep in the hook that the setting came with the guard, and goes with it."""
+    data, note = found.data or b"", SET.encode()
+    if note not in data:
+        end = END.encode()
+        place.replace(found, data.replace(end, note + end, 1) if end in data else data + note)
 
 
 def _without(data: bytes) -> bytes:
@@ -89,23 +149,41 @@ def _without(data: bytes) -> bytes:
 
 
 def uninstall(ctx: Context) -> tuple[str, str]:
-    """Take the guard out; what was there before is there again."""
-    path = file_of(ctx)
-    found = _look(path)
-    if found.data is None:
-        return path, ABSENT
-    if not _is_ours(found.data):
-        data = _without(found.data)
-        if data == found.data:
-            return path, ABSENT
-        place.replace(found, data)
-        return path, REMOVED
-    folder = os.path.dirname(path)
-    aside = f"{folder}/{ASIDE}"
-    if os.path.lexists(aside):
-        os.rename(aside, path)
-        return path, REMOVED
-    os.unlink(path)
-    if MADE.encode() in found.data:
+    """Take the guard out; what was there before is there again, a setting that came with it too."""
+    # A `core.hooksPath` that was set after the guard leaves one in git's own folder, asleep.
+    folders = [ctx.repo.hooks_dir, f"{ctx.repo.common_dir}/hooks"]
+    if os.path.realpath(folders[0]) == os.path.realpath(folders[1]):
+        folders.pop()
+    found = {folder: _all(folder) for folder in folders}
+    if any(SET.encode() in (hook.found.data or b"") for hooks in found.values() for hook in hooks):
+        ctx.git.try_run("config", "--local", "--unset-all", "ralph.guard")
+    done = {folder: _uninstall_all(folder, hooks) for folder, hooks in found.items()}
+    where = next((folder for folder in folders if REMOVED in done[folder]), folders[0])
+    return f"{where}/{NAME}", min(done[where], key=_ORDER.index)
+
+
+def _uninstall_all(folder: str, hooks: list[_Hook]) -> list[str]:
+    data = b"".join(hook.found.data or b"" for hook in hooks)
+    done = [_uninstall(hook) for hook in hooks]
+    for name in behind(folder):  # a framework took a hook of ours over, and would run it on
+        done.append(_uninstall(_Hook(name, _look(f"{folder}/{name}"))))
+    if MADE.encode() in data:
         place.prune([folder])
-    return path, REMOVED
+    return done
+
+
+def _uninstall(hook: _Hook) -> str:
+    path, data = hook.path, hook.found.data
+    if data is None:
+        return ABSENT
+    if not is_ours(data):
+        plain = _without(data)
+        if plain == data:
+            return ABSENT
+        place.replace(hook.found, plain)
+        return REMOVED
+    if os.path.lexists(hook.beside):
+        os.rename(hook.beside, path)
+    else:
+        os.unlink(path)
+    return REMOVED

@@ -6,8 +6,9 @@ are not ours.
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import Any
+
+from gitralph.base.dataclass import dataclass, field
 
 _BLANK = " \t\r\n"
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)

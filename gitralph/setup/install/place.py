@@ -4,16 +4,17 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gitralph.base import files
+from gitralph.base.dataclass import dataclass
 from gitralph.setup.install.form import UnusableError
 
+# Settings files are read whole, and their old bytes kept for uninstall.
 _LIMIT = 16 << 20
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """A file as it stands; ``target`` is where its links lead, ``data`` None when it is absent."""
 
     path: str
@@ -22,13 +23,13 @@ class Found:
     mode: int | None
 
 
-def look(path: str) -> Found:
+def look(path: str) -> FoundFile:
     """Read the file that ``path`` names. Raises UnusableError for what is no file of sane size."""
     target = os.path.realpath(path)
     try:
         fd = os.open(target, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
-        return Found(path, target, None, None)
+        return FoundFile(path, target, None, None)
     except OSError as error:
         raise UnusableError(f"cannot be read: {error.strerror}") from None
     with os.fdopen(fd, "rb") as file:
@@ -38,7 +39,7 @@ def look(path: str) -> Found:
         data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
         raise UnusableError("is too large")
-    return Found(path, target, data, stat.S_IMODE(found.st_mode))
+    return FoundFile(path, target, data, stat.S_IMODE(found.st_mode))
 
 
 def _temporary(target: str) -> str:
@@ -89,7 +90,7 @@ def _usual_mode() -> int:
     return 0o666 & ~umask
 
 
-def replace(found: Found, data: bytes) -> None:
+def replace(found: FoundFile, data: bytes) -> None:
     """Put ``data`` where ``found`` was, through its links, its mode kept; folders are made."""
     os.makedirs(os.path.dirname(found.target), exist_ok=True)
     try:
@@ -102,7 +103,7 @@ def replace(found: Found, data: bytes) -> None:
         raise
 
 
-def delete(found: Found, folders: Sequence[str]) -> None:
+def delete(found: FoundFile, folders: Sequence[str]) -> None:
     """Remove the file, then those of ``folders`` that are empty."""
     os.unlink(found.target)
     clean(found.target)
@@ -118,6 +119,6 @@ def prune(folders: Sequence[str]) -> None:
             continue
 
 
-def moved(found: Found) -> bool:
+def moved(found: FoundFile) -> bool:
     """True when somebody changed the file since it was read."""
     return look(found.path) != found

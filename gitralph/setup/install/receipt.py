@@ -8,12 +8,13 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 
 from gitralph.base import files
+from gitralph.base.dataclass import asdict, dataclass, field
 from gitralph.base.ids import digest
 from gitralph.setup.install import place, table
 
+# Four thirds of the largest settings file that is taken, in base64, with room.
 _LIMIT = 64 << 20
 
 
@@ -48,6 +49,7 @@ def checksum(data: bytes) -> str:
 
 def _folder(environ: Mapping[str, str]) -> str:
     state = environ.get("XDG_STATE_HOME", "")
+    # A relative XDG path is to be ignored (XDG Base Directory Specification).
     base = state if os.path.isabs(state) else os.path.join(table.home(environ), ".local/state")
     return os.path.join(base, "gitralph/installed")
 
@@ -61,6 +63,7 @@ def read(environ: Mapping[str, str], target: str) -> Receipt | None:
     try:
         found = Receipt(**json.loads(files.read_bytes(_path(environ, target), _LIMIT)))
         _ = found.original
+        # Its name is a digest of the target cut to 24 digits: the field inside is the proof.
         return found if found.file == target and isinstance(found.folders, list) else None
     except (OSError, ValueError, TypeError):
         return None

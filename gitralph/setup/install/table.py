@@ -7,7 +7,8 @@ import os
 import pwd
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from gitralph.base.dataclass import dataclass
 
 SETTINGS, EXTENSION, MANUAL = "settings", "extension", "manual"
 USER, PROJECT, LOCAL = "user", "project", "local"

@@ -37,6 +37,7 @@ function send(line, cwd) {
 
 export const GitRalph = async ({ directory, worktree }) => {
 	const parents = new Map();
+	const models = new Map();
 
 	const tell = async (name, session, event) => {
 		try {
@@ -46,6 +47,7 @@ export const GitRalph = async ({ directory, worktree }) => {
 				parent_session_id: parents.get(session) ?? null,
 				cwd: directory,
 				worktree,
+				model: models.get(session) ?? null,
 				event,
 			});
 			await send(line, directory);
@@ -90,6 +92,8 @@ export const GitRalph = async ({ directory, worktree }) => {
 		},
 		"chat.message": async (input, output) => {
 			try {
+				const model = input.model ?? output.message?.model;
+				if (model) models.set(input.sessionID, { providerID: model.providerID, modelID: model.modelID });
 				await tell("chat.message", input.sessionID, both(input, output));
 			} catch {
 				// the same

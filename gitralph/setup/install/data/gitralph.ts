@@ -28,6 +28,7 @@ function envelope(name: string, event: any, ctx: any): string {
 		session_id: ctx.sessionManager.getSessionId(),
 		transcript_path: ctx.sessionManager.getSessionFile() ?? null,
 		cwd: ctx.cwd,
+		model: ctx.model ? { provider: ctx.model.provider, id: ctx.model.id } : null,
 		event: lean(event),
 	});
 }

@@ -1,9 +1,9 @@
 """Starting, listing and ending sessions, and the environment contract of a launcher."""
 
+from __future__ import annotations
+
 import os
 import time
-from collections.abc import Iterator
-from typing import Any
 
 from gitralph.base import gitdir, process
 from gitralph.base.errors import Fatal, UsageError
@@ -11,52 +11,20 @@ from gitralph.base.layout import Layout
 from gitralph.commit import pending_paths
 from gitralph.commit.pending_paths import Works
 from gitralph.context import Context
-from gitralph.hook import event_log, sessionfile
+from gitralph.hook import names, sessionfile
+from gitralph.journal import sessions
 
-_QUIET = 24 * 3600
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
 
 
-def records(layout: Layout) -> Iterator[dict[str, Any]]:
-    """Every session record of the repository, in the order of their start."""
-    found = []
-    try:
-        names = os.listdir(layout.top)
-    except FileNotFoundError:
-        return
-    for name in names:
-        if name.endswith(".json"):
-            record = sessionfile.read(layout, name[: -len(".json")].partition("~")[0])
-            if record is not None:
-                found.append(record)
-    yield from sorted(found, key=lambda r: (str(r.get("started")), str(r.get("session"))))
-
-
-def _last_event(layout: Layout, session: str) -> float:
-    times = []
-    for name in (layout.manifest(session), layout.record(session)):
-        try:
-            times.append(os.stat(name).st_mtime)
-        except OSError:
-            continue
-    return max(times, default=0.0)
-
-
-def state_of(layout: Layout, session: str) -> str:
-    """``live``, ``ended`` or ``stale``. Advice for people: nothing is done because of it."""
-    record = sessionfile.read(layout, session)
-    if record is not None and record.get("ended"):
-        return "ended"
-    alive = process.is_alive(record.get("process")) if record else None
-    if alive is None:
-        alive = abs(time.time() - _last_event(layout, session)) < _QUIET
-    return "live" if alive else "stale"
-
-
-def listing(ctx: Context, everybody: dict[str, Works]) -> list[dict[str, object]]:
+def listing(ctx: Context, everybody: dict[str, Works], finished: bool = False) -> list[dict[str, object]]:
     """Every session of the repository; ``everybody`` is what commits of this worktree would find."""
     out = []
-    for record in records(ctx.layout):
+    for record in sessions.records(ctx.layout, finished):
         session = str(record["session"])
         works = everybody.get(session, {})
         if record.get("children") and not works:  # a parent without edits of its own
@@ -69,8 +37,9 @@ def describe(layout: Layout, record: dict[str, Any], works: Works) -> dict[str, 
     """A session as ``session list --json`` shows it; ``works`` is what a commit of it would find."""
     session = str(record["session"])
     keys = ("agent", "plan", "task", "bead", "worktree")
-    shown: dict[str, object] = {"id": session, **{key: record.get(key) for key in keys}}
-    shown["state"] = state_of(layout, session)
+    name = sessionfile.name_in(layout, record) or session
+    shown: dict[str, object] = {"id": session, "name": name, **{key: record.get(key) for key in keys}}
+    shown["state"] = sessions.state_of(layout, session)
     shown["started"] = record.get("started")
     shown["pending"] = sum(work.counts for work in works.values())
     return shown
@@ -82,7 +51,7 @@ def new_id() -> str:
 
 
 def _continued(ctx: Context, plan: str | None, task: str | None) -> str | None:
-    for record in reversed(list(records(ctx.layout))):
+    for record in reversed(list(sessions.records(ctx.layout))):
         same = record.get("plan") == plan and record.get("task") == task
         if same and record.get("worktree") == ctx.layout.token and not record.get("ended"):
             return str(record["session"])
@@ -120,6 +89,9 @@ def start(
         sessionfile.update(ctx.layout, session, ended=None, process=launcher)
         sessionfile.mark_active(ctx.layout, session)
         return session
+    holder = names.holder(ctx.layout, session)
+    if holder is not None:
+        raise UsageError(f"'{session}' is what session '{holder}' is called", "git ralph session list")
     session = session or new_id()
     fields = sessionfile.new_record(
         ctx.layout, session, agent=agent, plan=plan, task=task, bead=bead, parent=parent,
@@ -159,6 +131,8 @@ def contract(ctx: Context, session: str) -> dict[str, str]:
 
 def _events_file(ctx: Context) -> str | None:
     """The events file of the run that is current here, None when there is none."""
+    from gitralph.hook import event_log
+
     try:
         found = event_log.chosen(ctx.environ, lambda: ctx.layout)
     except Fatal as error:

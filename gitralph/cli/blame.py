@@ -1,0 +1,66 @@
+"""``git ralph blame``."""
+
+from gitralph.base.dataclass import asdict
+from gitralph.base.errors import UsageError
+from gitralph.cli import columns, options, output
+from gitralph.context import Context
+from gitralph.query import blame as blaming
+from gitralph.query import lines, reading
+from gitralph.query.blame import BlameLine
+from gitralph.query.lines import Finding
+
+_WHO = 24
+
+
+@options.command("blame")
+@options.option("--porcelain", is_flag=True, help="Print git blame's own format for programs.")
+@options.as_json
+@options.argument("path", metavar="[--] <path>", type=options.UNPROCESSED)
+def blame(path: str, porcelain: bool, as_json: bool) -> None:
+    """Show for every line of a file whose it is: session or author, and the commit, or that it is pending."""
+    if porcelain and as_json:
+        raise UsageError("--porcelain and --json are two forms of one answer")
+    ctx = options.context(create=False)
+    tree_path = reading.tree_path(ctx, path)
+    rows = blaming.rows(ctx, tree_path)
+    if porcelain:
+        output.raw(b"".join(blaming.porcelain(tree_path, row) for row in rows))
+    elif as_json:
+        told = [_document(ctx, row) for row in rows]
+        output.as_json({"path": output.text(tree_path), "lines": told})
+    else:
+        _show(ctx, rows)
+
+
+def _document(ctx: Context, row: BlameLine) -> dict[str, object]:
+    session = row.found.session
+    named = ctx.called(session) if session is not None else None
+    return {**asdict(row.found), "name": named, "author": row.author or None}
+
+
+def _show(ctx: Context, rows: list[BlameLine]) -> None:
+    who = [_who(ctx, row) for row in rows]
+    wide = min(max(map(columns.width, who), default=0), _WHO)
+    digits = len(str(len(rows)))
+    for row, name in zip(rows, who, strict=True):
+        place = f"{_state(row.found):8} {columns.pad(columns.cut(name, wide), wide)}"
+        day = (row.found.time or "")[:10]
+        text = row.line.text.decode("utf-8", "replace")
+        output.content(f"{place} {day:10} {row.found.line:{digits}}) {text}")
+
+
+def _state(found: Finding) -> str:
+    if found.commit is not None:
+        return found.commit[:8]
+    return "pending" if found.state == lines.PENDING else "-"
+
+
+def _who(ctx: Context, row: BlameLine) -> str:
+    """The session's name; without a session the author of the commit, or nobody."""
+    found = row.found
+    if found.session is not None:
+        name = ctx.called(found.session)
+        return f"{name} ({found.agent})" if name == found.session and found.agent else name
+    if found.agent is not None:
+        return f"{found.agent} ({found.source})"
+    return row.author if found.commit is not None else "nobody"

@@ -1,0 +1,30 @@
+"""``git ralph export``."""
+
+from gitralph.base.errors import UsageError
+from gitralph.cli import options, output
+from gitralph.trace import export as exporting
+from gitralph.trace.export import AGENT_TRACE, GIT_AI
+
+
+@options.command("export")
+@options.option(
+    "--format", "form", required=True, type=(AGENT_TRACE, GIT_AI), metavar="<format>",
+    help="agent-trace or git-ai.",
+)  # fmt: skip
+@options.option("--write-notes", is_flag=True, help="Write git-ai's notes, where a commit has none.")
+@options.argument("revisions", required=False, metavar="[<range>]")
+def export(form: str, write_notes: bool, revisions: str | None) -> None:
+    """Print whose the lines of commits are, a JSON document a commit, for other tools."""
+    if write_notes and form != GIT_AI:
+        raise UsageError("--write-notes goes with --format git-ai")
+    ctx = options.context(create=False)
+    if form == AGENT_TRACE:
+        found = exporting.agent_trace(ctx, revisions)
+    else:
+        found = exporting.git_ai_notes(ctx, revisions, write_notes)
+    count = 0
+    for one in found:
+        output.json_line(one)
+        count += 1
+    if write_notes:
+        output.note(f"{count} {'note' if count == 1 else 'notes'} written to refs/notes/ai")

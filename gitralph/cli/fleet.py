@@ -1,0 +1,225 @@
+"""``git ralph fleet``: many clones, one remote: claim beads, land them once, read what others made."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
+from gitralph.base.quote import printable
+from gitralph.cli import environ, options, output
+from gitralph.fleet import at_work, claiming, landing, log, member, members, own, wire
+from gitralph.fleet.claiming import ClaimRow, ForeignError
+from gitralph.fleet.landing import hold
+from gitralph.fleet.member import Fleet
+from gitralph.worktree import where
+
+_bead = options.argument("bead", metavar="<bead>")
+
+
+@options.group("fleet")
+def fleet() -> None:
+    """Several clones of one remote: claim beads, land each once, share who wrote what."""
+
+
+def _patience() -> float | None:
+    """How long a server may take: a person at a terminal may be typing a password."""
+    return None if environ.is_terminal(sys.stdin) else wire.PATIENCE
+
+
+def _open() -> Fleet:
+    """The fleet; a beat that is due is left until the command is over, as it wants the same lock."""
+    found = member.open_fleet(options.context(beats=False), _patience())
+    options.when_over(lambda: at_work.beat_if_due(found.ctx))
+    return found
+
+
+def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
+    """Run, and where it fails print the document that says why."""
+    try:
+        return work()
+    except ForeignError as error:
+        if as_json:
+            output.as_json(error.row.document("refused", reason=error.message))
+        raise
+    except RalphError as error:
+        if as_json:
+            row = ClaimRow(bead, "unknown", "", False, 0)
+            status = (
+                "refused" if error.exit_code == REFUSED else "busy" if error.exit_code == BUSY else "failed"
+            )
+            output.as_json(row.document(status, reason=error.message))
+        raise
+
+
+@fleet.command("join")
+@options.argument("remote", metavar="<remote>")
+@options.option("--branch-form", is_flag=True, help="Keep claims and logs as branches below ralph-fleet/.")
+def join(remote: str, branch_form: bool) -> None:
+    """Become a member; the first one begins it."""
+    from gitralph.fleet import join as joining
+
+    ctx = options.context()
+    found = joining.join(ctx, remote, branch_form, _patience())
+    place = "branches" if found.namespace.startswith("refs/heads/") else "refs"
+    output.say(
+        f"joined the fleet of '{found.me.remote}' as writer {found.me.writer} "
+        f"({place} below '{found.namespace}', lease {found.lease} s)"
+    )
+    output.hint("git ralph fleet claim <bead>, then git ralph fleet land <bead>")
+
+
+@fleet.command("claim")
+@_bead
+@options.as_json
+def claim(bead: str, as_json: bool) -> int:
+    """Get a bead, or keep one."""
+    where.checked(bead)
+    found = _open()
+    with hold(found):
+        answer = _telling(as_json, bead, lambda: claiming.claim(found, bead))
+    if as_json:
+        output.as_json(answer.row.document(answer.status))
+    else:
+        words = {"claimed": "is yours", "already": "is yours already", "tentative": "is tentatively yours"}
+        output.say(f"'{bead}' {words[answer.status]}, epoch {answer.row.epoch}")
+        if answer.status == "claimed":
+            output.hint(f"git ralph worktree add {bead} makes a checkout on branch 'ralph/{bead}'")
+    return OK
+
+
+@fleet.command("claims")
+@options.as_json
+def claims(as_json: bool) -> None:
+    """List who works on which bead."""
+    found = _open()
+    with hold(found):
+        try:
+            rows = claiming.rows(found, found.look())
+        except wire.UnansweredError as error:
+            rows, when = claiming.rows_offline(found)
+            output.warn(f"{error.message}; this is as of {when or 'never'}")
+    if as_json:
+        output.as_json([row.document() for row in rows])
+        return
+    _table(rows)
+
+
+def _table(rows: list[ClaimRow]) -> None:
+    for row in rows:
+        who = (
+            "you" if row.mine else f"{row.user} ({row.writer or 'unreadable'})" if row.state != "free" else ""
+        )
+        result = f"as {row.result[:10]}" if row.result else ""
+        output.say("\t".join(part for part in (row.bead, row.state, who, result) if part))
+
+
+@fleet.command("release")
+@_bead
+def release(bead: str) -> None:
+    """Give a bead back."""
+    where.checked(bead)
+    found = _open()
+    with hold(found):
+        row = claiming.release(found, bead)
+    output.note(f"'{bead}' is free" if row is not None else f"nobody has '{bead}'")
+
+
+@fleet.command("sync")
+@options.as_json
+@options.option("--beat", is_flag=True, help="Only show that this machine lives, and only where that is due.")
+def sync(as_json: bool, beat: bool) -> int:
+    """Publish, settle claims, read what others made."""
+    # Only here and in a beat: what tells of commits is a third of what a claim would import.
+    from gitralph.fleet import sync as syncing
+
+    if beat:
+        return _beat()
+    found = _open()
+    with hold(found):
+        done = _telling(as_json, "", lambda: syncing.sync(found))
+    if as_json:
+        output.as_json([row.document(done.status[row.bead]) for row in done.rows])
+    else:
+        counts = {"record": done.records, "member": done.members, "claim": len(done.rows)}
+        words = [f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items()]
+        output.say(f"published {words[0]}, read {words[1]}, {words[2]}")
+    for error in (*done.lost, *done.busy):
+        output.report(error)
+    return REFUSED if done.lost else BUSY if done.busy else OK
+
+
+def _beat() -> int:
+    """A beat that a hook or another command asked for: quiet, and nothing where another is under way."""
+    from gitralph.fleet import sync as syncing
+
+    ctx = options.context(create=False, beats=False)
+    if own.membership(ctx.layout) is None:
+        return OK
+    found = member.open_fleet(ctx)
+    with hold(found, wait=0):
+        if log.is_due(found) or log.pending(found):
+            syncing.beat(found)
+    return OK
+
+
+@fleet.command("land")
+@_bead
+@options.option("--into", metavar="<branch>", help="This branch of the remote, not its default one.")
+@options.as_json
+def land(bead: str, into: str | None, as_json: bool) -> int:
+    """Push a bead's work and its claim in one step."""
+    where.checked(bead)
+    found = _open()
+    attended = environ.is_terminal(sys.stdin)
+    with hold(found):
+        done = _telling(as_json, bead, lambda: landing.land(found, bead, into, attended))
+    if as_json:
+        output.as_json(done.row.document("landed", commit=done.commit, into=done.into))
+    else:
+        output.say(f"'{bead}' landed in '{done.into}' as {done.commit[:10]}")
+    return OK
+
+
+@fleet.command("status")
+@options.as_json
+def status(as_json: bool) -> None:
+    """Show this clone's membership."""
+    found = _open()
+    layout = found.ctx.layout
+    beat, look = own.beat(layout), own.last_look(layout)
+    ours = sorted(own.claims(layout).values(), key=lambda one: one.bead)
+    document = {
+        "remote": found.me.remote, "url": found.wire.url, "namespace": found.namespace,
+        "writer": found.me.writer, "lease": found.lease, "beat": beat.at or None, "looked": look.at or None,
+        "due": log.is_due(found), "exact": found.me.exact, "atomic": found.me.atomic,
+        "members": [one for one in members.writers(found) if one != found.me.writer],
+        "claims": [{"bead": one.bead, "state": one.state, "epoch": one.epoch} for one in ours],
+    }  # fmt: skip
+    if as_json:
+        output.as_json(document)
+        return
+    output.say(f"remote\t{found.me.remote}\t{printable(found.wire.url)}")
+    output.say(f"refs\t{found.namespace}")
+    output.say(f"writer\t{found.me.writer}\tlease {found.lease} s")
+    output.say(f"beat\t{beat.at or 'never'}{' (due)' if log.is_due(found) else ''}")
+    output.say(f"looked\t{look.at or 'never'}")
+    others = [one for one in members.writers(found) if one != found.me.writer]
+    output.say(f"others\t{len(others)} whose log is here")
+    for one in ours:
+        output.say(f"claim\t{one.bead}\t{one.state}")
+
+
+@fleet.command("setup")
+@options.option("--refspec", is_flag=True, help="Let git fetch the fleet's refs as well.")
+def setup(refspec: bool) -> None:
+    """Let git fetch the fleet's refs too."""
+    found = _open()
+    if not refspec:
+        raise UsageError("say what to set up: --refspec")
+    remote = found.me.remote
+    if f"remote.{remote}.url" not in found.ctx.config.values:
+        raise UsageError(f"'{remote}' is no configured remote")
+    spec = f"+{found.namespace}/*:refs/ralph-fleet/{remote}/*"
+    if spec not in found.ctx.config.all(f"remote.{remote}.fetch"):
+        found.ctx.git.run("config", "--add", f"remote.{remote}.fetch", spec)
+    output.say(f"git fetch {remote} brings '{found.namespace}/*' to 'refs/ralph-fleet/{remote}/*'")

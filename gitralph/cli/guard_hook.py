@@ -1,0 +1,55 @@
+"""``git ralph guard <hook> <pid> [<file>]``: what git's own hooks call, without click: thrice a commit."""
+
+from gitralph.base.errors import OK, USAGE
+from gitralph.cli import environ, output
+from gitralph.commit import guard_script
+from gitralph.context import Context, open_context
+
+
+def main(words: list[str]) -> int:
+    """Do what one hook of the guard does; returns its exit code, never a traceback."""
+    env = environ.snapshot()
+    if env.get("RALPH_GUARD") == "0":
+        return OK
+    try:
+        ctx = open_context(env, create=False)
+        ctx.warn, ctx.say = output.warn, output.note
+        try:
+            return _hook(ctx, words[0], words[1:])
+        finally:
+            ctx.repo.close()
+    except Exception as error:
+        return output.fault(error)
+
+
+def _hook(ctx: Context, name: str, words: list[str]) -> int:
+    from gitralph.guard import agent
+
+    if name not in guard_script.HOOKS or not words or not words[0].isdigit():
+        output.chatter("error", f"'{name}' is no hook of the guard: git ralph install --guard")
+        return USAGE
+    git, rest = agent.git_process(int(words[0])), words[1:]
+    if name == guard_script.NAME:
+        from gitralph.guard import narrow
+
+        # a framework that was installed later calls it by another name, and before its own checks
+        for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
+            output.note(note)
+        return OK
+    from gitralph.guard import after
+
+    if name == "post-commit":
+        after.made(ctx, git)
+    elif name == "commit-msg" and rest:
+        after.sign(ctx, git, rest[0])
+    elif rest:
+        after.has_read(ctx, git)
+        # nobody will type into it, so that one start of Python less signs it
+        if _is_settled(ctx):
+            after.sign(ctx, git, rest[0])
+    return OK
+
+
+def _is_settled(ctx: Context) -> bool:
+    """True where git opens no editor on the message: it tells its hooks so."""
+    return ctx.environ.get("GIT_EDITOR") == ":"

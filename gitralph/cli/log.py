@@ -1,0 +1,143 @@
+"""``git ralph log``."""
+
+import time
+
+import click
+
+from gitralph.base.errors import UsageError
+from gitralph.base.quote import shown
+from gitralph.cli import columns, options, output
+from gitralph.commit import pathspecs
+from gitralph.context import Context
+from gitralph.journal import pending
+from gitralph.query import log as history
+from gitralph.query.log import LoggedCommit, LoggedEdit, LogWish
+from gitralph.query.whose import Makers
+from gitralph.session import session_choice
+
+_WHO = 20
+
+
+@options.command("log")
+@options.session
+@options.option("--agent", metavar="<agent>", help="Only what sessions of this agent did.")
+@options.option("--since", metavar="<time>", help="Only what is not older: 2 hours ago, 2026-11-22.")
+@options.option("-n", "--max-count", "most", type=click.IntRange(min=0), metavar="<n>", help="Show so many.")
+@options.option("-p", "--patch", is_flag=True, help="Show what each edit and each commit changed.")
+@options.as_json
+@options.paths
+def log(
+    session: str | None, agent: str | None, since: str | None, most: int | None, patch: bool, as_json: bool,
+    paths: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Show edits and commits over time, the latest first."""
+    ctx = options.context(create=False)
+    makers = Makers.read(ctx)
+    wish = LogWish(
+        _sessions(ctx, makers, session, agent), _since(ctx, since), pathspecs.matcher(ctx, paths), patch
+    )
+    found: list[LoggedEdit | LoggedCommit] = [
+        *history.edits(ctx, makers, wish),
+        *history.commits(ctx, makers, wish),
+    ]
+    found = sorted(found, key=lambda one: one.time)[::-1][:most]
+    if as_json:
+        output.as_json([_document(ctx, makers, one, patch) for one in found])
+        return
+    if not found and most != 0:
+        _say_nothing(ctx, makers, since, wish.since, agent)
+    wide = min(max((columns.width(ctx.called(one.session)) for one in found), default=0), _WHO)
+    for one in found:
+        output.say(_line(ctx, one, wide))
+        if patch and (text := _patch(ctx, one)):
+            output.content(text.decode("utf-8", "replace"))
+
+
+def _sessions(ctx: Context, makers: Makers, session: str | None, agent: str | None) -> frozenset[str] | None:
+    if session is None and agent is None:
+        return None
+    named = set(makers.agents)
+    if session is not None:
+        named = set(pending.family(ctx.layout, session_choice.resolve(ctx.layout, session)))
+    if agent is not None:
+        named = {one for one in named if makers.agents.get(one) == agent}
+    return frozenset(named)
+
+
+def _since(ctx: Context, typed: str | None) -> float | None:
+    """A time as git reads it: git makes seconds of it."""
+    if typed is None:
+        return None
+    # Both read a time by the same rules, but rev-parse takes whatever it does not understand for now.
+    if ctx.git.try_run(
+        "-c", f"typed.since={typed}", "config", "--type=expiry-date", "typed.since"
+    ).returncode:
+        raise UsageError(f"'{typed}' is no time that git understands", "git ralph log --since '2 hours ago'")
+    said = ctx.git.line("rev-parse", f"--since={typed}")
+    return float(said.partition("=")[2])
+
+
+def _say_nothing(
+    ctx: Context, makers: Makers, typed: str | None, since: float | None, agent: str | None
+) -> None:
+    """Why there is nothing to show, as far as what was typed explains it."""
+    known = sorted({name for name in makers.agents.values() if name})
+    if agent is not None and agent not in known:
+        output.note(
+            f"no session of an agent '{agent}' is here" + (f"; of {', '.join(known)}" if known else "")
+        )
+    elif since is not None:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
+        output.note(f"nothing since {when}, which is how git reads '{typed}'")
+    elif makers.agents:
+        output.note("nothing of that is recorded")
+    else:
+        output.note("nothing is recorded here yet")
+        output.hint("git ralph doctor  # are the hooks at work?")
+
+
+def _line(ctx: Context, one: LoggedEdit | LoggedCommit, wide: int) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.time))
+    who = columns.pad(columns.cut(ctx.called(one.session), wide), wide)
+    if isinstance(one, LoggedEdit):
+        counts = f"  +{one.added} -{one.removed}" if one.record.is_exact else "  (lines not known)"
+        return f"{when}  {who}  {one.record.op:<8}{shown(one.path)}{counts}"
+    return f"{when}  {who}  commit  {one.oid[:8]} {one.subject}{_fate(one)}"
+
+
+def _fate(one: LoggedCommit) -> str:
+    if one.here:
+        return ""
+    return f"  (now {one.became[:8]})" if one.became else "  (not in HEAD)"
+
+
+def _document(ctx: Context, makers: Makers, one: LoggedEdit | LoggedCommit, patch: bool) -> dict[str, object]:
+    head = {
+        "kind": "edit" if isinstance(one, LoggedEdit) else "commit",
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one.time)),
+        "session": one.session,
+        "name": ctx.called(one.session),
+        "agent": makers.agents.get(one.session),
+    }
+    more: dict[str, object]
+    if isinstance(one, LoggedEdit):
+        record = one.record
+        more = {
+            "path": output.text(one.path), "op": record.op, "added": one.added, "removed": one.removed,
+            "exact": record.exact, "model": one.model, "agent_id": record.agent_id, "tool": record.tool,
+            "call": record.call, "worktree": one.worktree,
+        }  # fmt: skip
+    else:
+        more = {
+            "commit": one.oid, "subject": one.subject, "paths": [output.text(path) for path in one.paths],
+            "in_head": one.here, "became": one.became,
+        }  # fmt: skip
+    text = _patch(ctx, one) if patch else b""
+    return {**head, **more, **({"patch": output.text(text)} if patch else {})}
+
+
+def _patch(ctx: Context, one: LoggedEdit | LoggedCommit) -> bytes:
+    if isinstance(one, LoggedEdit):
+        return history.patch(one).rstrip(b"\n")
+    words = ["show", "--format=", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature"]
+    return ctx.git.try_run(*ctx.config.without_programs(), *words, one.oid).stdout.rstrip(b"\n")

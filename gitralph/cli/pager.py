@@ -1,0 +1,72 @@
+"""A pager on a terminal, as git starts one: the same choice of program, the same variables."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+
+from gitralph.base import run as runner
+from gitralph.base import streams
+from gitralph.cli import environ, output
+from gitralph.context import Context
+
+# What git sets where the user has not (git(1), GIT_PAGER): less quits on one screen and keeps colours.
+_DEFAULTS = {"LESS": "FRX", "LV": "-c"}
+
+
+@contextlib.contextmanager
+def pager(ctx: Context, command: str) -> Iterator[None]:
+    """Send standard output through the user's pager while the body runs.
+
+    Nothing happens without a terminal, below a pager already, or where ``pager.<command>`` says no.
+    """
+    program = _program(ctx, command)
+    if program is None:
+        yield
+        return
+    sys.stdout.flush()
+    out = os.dup(1)
+    reader, writer = os.pipe()
+    env = {**_DEFAULTS, **ctx.environ}
+    child = runner.start(
+        ["/bin/sh", "-c", program], env=env, stdin=reader, stdout=runner.INHERITED, stderr=runner.INHERITED
+    )
+    os.close(reader)
+    os.dup2(writer, 1)
+    os.close(writer)
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # q was pressed before the end: what waits must not come out on the terminal
+        streams.drop(1)
+        sys.stdout.flush()
+    finally:
+        os.dup2(out, 1)  # closes our end of the pipe: the pager sees the end of it
+        os.close(out)
+        child.wait()
+
+
+def manual_page(topic: str | None) -> None:
+    """Show the page of a command or guide: opened on a terminal, as plain text anywhere else."""
+    from gitralph import manual
+
+    env = environ.snapshot()
+    page = manual.find(topic)
+    if environ.is_terminal(sys.stdout) and manual.show(page, env) == 0:
+        return
+    output.raw(manual.render(page, env).encode())
+
+
+def _program(ctx: Context, command: str) -> str | None:
+    """The pager to start; None for none."""
+    if not environ.is_terminal(sys.stdout) or "GIT_PAGER_IN_USE" in ctx.environ:
+        return None
+    wanted = ctx.config.get(f"pager.{command}")
+    if wanted is not None and wanted.lower() in ("false", "no", "off", "0", ""):
+        return None
+    if wanted is not None and wanted.lower() not in ("true", "yes", "on", "1"):
+        return wanted
+    found = ctx.git.try_run("var", "GIT_PAGER").stdout.decode("utf-8", "surrogateescape").strip()
+    import shlex  # brings re, and most commands print into no terminal
+
+    return None if not found or shlex.split(found)[:1] == ["cat"] else found

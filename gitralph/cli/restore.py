@@ -1,0 +1,33 @@
+"""``git ralph restore``."""
+
+from gitralph.base.errors import RalphError
+from gitralph.cli import options, taken
+from gitralph.commit import recover
+from gitralph.commit.pathspecs import matcher
+from gitralph.takeback import choice
+from gitralph.takeback.request import UndoRequest
+from gitralph.takeback.restore import restore as bring_back
+from gitralph.takeback.undo import TakenBack
+
+
+@options.command("restore")
+@options.session
+@options.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
+@options.as_json
+@options.paths
+def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str, ...]) -> None:
+    """Bring recorded edits that the working tree lost back into it."""
+    ctx = options.context(create=not dry_run)
+    show = taken.Show(ctx, as_json, dry_run)
+    try:
+        found = choice.of_lost(ctx, session, "git ralph restore --session {}")
+        match = matcher(ctx, paths)
+        if found is None:
+            recover.heal(ctx)
+            show.result(TakenBack("nothing", None))
+            return
+        result = bring_back(ctx, UndoRequest(found, match=match, named=paths), dry_run)
+    except RalphError as error:
+        show.failure(error, session)
+        raise
+    show.result(result)

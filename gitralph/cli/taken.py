@@ -1,0 +1,69 @@
+"""How an undo, a redo and a restore tell what they did."""
+
+from gitralph.base.errors import RalphError, Refused
+from gitralph.base.quote import shown
+from gitralph.cli import environ, output
+from gitralph.commit.advice import describe
+from gitralph.context import Context
+from gitralph.takeback import patch
+from gitralph.takeback.undo import TakenBack
+
+
+class Show:
+    """How an undo, a redo and a restore tell what they did."""
+
+    def __init__(self, ctx: Context, as_json: bool, dry: bool) -> None:
+        self.ctx = ctx
+        self.as_json = as_json
+        self.dry = dry
+
+    def failure(self, error: RalphError, session: str | None) -> None:
+        """The document that says why."""
+        if self.as_json:
+            refused = TakenBack("refused", session, notes=[error.message])
+            refused.left = list(error.left) if isinstance(error, Refused) else []  # type: ignore[arg-type]
+            output.as_json(document(self.ctx, refused))
+
+    def result(self, result: TakenBack) -> None:
+        """The document, the patch, or sentences."""
+        if self.as_json:
+            output.as_json(document(self.ctx, result))
+        elif self.dry and result.changes:
+            color = environ.wants_color(self.ctx.environ, self.ctx.config.get("color.ui"))
+            output.raw(patch.render(self.ctx, result.changes, color))
+        else:
+            _sentences(self.ctx, result)
+        for note in result.notes:
+            output.note(note)
+        for left in result.left:
+            output.chatter("note", "left as it is: " + describe(self.ctx.layout, left))
+        for hint in result.hints:
+            output.hint(hint)
+
+
+def document(ctx: Context, result: TakenBack) -> dict[str, object]:
+    """What ``--json`` prints."""
+    return {
+        "status": result.status,
+        "session": result.session,
+        "name": ctx.called(result.session) if result.session else None,
+        "paths": [{"path": output.text(one.path), "change": one.letter} for one in result.changes],
+        "left": output.left_json(ctx.layout, result.left),
+        "notes": result.notes,
+    }
+
+
+_NOTHING = "nothing to take back or bring back"
+
+
+def _sentences(ctx: Context, result: TakenBack) -> None:
+    if result.status in ("nothing", "dry-run"):
+        output.say(_NOTHING + (f" for session '{ctx.called(result.session)}'" if result.session else ""))
+        return
+    count = len(result.changes)
+    assert result.session is not None
+    output.say(
+        f"{count} path{'s' if count != 1 else ''} {result.status} for session '{ctx.called(result.session)}'"
+    )
+    for one in result.changes:
+        output.say(f" {one.letter} {shown(one.path)}")

@@ -1,0 +1,36 @@
+"""``git ralph uncommit``."""
+
+from gitralph.base.errors import Fatal, RalphError
+from gitralph.base.quote import printable
+from gitralph.cli import options, output
+from gitralph.context import Context
+from gitralph.session import session_choice
+from gitralph.takeback import uncommit as taking
+
+
+@options.command("uncommit")
+@options.session
+@options.as_json
+def uncommit(session: str | None, as_json: bool) -> None:
+    """Take the last commit back, if it is this session's and unpublished; files and index stay."""
+    ctx = options.context()
+    try:
+        found = taking.uncommit(ctx, _session(ctx, session))
+    except RalphError:
+        if as_json:
+            output.as_json({"status": "refused", "commit": None, "ref": None})
+        raise
+    if as_json:
+        output.as_json({"status": "uncommitted", "commit": found.commit, "ref": found.ref})
+        return
+    branch = found.ref.removeprefix("refs/heads/")
+    output.say(f"[{branch}] took back {found.commit[:7]} {printable(found.subject)}")
+    output.hint("git ralph commit makes it again; its message is in git show -s " + found.commit[:7])
+
+
+def _session(ctx: Context, given: str | None) -> str:
+    named = session_choice.named_for_writing(ctx, given, "git ralph uncommit --session {}")
+    found = named or taking.last_of(ctx)
+    if found is None:
+        raise Fatal("the last commit is no session's", "git log -1")
+    return found

@@ -1,0 +1,62 @@
+"""``git ralph undo``."""
+
+from gitralph.base.errors import RalphError, UsageError
+from gitralph.cli import declare, options, taken
+from gitralph.commit import recover
+from gitralph.commit.pathspecs import matcher
+from gitralph.context import Context
+from gitralph.session import session_choice
+from gitralph.takeback import choice
+from gitralph.takeback.redo import redo as bring_back
+from gitralph.takeback.request import UndoRequest
+from gitralph.takeback.undo import TakenBack
+from gitralph.takeback.undo import undo as take_back
+
+_USAGE = "git ralph undo --session {}"
+
+
+@options.command("undo")
+@options.session
+@options.option("--call", metavar="<id>", help="Only what this tool call did.")
+@options.option("--last", type=declare.AtLeast(1), metavar="<n>", help="Only the last <n> pending edits.")
+@options.option("--redo", is_flag=True, help="Bring back what the last undo took.")
+@options.option("--skip-entangled", is_flag=True, help="Leave what others built on.")
+@options.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
+@options.as_json
+@options.paths
+def undo(
+    session: str | None,
+    call: str | None,
+    last: int | None,
+    redo: bool,
+    skip_entangled: bool,
+    dry_run: bool,
+    as_json: bool,
+    paths: tuple[str, ...],
+) -> None:
+    """Take this session's pending edits out of the working tree, and nothing else."""
+    if sum((call is not None, last is not None, redo)) > 1:
+        raise UsageError("options --call, --last and --redo exclude each other")
+    if redo and skip_entangled:
+        raise UsageError("options --redo and --skip-entangled exclude each other")
+    ctx = options.context(create=not dry_run)
+    show = taken.Show(ctx, as_json, dry_run)
+    try:
+        found = _session(ctx, session, redo)
+        match = matcher(ctx, paths)
+        if found is None:
+            recover.heal(ctx)
+            show.result(TakenBack("nothing", None))
+            return
+        request = UndoRequest(found, call, last, skip_entangled, match, paths)
+        result = (bring_back if redo else take_back)(ctx, request, dry_run)
+    except RalphError as error:
+        show.failure(error, session)
+        raise
+    show.result(result)
+
+
+def _session(ctx: Context, given: str | None, redo: bool) -> str | None:
+    if not redo:
+        return session_choice.for_writing(ctx, given, usage=_USAGE)
+    return choice.of_undone(ctx, given, f"{_USAGE} --redo")

@@ -1,0 +1,60 @@
+"""The trailers that say which agent and model helped, where ``ralph.attribution`` asks for them.
+
+``Assisted-by: <agent>:<model>`` as Linux writes it (Documentation/process/coding-assistants.rst). Never
+``Signed-off-by``: only a person can certify that.
+"""
+
+from gitralph.commit.decision import Use
+from gitralph.commit.request import Draft
+from gitralph.context import Context
+from gitralph.hook import model, sessionfile
+
+KEY = "ralph.attribution"
+NONE, ASSISTED, AUTHORED = "none", "assisted-by", "co-authored-by"
+# What these agents write themselves; nobody else's address is made up.
+_NAMED = {
+    "claude-code": "Claude <noreply@anthropic.com>", "codex": "Codex <noreply@openai.com>",
+    "cursor": "Cursor <cursoragent@cursor.com>",
+}  # fmt: skip
+
+
+def rows(ctx: Context, session: str, made: Draft) -> list[bytes]:
+    """The trailers of a commit, none without an agent. Raises Fatal for a setting that is none."""
+    form = ctx.config.choice(KEY, NONE, ASSISTED, AUTHORED)
+    if form == NONE:
+        return []
+    found: list[str] = []
+    for agent, name in _helpers(ctx, session, made):
+        if form == AUTHORED and agent in _NAMED:
+            found.append(f"Co-authored-by: {_NAMED[agent]}")
+        else:
+            found.append(f"Assisted-by: {agent}:{name}" if name else f"Assisted-by: {agent}")
+    return [row.encode() for row in dict.fromkeys(found)]
+
+
+def _helpers(ctx: Context, session: str, made: Draft) -> list[tuple[str, str | None]]:
+    """Agent and model of every session whose edits the commit takes, the committing session first."""
+    taken: dict[str, dict[str, None]] = {session: {}}
+    for outcome in made.outcomes:
+        state = made.states.get(outcome.path)
+        for use in outcome.uses if outcome.path in made.entries and state is not None else ():
+            records = state.journal.records if state is not None else []
+            names = taken.setdefault(use.session, {})
+            names |= {
+                r.model: None for r in records if r.session == use.session and r.model and _has(use, r.offset)
+            }
+    helpers: list[tuple[str, str | None]] = []
+    for name, models in taken.items():
+        record = sessionfile.read(ctx.layout, name) or {}
+        agent, known = model.accepted(record.get("agent")), record.get("models")
+        alone = known[0] if isinstance(known, list) and len(known) == 1 else None
+        told: list[str | None] = [one for one in models if model.accepted(one)]
+        told = told or [model.accepted(alone)]
+        helpers += [(agent, one) for one in told] if agent is not None else []
+    return helpers
+
+
+def _has(use: Use, offset: int) -> bool:
+    if use.units is None:
+        return True
+    return any(unit.partition(".")[0] == str(offset) for unit in use.units)

@@ -1,0 +1,287 @@
+"""Lands new texts in the working tree with their records, and finishes a landing that was cut short.
+
+Each file whole or not at all, and only if it still is what was read; a set of them behind one intent.
+Runs under the commit lock. What an editor saves in between stays.
+"""
+
+import os
+from collections.abc import Sequence
+
+from gitralph.base import files, jsonline, treepath
+from gitralph.base.dataclass import dataclass
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.base.light import closing
+from gitralph.base.quote import line_form, shown
+from gitralph.context import Context
+from gitralph.git.placing import HeldFolder, drop_empty_folders
+from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import Record
+from gitralph.hook.record import path_text
+from gitralph.journal import intents
+from gitralph.journal.intents import Rewriting
+
+WAIT = 10.0
+"""Seconds to wait for a journal's lock: a hook holds it for one append, a stopped one for ever."""
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """One file to be replaced. ``length`` is how long its journal was when the file was read.
+
+    ``records`` are appended in this order, each with its text before.
+    """
+
+    path: bytes
+    before: Content
+    after: Content
+    length: int
+    records: tuple[tuple[Record, bytes | None], ...]
+
+    @property
+    def letter(self) -> str:
+        """A for a file that comes, D for one that goes, M for a change."""
+        return "A" if self.before.absent else "D" if self.after.absent else "M"
+
+
+def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
+    """Replace files and record it; returns the paths that somebody changed meanwhile, left as they are.
+
+    Raises OSError; what had begun then is finished by the next command.
+    """
+    stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
+    files.make_folder(ctx.layout.tmp)
+    rows = [_Row.of(change, f"{stamp}.{number}") for number, change in enumerate(changes)]
+    plan = Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
+    moved: list[bytes] = []
+    begun = False
+    with Worktree(ctx.repo.root) as worktree:
+        try:
+            _prepare(ctx, worktree, rows)
+            intents.write(ctx.layout, plan)
+            for row in rows:
+                if _replace(ctx, worktree, row):
+                    begun = True
+                else:
+                    moved.append(row.path)
+        except BaseException:
+            if not begun:
+                _clear(ctx, worktree, rows)
+                intents.remove(ctx.layout, plan)
+            raise
+        _clear(ctx, worktree, rows)
+    intents.remove(ctx.layout, plan)
+    return moved
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One file of an intent."""
+
+    path: bytes
+    before: Content
+    after: Content
+    work: bytes
+    length: int
+    records: tuple[tuple[Record, bytes | None], ...]
+
+    @classmethod
+    def of(cls, change: Replacement, work: str) -> "_Row":
+        return cls(
+            change.path, change.before, change.after, work.encode(), change.length, tuple(change.records)
+        )
+
+    def encoded(self) -> list[object]:
+        lines = [
+            [record.session, journal.encode(record, self.path).decode("ascii")] for record, _ in self.records
+        ]
+        forms = _form(self.before), _form(self.after)
+        return [path_text(self.path), *forms, self.work.decode(), self.length, lines]
+
+
+def _form(content: Content) -> list[str] | None:
+    return None if content.data is None else [f"{content.mode:o}", journal.text_id(content.data)]
+
+
+def _umask() -> int:
+    umask = os.umask(0o022)
+    os.umask(umask)
+    return umask
+
+
+def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
+    """Everything that can fail for want of room, before anything moves."""
+    for session in {record.session for row in rows for record, _ in row.records}:
+        sessionfile.ensure(ctx.layout, session, ctx.repo.place)
+    for row in rows:
+        texts = [row.before.data, row.after.data, *(before for _, before in row.records)]
+        for text in texts:
+            if text is not None:
+                journal.store_text(ctx.layout, text, journal.text_id(text))
+        if not row.after.absent:
+            with closing(_place(ctx, worktree, row)) as place:
+                place.prepare(row.work, row.after, _umask())
+
+
+def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
+    try:
+        return HeldFolder(worktree, row.path, ctx.layout.tmp, make=not row.after.absent)
+    except LeadsOutError:
+        raise Fatal(f"a folder on the way to '{shown(row.path)}' is a symbolic link") from None
+
+
+def _clear(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
+    """Drop the work files; folders that an undo emptied go as with git."""
+    for row in rows:
+        try:
+            place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
+        except (FileNotFoundError, LeadsOutError):
+            continue
+        try:
+            place.drop(row.work)
+            gone = place.now().absent
+        finally:
+            place.close()
+        if gone:
+            drop_empty_folders(worktree, row.path, ctx.repo.prefix.rstrip(b"/"))
+
+
+def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
+    """One file and its records under the lock of its journal; False where it is another one by now."""
+    with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
+        # A hook recorded an edit since: what was decided is about another text.
+        if os.fstat(fd).st_size != row.length:
+            return False
+        with closing(_place(ctx, worktree, row)) as place:
+            if not place.put(row.work, row.before, row.after):
+                return False
+            _record(ctx, fd, row)
+            place.sync()
+    return True
+
+
+def _record(ctx: Context, fd: int, row: _Row) -> None:
+    """Append what is not there yet.
+
+    The record first, unlike a hook: the session has the path in its manifest, and a line of that without a
+    record would be a claim of the whole file.
+    """
+    written, known = _written(ctx, row.path), _recorded(fd)
+    for record, before in row.records:
+        if _key(record) not in known:
+            record.mtime = written
+            journal.append(ctx.layout, fd, row.path, record, before)
+            files.append_record(ctx.layout.manifest(record.session), line_form(row.path) + b"\n", WAIT)
+
+
+def _written(ctx: Context, path: bytes) -> int | None:
+    try:
+        return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+# --- after a crash ---
+
+
+def recover(ctx: Context) -> None:
+    """Finish the landings of this worktree that had begun, drop the others. Idempotent."""
+    for plan in list(intents.unfinished(ctx.layout, Rewriting)):
+        here = plan.token == ctx.layout.token and plan.git_dir == ctx.repo.git_dir
+        if here:
+            _finish(ctx, plan)
+        if here or not os.path.isdir(plan.git_dir):
+            intents.remove(ctx.layout, plan)
+
+
+def _finish(ctx: Context, plan: Rewriting) -> None:
+    rows = [row for row in (_decoded(ctx.layout, one) for one in plan.rows) if row is not None]
+    with Worktree(ctx.repo.root) as worktree:
+        # Nothing had moved: whoever asked was not told that it was done, and may ask again.
+        if any(_has_begun(ctx, worktree, row) for row in rows):
+            for row in rows:
+                try:
+                    _finish_row(ctx, worktree, row)
+                except (OSError, Fatal):
+                    continue  # its folder is gone or closed to us: what stands there stays
+        _clear(ctx, worktree, rows)
+
+
+def _decoded(lay: Layout, encoded: list[object]) -> _Row | None:
+    """A row of an intent, checked; None for one that no landing of ours wrote."""
+    path, before, after, work, length, lines = encoded
+    name = str(path).encode("utf-8", "surrogateescape")
+    contents = _content(lay, before), _content(lay, after)
+    if not treepath.is_valid(name) or contents[0] is None or contents[1] is None:
+        return None
+    records = []
+    try:
+        for session, line in lines:  # type: ignore[attr-defined]
+            record = journal.decode(jsonline.object_in(line.encode("ascii")))
+            old = None if record.before is None else journal.load_text(lay, record.before)
+            if record.session != session or (old is None) != (record.before is None):
+                return None
+            records.append((record, old))
+    except ValueError:
+        return None
+    return _Row(name, contents[0], contents[1], str(work).encode(), int(str(length)), tuple(records))
+
+
+def _content(lay: Layout, form: object) -> Content | None:
+    if not isinstance(form, list):
+        return ABSENT
+    text = journal.load_text(lay, str(form[1]))
+    return None if text is None else Content(int(str(form[0]), 8), text)
+
+
+def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
+    """True when the file was exchanged: what stood there lies aside, or stands there no more."""
+    try:
+        place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
+    except (FileNotFoundError, LeadsOutError):
+        return False
+    try:
+        aside = place.aside(row.work)
+        return place.now() == row.after or not (aside.absent or aside == row.after)
+    finally:
+        place.close()
+
+
+def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
+    with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
+        if {_key(record) for record, _ in row.records} <= _recorded(fd):
+            return
+        with closing(_place(ctx, worktree, row)) as place:
+            if _is_in_place(place, row, os.fstat(fd).st_size):
+                _record(ctx, fd, row)
+                place.sync()
+
+
+def _key(record: Record) -> tuple[str | None, ...]:
+    return record.call, record.op, record.session, record.before, record.after
+
+
+def _recorded(fd: int) -> set[tuple[str | None, ...]]:
+    return {_key(one) for one in journal.parse(os.pread(fd, os.fstat(fd).st_size, 0)).records}
+
+
+def _is_in_place(place: HeldFolder, row: _Row, size: int) -> bool:
+    """True when the file was replaced, before the crash or now."""
+    now, aside = place.now(), place.aside(row.work)
+    if aside == row.before and not aside.absent:
+        return True  # exchanged; what stands there now may be a later edit
+    if not (aside.absent or aside == row.after):
+        # an editor's save that came in between, and was to be put back
+        if now == row.after and not now.absent:
+            place.put(row.work, row.after, aside)
+        elif now.absent:
+            place.give_back(row.work)
+        return False
+    if now == row.after:
+        return True
+    if now != row.before or size != row.length:
+        return False
+    if not row.after.absent:
+        place.prepare(row.work, row.after, _umask())
+    return place.put(row.work, row.before, row.after)

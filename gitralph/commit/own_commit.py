@@ -1,0 +1,104 @@
+"""Which commits a session may take back or rewrite: its own, that nobody else has yet; and what is kept."""
+
+from gitralph.base.dataclass import dataclass
+from gitralph.base.errors import Fatal, Refused
+from gitralph.commit.request import Request
+from gitralph.context import Context
+from gitralph.git import message, refs
+from gitralph.git.repository import Repository
+from gitralph.journal import consumption, manifests, pending
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from dulwich.objects import Commit
+
+
+@dataclass(frozen=True)
+class Old:
+    """A commit as it stands: its parents, who wrote it and when, for git's environment, and its message."""
+
+    parents: tuple[str, ...]
+    author: dict[str, str]
+    message: bytes
+
+
+def makers(ctx: Context, commit: str) -> list[str]:
+    """The sessions of this worktree whose records tell of a commit."""
+    return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
+
+
+def _made(ctx: Context, session: str, commit: str) -> bool:
+    return any(one.get("commit") == commit for one in consumption.read(ctx.layout, session).commits)
+
+
+def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
+    """Raise Refused for a commit that is not this session's, or that a remote branch holds."""
+    made_by, family = makers(ctx, commit), pending.family(ctx.layout, session)
+    # it may have been put away by gc since
+    made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
+    if not set(made_by) & set(family):
+        whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
+        raise Refused(
+            f"commit {commit[:7]} is not session '{ctx.called(session)}'s, so it cannot be {doing}: {whose}",
+            f"git show -s {commit[:7]}",
+        )
+    said = ctx.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", "refs/remotes")
+    held = said.decode("utf-8", "replace").split("\n")[0]
+    if held:
+        raise Refused(
+            f"commit {commit[:7]} is published, so it cannot be {doing}: '{held}' holds it",
+            f"git branch -r --contains {commit[:7]}",
+        )
+
+
+def check(ctx: Context, request: Request) -> None:
+    """Raise Refused where what ``--amend`` or ``--fixup`` names must stay as it is, Fatal for no commit."""
+    if request.amend:
+        head = refs.read_head(ctx.repo).oid
+        if head is None:
+            raise Fatal("there is no commit to amend")
+        refuse_foreign(ctx, request.session, head, "amended")
+        if len(read(ctx.repo, head).parents) > 1:
+            raise Refused(f"commit {head[:7]} is a merge, so it cannot be amended", f"git show -s {head[:7]}")
+    elif request.fixup is not None:
+        refuse_foreign(ctx, request.session, resolve(ctx, request.fixup), "fixed up")
+
+
+def resolve(ctx: Context, typed: str) -> str:
+    """The commit that a revision means. Raises Fatal for none."""
+    done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
+    if done.returncode:
+        raise Fatal(f"'{typed}' is no commit", "git log")
+    return done.stdout.decode().strip()
+
+
+def read(repo: Repository, commit: str) -> Old:
+    """What a commit says. Raises Fatal where it is missing."""
+    try:
+        found: Commit = repo.objects[commit.encode()]  # type: ignore[assignment]
+    except KeyError:
+        raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
+    raw: bytes = found.as_raw_string()
+    header, _, text = raw.partition(b"\n\n")
+    rows = [row.split(b" ", 1) for row in header.split(b"\n") if b" " in row]
+    parents = tuple(value.decode("ascii", "replace") for name, value in rows if name == b"parent")
+    who, _, when = next(value for name, value in rows if name == b"author").rpartition(b"> ")
+    name, _, email = who.partition(b" <")
+    author = {
+        "GIT_AUTHOR_NAME": name.decode("utf-8", "surrogateescape"),
+        "GIT_AUTHOR_EMAIL": email.decode("utf-8", "surrogateescape"),
+        "GIT_AUTHOR_DATE": "@" + when.decode("ascii", "replace"),
+    }
+    return Old(parents, author, text)
+
+
+def first_message(ctx: Context, request: Request) -> bytes | None:
+    """The message to begin with, None where the request does not rewrite."""
+    if request.fixup is not None:
+        text = read(ctx.repo, resolve(ctx, request.fixup)).message
+        title = b"fixup! " + message.subject(text).encode("utf-8", "surrogateescape")
+        return message.join([title, *request.messages])
+    head = refs.read_head(ctx.repo).oid
+    if not request.amend or request.messages or head is None:
+        return None
+    return read(ctx.repo, head).message

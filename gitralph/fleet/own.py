@@ -1,0 +1,214 @@
+"""What this clone keeps of a fleet below ``ralph-sessions/fleet/``: who it is, what it holds, what it saw.
+
+``fleet.json`` who and where; ``claims.json`` own claims; ``seen.json`` what the last look showed and since
+when nothing of a claim has changed; ``beat.json`` the log as it was pushed last. Each is written whole, under
+the lock ``fleet``. One that is damaged counts as absent, but for the first.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from gitralph.base import files
+from gitralph.base.dataclass import asdict, dataclass, field, fields
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+
+LOCK = "fleet"
+_LIMIT = 32 << 20
+PUSHING = "pushing"
+One = TypeVar("One")
+
+
+@dataclass(frozen=True)
+class Membership:
+    """``remote`` is a remote's name or a URL; ``folder`` tells a copied clone from its original.
+
+    ``exact`` and ``atomic`` say what ``doctor`` or a landing found out about the server, None while unknown.
+    """
+
+    remote: str
+    namespace: str
+    writer: str
+    lease: int
+    joined: str
+    part: int = 1
+    folder: str = ""
+    exact: bool | None = None
+    atomic: bool | None = None
+
+
+@dataclass(frozen=True)
+class Own:
+    """A claim of ours: ``oid`` is what was pushed over ``old``. ``state`` held, tentative, pushing or done.
+
+    ``next`` is what was pushed over it since, by a landing whose end was not seen.
+    """
+
+    bead: str
+    oid: str
+    state: str
+    epoch: int
+    old: str | None = None
+    next: str | None = None
+
+    def is_at(self, oid: str | None) -> bool:
+        """True when ``oid`` is what we made of the claim."""
+        return oid is not None and oid in (self.oid, self.next)
+
+
+@dataclass(frozen=True)
+class SeenClaim:
+    """A foreign claim as every look since ``first`` showed it; ``log`` are its writer's tips.
+
+    ``first`` and ``last`` are seconds of the own boot ``boot``.
+    """
+
+    claim: str
+    log: str
+    boot: str
+    first: float
+    last: float
+    reads: int = 1
+
+
+@dataclass(frozen=True)
+class LastLook:
+    """The last look at the remote: the claims' oids by bead, when by the wall clock, for people."""
+
+    at: str = ""
+    claims: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, SeenClaim] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Beat:
+    """The own log: ``tip`` is what the server has, ``pushing`` what it may have.
+
+    ``start`` is the byte of the own ``<writer>.jsonl`` where the current ``log.jsonl`` begins, ``acked`` the
+    byte up to which the server has it, ``sealed`` the earlier parts as name and oid. ``boot`` and ``clock``
+    are when the last beat was acknowledged; ``scanned`` the remote's branches whose commits are on record.
+    """
+
+    tip: str | None = None
+    pushing: str | None = None
+    start: int = 0
+    acked: int = 0
+    sealed: tuple[tuple[str, str], ...] = ()
+    boot: str = ""
+    clock: float = -1.0
+    at: str = ""
+    scanned: tuple[str, ...] = ()
+
+
+def _read(layout: Layout, name: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(files.read_bytes(layout.fleet_file(name), _LIMIT))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _write(layout: Layout, name: str, document: Mapping[str, Any]) -> None:
+    files.make_folder(layout.fleet)
+    text = json.dumps(document, indent=1) + "\n"
+    files.write_whole(layout.fleet_file(name), text.encode(), sync=True)
+
+
+def _made(kind: type[One], found: object) -> One | None:
+    """A record of what a file holds, None where a field is missing or of another type."""
+    if not isinstance(found, dict):
+        return None
+    given = {one.name: found[one.name] for one in fields(kind) if one.name in found}  # type: ignore[arg-type]
+    try:
+        made = kind(**given)
+    except TypeError:
+        return None
+    for one in fields(kind):  # type: ignore[arg-type]
+        value, plain = getattr(made, one.name), str(one.type).split(" |")[0]
+        wanted = {"str": str, "int": int, "float": int | float, "bool": bool, "dict": dict}.get(
+            plain.split("[")[0]
+        )
+        if wanted is None or (value is None and "None" in str(one.type)):
+            continue
+        if not isinstance(value, wanted):
+            return None
+    return made
+
+
+def membership(layout: Layout) -> Membership | None:
+    """Who this clone is in its fleet, None where it is in none. Raises Fatal for a damaged record."""
+    if not os.path.lexists(layout.fleet_record):
+        return None
+    found = _made(Membership, _read(layout, "fleet"))
+    if found is None:
+        raise Fatal(f"'{layout.fleet_record}' is damaged", "move it away, then git ralph fleet join <remote>")
+    return found
+
+
+def write_membership(layout: Layout, found: Membership) -> None:
+    """Keep who this clone is."""
+    _write(layout, "fleet", {"v": 1, **asdict(found)})
+
+
+def folder_identity(layout: Layout) -> str:
+    """What ``cp -r`` changes and a rename does not: device and inode of the fleet's folder."""
+    found = os.stat(layout.fleet)
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def claims(layout: Layout) -> dict[str, Own]:
+    """The own claims by bead."""
+    rows = (_read(layout, "claims") or {}).get("claims")
+    found = [_made(Own, row) for row in rows] if isinstance(rows, list) else []
+    return {one.bead: one for one in found if one is not None}
+
+
+def keep_claim(layout: Layout, claim: Own) -> None:
+    """Note a claim of ours; before it is pushed, so that a kill leaves nothing that nobody knows."""
+    now = {**claims(layout), claim.bead: claim}
+    _write(layout, "claims", {"v": 1, "claims": [asdict(one) for one in now.values()]})
+
+
+def forget_claim(layout: Layout, bead: str) -> None:
+    """A claim is ours no more."""
+    now = claims(layout)
+    if now.pop(bead, None) is not None:
+        _write(layout, "claims", {"v": 1, "claims": [asdict(one) for one in now.values()]})
+
+
+def last_look(layout: Layout) -> LastLook:
+    """What the last look showed."""
+    found = _made(LastLook, _read(layout, "seen")) or LastLook()
+    seen = {bead: one for bead, row in found.seen.items() if (one := _made(SeenClaim, row)) is not None}
+    known = {bead: oid for bead, oid in found.claims.items() if isinstance(oid, str)}
+    return LastLook(found.at, known, seen)
+
+
+def keep_look(layout: Layout, look: LastLook) -> None:
+    """Note what a look showed."""
+    _write(layout, "seen", {"v": 1, **asdict(look)})
+
+
+def beat(layout: Layout) -> Beat:
+    """The own log as it was pushed last."""
+    found = _made(Beat, _read(layout, "beat")) or Beat()
+    sealed = tuple((str(row[0]), str(row[1])) for row in found.sealed if len(row) == 2)
+    return Beat(**{**asdict(found), "sealed": sealed, "scanned": tuple(map(str, found.scanned))})
+
+
+def keep_beat(layout: Layout, found: Beat) -> None:
+    """Note how the own log stands."""
+    _write(layout, "beat", asdict(found))
+
+
+def tips(layout: Layout) -> dict[str, str]:
+    """The refs of other members' logs as they were read last."""
+    found = _read(layout, "tips") or {}
+    return {ref: oid for ref, oid in found.items() if isinstance(oid, str)}
+
+
+def keep_tips(layout: Layout, found: Mapping[str, str]) -> None:
+    """Note which logs were read."""
+    _write(layout, "tips", dict(found))

@@ -1,0 +1,113 @@
+"""Lock files of git's own that a killed git left: removed once nobody is left who could hold them.
+
+git writes no owner into a lock, so this asks /proc for every git at work in the repository, twice, and does
+nothing where that cannot be told. Only for a repository whose guard runs inside git, or after a git that an
+intent knows to be dead; any other lock is its owner's to explain.
+"""
+
+import os
+import time
+from collections.abc import Iterable
+
+from gitralph.base import nul, process
+from gitralph.git.repository import Repository
+
+# A program that is no git (an editor's own library, say) holds a lock while it writes one file.
+_PAUSE = 0.3
+# They run for long, and take no lock of an index or a branch.
+_HARMLESS = frozenset([
+    b"ralph", b"cat-file", b"fsmonitor--daemon", b"credential-cache--daemon", b"daemon", b"gc",
+    b"maintenance", b"repack", b"pack-objects", b"log", b"show", b"diff", b"grep", b"blame",
+])  # fmt: skip
+# Options of git's own whose value is the next word (git(1)); what follows is not the command.
+_WITH_VALUE = frozenset([b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--exec-path"])
+
+
+def _names(repo: Repository, ref: str | None) -> list[str]:
+    out = [f"{repo.git_dir}/index.lock", f"{repo.git_dir}/HEAD.lock"]
+    out += [f"{repo.common_dir}/{ref}.lock"] if ref else []
+    with os.scandir(repo.git_dir) as found:
+        for entry in found:
+            if entry.name.startswith("next-index-") and entry.name.endswith(".lock"):
+                out.append(entry.path)
+    return out
+
+
+def _there(names: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    out: dict[str, tuple[int, ...]] = {}
+    for name in names:
+        try:
+            found = os.stat(name, follow_symlinks=False)
+        except OSError:
+            continue
+        out[name] = (found.st_ino, found.st_mtime_ns, found.st_size)
+    return out
+
+
+def any_lock(repo: Repository) -> bool:
+    """True when the index or HEAD of the worktree is locked; two looks."""
+    return any(os.path.lexists(f"{repo.git_dir}/{name}.lock") for name in ("index", "HEAD"))
+
+
+def clear(repo: Repository, ref: str | None) -> list[str]:
+    """Remove the locks that a dead git left of the index, HEAD and ``ref``; their names."""
+    there = _there(_names(repo, ref))
+    if not there or _is_git_at_work(repo):
+        return []
+    # Two looks with a pause: a lock that is renamed and taken anew differs in inode or time, a dead one in
+    # nothing.
+    time.sleep(_PAUSE)
+    if _is_git_at_work(repo):
+        return []
+    dead = [name for name, what in there.items() if _there([name]).get(name) == what]
+    for name in dead:
+        os.unlink(name)
+    return dead
+
+
+def _is_git_at_work(repo: Repository) -> bool:
+    """True unless every git that runs is known to be elsewhere, or to hold no lock."""
+    pids = process.named("git")
+    return pids is None or any(_may_hold(repo, pid) for pid in pids)
+
+
+def _may_hold(repo: Repository, pid: int) -> bool:
+    words = process.words(pid)
+    if not words:  # it has ended, or ends: its memory goes before its folder does (exit_mm in Linux)
+        return False
+    if _verb(words) in _HARMLESS:
+        return False
+    try:
+        cwd = os.readlink(f"/proc/{pid}/cwd")
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            settings = nul.rows(file.read(1 << 20))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    named = [_value(words, option) for option in (b"--git-dir", b"--work-tree")]
+    named += [one.partition(b"=")[2] for one in settings if one.startswith((b"GIT_DIR=", b"GIT_WORK_TREE="))]
+    places = [cwd, *(os.path.join(cwd, os.fsdecode(one)) for one in named if one)]
+    own = (repo.root, repo.common_dir, repo.git_dir)
+    return any(f"{os.path.realpath(at)}/".startswith(f"{place}/") for at in places for place in own)
+
+
+def _value(words: list[bytes], option: bytes) -> bytes:
+    """What an option of git's own is set to, empty without it."""
+    for word, following in zip(words, [*words[1:], b""], strict=True):
+        if word == option:
+            return following
+        if word.startswith(option + b"="):
+            return word[len(option) + 1 :]
+    return b""
+
+
+def _verb(words: list[bytes]) -> bytes:
+    """The command of a git command line, options before it passed over."""
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, None)
+        elif not word.startswith(b"-"):
+            return word
+    return b""

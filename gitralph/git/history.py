@@ -1,0 +1,76 @@
+"""Looks into commits: HEAD's tree, what another one held, a submodule's own HEAD, upstream."""
+
+import os
+
+from gitralph.base import gitdir
+from gitralph.base.errors import Fatal
+from gitralph.git.refs import Head
+from gitralph.git.repository import Repository
+from gitralph.git.trees import Entry, TreeReader
+from gitralph.hook.journal import is_oid
+
+
+def tree_of(repo: Repository, commit: str) -> bytes:
+    """The tree of a commit. Raises Fatal when it is not there."""
+    try:
+        kind, raw = repo.objects.raw(commit.encode())
+    except KeyError:
+        raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
+    # the first line of a commit object, as commit-tree writes it and fsck demands it
+    word, _, tree = raw.partition(b"\n")[0].partition(b" ")
+    if kind != b"commit" or word != b"tree" or not is_oid(tree.decode("ascii", "replace")):
+        raise Fatal(f"object {commit} is not a commit", "git fsck")
+    return tree
+
+
+class Unknown:
+    """The type of UNKNOWN: nobody can tell what that commit held."""
+
+
+UNKNOWN = Unknown()
+
+
+def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unknown | None:
+    """What a recorded commit held at ``path``; UNKNOWN when it is not known or not there any more."""
+    if commit is None:
+        return UNKNOWN
+    try:
+        return TreeReader(repo.objects, tree_of(repo, commit)).entry(path)
+    except (KeyError, AttributeError, Fatal):
+        return UNKNOWN
+
+
+def submodule_head(repo: Repository, path: bytes) -> bytes | None:
+    """The commit checked out in a nested repository, None when it has none."""
+    place = gitdir.discover(os.path.join(repo.root, os.fsdecode(path)))
+    if place is None or place.root == repo.root:
+        return None
+    git = repo.git.at(place.root, GIT_DIR=place.git_dir, GIT_WORK_TREE=place.root)
+    done = git.try_run("rev-parse", "--verify", "-q", "HEAD")
+    return done.stdout.strip() or None
+
+
+def repository_above(repo: Repository, path: bytes) -> bytes | None:
+    """The repository of its own, below this worktree, that ``path`` lies in; None when it is ours."""
+    folder, slash, _ = path.rpartition(b"/")
+    place = gitdir.discover(os.path.join(repo.root, os.fsdecode(folder))) if slash else None
+    if place is None or not place.root.startswith(repo.root + "/"):
+        return None
+    return os.fsencode(place.root[len(repo.root) + 1 :])
+
+
+def upstream_entry(repo: Repository, path: bytes) -> Entry | None:
+    """What the upstream branch has at ``path``, None without upstream or path."""
+    done = repo.git.try_run("rev-parse", "--verify", "-q", "@{upstream}^{tree}")
+    if done.returncode:
+        return None
+    try:
+        return TreeReader(repo.objects, done.stdout.strip()).entry(path)
+    except KeyError:
+        return None
+
+
+def base_of(repo: Repository, head: Head) -> TreeReader:
+    """HEAD's tree; an unborn branch has none."""
+    root = tree_of(repo, head.oid) if head.oid else None
+    return TreeReader(repo.objects, root)

@@ -1,0 +1,95 @@
+"""The index files of a plain ``git commit`` while its hooks run, and how they are exchanged for others.
+
+What git commits from is named to its hooks by ``GIT_INDEX_FILE`` and read again after ``pre-commit``; three
+forms (git 2.39, builtin/commit.c):
+
+* as it stands: the user's own index, without a lock;
+* ``-a``, ``-i`` and ``-p``: ``index.lock``, which becomes the user's index when the commit is made;
+* paths: ``next-index-<pid>.lock``, thrown away, while ``index.lock`` holds what becomes the user's index.
+
+A file is exchanged by a rename of a second name of a prepared one, so that the prepared file tells by its
+inode whether it is still there.
+"""
+
+import os
+from collections.abc import Mapping
+
+from gitralph.base.dataclass import dataclass
+from gitralph.git import index
+from gitralph.git.index import IndexCopy
+
+AS_IS, WHOLE, PATHS = "as-is", "whole", "paths"
+
+
+class PlainIndexMovedError(Exception):
+    """The user's index changed since it was looked at."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """``read`` is the index that git commits from, ``real`` the user's own."""
+
+    form: str
+    read: str
+    real: str
+
+    @property
+    def lock(self) -> str:
+        """git's lock of the user's index."""
+        return self.real + ".lock"
+
+
+def given(environ: Mapping[str, str], real: str) -> Given | None:
+    """The files of the commit whose hook this is; None for an index that is not the worktree's."""
+    said = environ.get("GIT_INDEX_FILE") or real
+    folder, name = os.path.split(os.path.abspath(said))
+    read = f"{os.path.realpath(folder)}/{name}"
+    if read == real:
+        return Given(AS_IS, real, real)
+    if read == real + ".lock":
+        return Given(WHOLE, read, real)
+    inside = os.path.dirname(read) == os.path.dirname(real)
+    if inside and name.startswith("next-index-") and name.endswith(".lock"):
+        return Given(PATHS, read, real)
+    return None
+
+
+def put(prepared: str, target: str) -> None:
+    """Give a prepared file a second name in the place of ``target``."""
+    if index.is_ours(target, prepared):
+        return  # a rename of one name of a file onto another leaves both (POSIX rename)
+    beside = f"{prepared}.second"
+    try:
+        os.unlink(beside)
+    except FileNotFoundError:
+        pass
+    os.link(prepared, beside)
+    os.rename(beside, target)
+
+
+def hold(place: Given, copy: IndexCopy, prepared: Mapping[str, str], wait: float) -> None:
+    """As it stands: the narrowed index in the user's place, and his own waiting in ``index.lock``.
+
+    So nobody can stage anything before git has read it, and a rename of the lock gives all back. Raises
+    MovedError where the index is not the one the copy was made of, Busy for a lock that is held.
+    """
+    index.take_lock(prepared["original"], place.lock, wait)
+    try:
+        if index.moved(copy):
+            raise PlainIndexMovedError
+        put(prepared["narrowed"], place.real)
+    except BaseException:
+        if index.is_ours(place.lock, prepared["original"]):
+            os.unlink(place.lock)
+        raise
+
+
+def give_back(place: Given, prepared: Mapping[str, str]) -> bool:
+    """The user's own index from the lock it waits in; False where it does not."""
+    if not index.is_ours(place.lock, prepared.get("original", "")):
+        return False
+    if index.is_ours(place.real, prepared.get("narrowed", "")):
+        os.rename(place.lock, place.real)
+    else:  # killed before the exchange: what is there may be newer than what waits
+        os.unlink(place.lock)
+    return True

@@ -1,0 +1,83 @@
+"""Tells whether git may have put files back in a worktree since some moment.
+
+``git stash``, ``reset``, ``checkout``, ``merge``, ``pull`` and ``rebase`` leave a mark of their own, a
+plain ``git commit`` does not touch the files. Must err to the side of yes.
+"""
+
+import os
+
+from gitralph.base.dataclass import dataclass
+from gitralph.git.repository import Repository
+
+_TAIL = 1 << 16
+"""So much of HEAD's reflog is read, some 400 entries; what happened before counts as unknown."""
+
+
+@dataclass(frozen=True)
+class PutBack:
+    """What a repository's own files tell of its worktree: read once, asked for every record.
+
+    ``latest`` is when a mark changed last (nanoseconds). ``places`` has each commit of HEAD's reflog with
+    its first row; in row ``moved``, the last such one, HEAD moved by more than a commit; -1: in none.
+    """
+
+    latest: int
+    places: dict[bytes, int]
+    moved: int
+
+    def since(self, head: str | None, mtime: int | None) -> bool:
+        """True when git may have put files back since HEAD was ``head`` and the clock ``mtime`` (ns)."""
+        if mtime is None or self.latest >= mtime:
+            return True
+        if head is None:
+            return self.moved >= 0
+        place = self.places.get(head.encode())
+        return place is None or self.moved > place
+
+
+def read(repo: Repository) -> PutBack:
+    """Read the marks and HEAD's reflog of a worktree."""
+    places: dict[bytes, int] = {}
+    moved = -1
+    for at, row in enumerate(_reflog(repo)):
+        words, _, message = row.partition(b"\t")
+        places.setdefault(words.split(b" ")[1] if b" " in words else b"", at)
+        if not _is_commit(message):
+            moved = at
+    return PutBack(max(_time(name) for name in _marks(repo)), places, moved)
+
+
+def _marks(repo: Repository) -> list[str]:
+    """Files and folders that change with a stash, a reset, a merge or a rebase (gitrepository-layout(5))."""
+    # a stash that was the only one goes with its file: then the folder changed
+    shared = [
+        repo.common_dir + "/refs/stash",
+        repo.common_dir + "/logs/refs/stash",
+        repo.common_dir + "/logs/refs",
+    ]
+    return [*shared, repo.git_dir + "/ORIG_HEAD", repo.git_dir + "/AUTO_MERGE"]
+
+
+def _is_commit(message: bytes) -> bool:
+    """True for ``commit: <subject>`` and ``commit (amend): <subject>``, as `git commit` tells the reflog."""
+    head, colon, _ = message.partition(b": ")
+    kind = head.removeprefix(b"commit")
+    if not colon or kind == head:
+        return False
+    return not kind or (kind[:2] == b" (" and kind[-1:] == b")" and kind[2:-1].isalpha() and kind.islower())
+
+
+def _time(name: str) -> int:
+    try:
+        return os.stat(name).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return -1
+
+
+def _reflog(repo: Repository) -> list[bytes]:
+    try:
+        with open(repo.git_dir + "/logs/HEAD", "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
+            return [row for row in file.read(_TAIL).split(b"\n") if row]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,338 @@
+"""``pre-commit`` of an agent's plain commit: what of it is the session's; an index with that for git.
+
+Everything is decided and on disk, intent included, before a file of git's is exchanged; whatever is not
+certain stops the commit with nothing moved.
+"""
+
+import os
+import shlex
+from collections.abc import Mapping
+
+from gitralph.base import locks
+from gitralph.base.dataclass import dataclass, replace
+from gitralph.base.errors import Busy, Refused
+from gitralph.base.quote import shown
+from gitralph.commit import commit, decision, land, message, plan, recover, recover_narrowed
+from gitralph.commit.decision import Left
+from gitralph.commit.inputs import Wishes
+from gitralph.commit.request import Draft, Request
+from gitralph.context import Context
+from gitralph.git import blobs, index, plain_index, refs
+from gitralph.git.blobs import Workbench
+from gitralph.git.config import Config
+from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
+from gitralph.git.snapshot import ABSENT, Content, Worktree
+from gitralph.git.trees import FILES, Entry
+from gitralph.guard import agent, selected
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import text_id
+from gitralph.journal import intents, pending
+from gitralph.journal.intents import TO_COME, Narrowed
+from gitralph.query import guard
+from gitralph.shell import attribution
+
+Entries = dict[bytes, Entry | None]
+# As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
+_TRIES = 5
+# A note for whoever committed; `git ralph status` has them all.
+_SHOWN = 5
+# What git does with a commit in these states is its own: the lines come from somewhere else.
+_NARROWED_TOO = (None, "a bisect")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One plain commit: the git that makes it, where from, and what it would commit."""
+
+    git: dict[str, object]
+    place: Given
+    session: str
+    staged: Entries
+    amends: bool
+    early: bool
+
+
+def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
+    """Narrow the commit that ``git`` is about to make; notes for whoever runs it.
+
+    ``early``: other hooks come after this one and need git's lock. Raises Refused with nothing moved where
+    it cannot be told what is the session's, or nothing is.
+    """
+    if ctx.repo.operation() not in _NARROWED_TOO:
+        return []
+    recover.heal(ctx)
+    _again(ctx, git)
+    staged, amends = guard.staged(ctx), agent.amends(git)
+    if not staged:
+        if amends:
+            _sign_only(ctx, git)
+        return []  # git says itself that there is nothing to commit
+    place = plain_index.given(ctx.environ, ctx.repo.index)
+    if place is None:
+        raise Refused(
+            "this commit is made from an index of its own, which the guard does not narrow",
+            "commit only what your session edited: git ralph commit", *agent.way_around(ctx),
+        )  # fmt: skip
+    job = _Job(git, place, agent.session(ctx), staged, amends, early)
+    for _ in range(_TRIES):
+        bench = plan.open_bench(ctx, quarantine=False)
+        try:
+            return _narrow(ctx, bench, job)
+        except PlainIndexMovedError:
+            job = replace(job, staged=guard.staged(ctx))
+        except Refused as error:
+            error.hints = (*error.hints, *_prepared(ctx))
+            raise
+        finally:
+            bench.remove()
+    raise Busy("the index kept changing", "try again")
+
+
+def _prepared(ctx: Context) -> list[str]:
+    """How to commit what git has staged and worded itself, after `merge --squash` or `cherry-pick -n`.
+
+    Nobody recorded these lines, and who ran it is not known: whoever did may say so. git keeps the message in
+    `SQUASH_MSG` or `MERGE_MSG` until a commit, and takes it for `--no-edit` (git 2.39).
+    """
+    names = (f"{ctx.repo.git_dir}/{name}" for name in ("SQUASH_MSG", "MERGE_MSG"))
+    if not any(os.path.exists(name) for name in names) or not agent.way_around(ctx):
+        return []
+    return ["git commit --no-verify --no-edit  # all that is staged, in the words git has prepared for it"]
+
+
+def _again(ctx: Context, git: Mapping[str, object]) -> None:
+    """Take back what an earlier run for the same process did: a hook that is there twice, or a dead git's."""
+    pid = git["pid"]
+    found = intents.of_process(ctx.layout, pid) if isinstance(pid, int) else None
+    if found is not None:
+        with locks.hold(ctx.layout, locks.COMMIT):
+            recover_narrowed.settle(ctx, found)
+
+
+def _sign_only(ctx: Context, git: dict[str, object]) -> None:
+    """A new message for a commit of a session's, whoever writes it, says whose it is as the old one did."""
+    head = refs.read_head(ctx.repo)
+    rows = agent.signature(ctx, head)
+    for session in agent.sessions(ctx, rows)[:1]:
+        tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}")
+        intents.write(ctx.layout, _intent(ctx, git, session, tree, rows))
+
+
+def _trailers(ctx: Context, session: str, made: Draft) -> list[str]:
+    record = sessionfile.read(ctx.layout, session) or {}
+    return [row.decode("utf-8", "replace") for row in message.trailers(ctx, session, record, made)]
+
+
+def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trailers: list[str]) -> Narrowed:
+    head = refs.read_head(ctx.repo)
+    return Narrowed(
+        git, session, head.ref, head.oid, tree, ctx.repo.git_dir, ctx.layout.token, "", trailers=trailers
+    )  # fmt: skip
+
+
+def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
+    request = Request(job.session, match=lambda known: [path for path in known if path in job.staged])
+    made, partly = _drafted(ctx, bench, job)
+    if job.place.form == AS_IS:
+        commit.refuse_left(ctx, request, made)
+        copy, after = index.copy_index(job.place.real, f"{bench.folder}/user.index"), None
+    else:
+        copy, after = commit.checked(ctx, bench, request, made)
+    _refuse_nothing(ctx, job, made)
+    narrowed = _narrowed_index(ctx, bench, job, made)
+    if after is not None and after.changes:
+        index.advance(ctx.git, copy, ctx.repo.root, after.changes, after.flags, {})
+    elif not copy.missing:
+        copy.write()
+    index.finish(copy)
+    taken = [one for one in made.outcomes if one.taken and one.path not in partly]
+    trailers = _trailers(ctx, job.session, made)
+    if job.amends:  # what the old commit took of others is in the new one too
+        before = agent.signature(ctx, made.head)
+        trailers = before + [row for row in trailers if row not in before]
+    todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
+    todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early
+    todo.swapped = [land.row(p, job.staged[p], e) for p, e in _wanted(job, made).items()]
+    todo.lines = land.consumption_lines(
+        ctx.layout, made.head.name, TO_COME, taken, made.unjudged, made.family
+    )
+    if after is not None:
+        todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
+    _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)
+    return _notes(ctx, job, made)
+
+
+def _kept_beside(copy: index.IndexCopy, job: _Job) -> dict[str, str]:
+    if not os.path.exists(copy.path):
+        return {}
+    return {"original" if job.place.form == AS_IS else "final": copy.path}
+
+
+# --- what is the session's ---
+
+
+def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[bytes]]:
+    """What a commit of the staged paths takes, and the paths of which it takes a part that was picked."""
+    quiet = ctx
+    if attribution.setting(ctx.config) == attribution.OFFER:
+        # an offer is no pending work, and looking for one asks git about the whole tree
+        quiet = replace(ctx, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
+    made = plan.build(quiet, bench, job.session, Wishes(), job.staged)
+    odd = [path for path in made.now if path in job.staged and made.now[path] != job.staged[path]]
+    if not odd:
+        return made, set()
+    texts = {path: _content(ctx, path, job.staged[path]) for path in odd}
+    held = {path: one for path, one in texts.items() if one is not None and _was_there(made, path, one)}
+    if held:
+        inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
+        made = plan.build(quiet, inner, job.session, Wishes(), job.staged, instead=held)
+    return _selected(ctx, bench, made, job, [path for path in odd if path not in held], texts)
+
+
+def _content(ctx: Context, path: bytes, entry: Entry | None) -> Content | None:
+    """A staged entry as the file would hold it; None for what has no text."""
+    if entry is None:
+        return ABSENT
+    if entry.mode not in FILES:
+        return None
+    return Content(entry.mode, blobs.working_form(ctx.git.at(ctx.repo.root), path, entry))
+
+
+def _was_there(made: Draft, path: bytes, content: Content) -> bool:
+    """True when the file held just that after a recorded edit: `git add` came between two of them."""
+    state = made.states.get(path)
+    oid = None if content.data is None else text_id(content.data)
+    return state is not None and pending.as_of(state, oid) is not None
+
+
+def _selected(
+    ctx: Context,
+    bench: Workbench,
+    made: Draft,
+    job: _Job,
+    odd: list[bytes],
+    texts: Mapping[bytes, Content | None],
+) -> tuple[Draft, set[bytes]]:
+    """The draft without those of the session's lines that are not staged; the paths of which a part goes."""
+    left: list[Left] = []
+    chosen: dict[bytes, Content] = {}
+    for path in odd:
+        found = next((one for one in made.outcomes if one.path == path and one.taken), None)
+        if found is None or path not in made.entries or made.entries[path] == job.staged[path]:
+            continue
+        text = _selected_text(ctx, made, path, found.content, texts[path])
+        if text is None:
+            detail = "what is staged of it is not this session's"
+            left.append(Left(path, decision.UNCHANGED, detail, optional=True))
+        elif found.content is not None and text != found.content.data:
+            chosen[path] = Content(found.content.mode, text)
+    made = made.without(left)
+    entries = dict(made.entries)
+    if chosen:
+        with Worktree(ctx.repo.root) as worktree:
+            entries |= blobs.blobs_for(bench, "chosen", chosen, made.base, worktree)
+    for path in [p for p in odd if p in entries and entries[p] == made.base.entry(p)]:
+        del entries[path]
+    return plan.rebuilt(ctx, bench, replace(made, entries=entries)), set(chosen)
+
+
+def _selected_text(
+    ctx: Context, made: Draft, path: bytes, wanted: Content | None, staged: Content | None
+) -> bytes | None:
+    """The text with what is staged of the session's lines, None where that is nothing."""
+    if wanted is None or staged is None or wanted.data is None or staged.data is None:
+        return None
+    entry = made.base.entry(path)
+    head = _content(ctx, path, entry) if entry is not None else Content(wanted.mode, b"")
+    if head is None or head.data is None or {wanted.mode, staged.mode} - set(FILES):
+        return None
+    found = selected.text(head.data, wanted.data, staged.data)
+    return None if found == head.data else found
+
+
+def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
+    own = agent.owns_head(ctx, made.head, job.session) if job.amends else False
+    if not made.entries and not own:
+        shell = [_with_shell(ctx, job)] if attribution.offered(ctx, job.staged, made.family) else []
+        raise Refused(
+            f"nothing of session '{ctx.called(job.session)}' is in this commit",
+            *shell, "what it has pending: git ralph status", *agent.way_around(ctx),
+        )  # fmt: skip
+    if job.amends and not own:
+        raise Refused(
+            f"HEAD is not a commit of session '{ctx.called(job.session)}'; amending it would mix the two",
+            "make a commit of its own: git commit without --amend", *agent.way_around(ctx),
+        )  # fmt: skip
+
+
+# --- the index that git reads ---
+
+
+def _wanted(job: _Job, made: Draft) -> Entries:
+    """Staged entries that are not to be committed as they are, and what is instead."""
+    wanted = {p: made.entries[p] if p in made.entries else made.base.entry(p) for p in job.staged}
+    return {path: entry for path, entry in wanted.items() if entry != job.staged[path]}
+
+
+def _narrowed_index(ctx: Context, bench: Workbench, job: _Job, made: Draft) -> str:
+    """A copy of the index that git reads, with the session's tree in it. Raises MovedError when it is not."""
+    read = index.copy_index(job.place.read, f"{bench.folder}/read.index")
+    todo = _wanted(job, made)
+    flags = {path: mark.flags for path, mark in index.entries(ctx.git, read, ctx.repo.root, todo).items()}
+    if todo:
+        index.advance(ctx.git, read, ctx.repo.root, todo, flags, {})
+    else:
+        read.write()
+    git = ctx.git.at(GIT_INDEX_FILE=read.path)
+    if git.run("-c", "core.fsmonitor=false", "write-tree").strip() != made.tree:
+        raise PlainIndexMovedError
+    index.finish(read)
+    return read.path
+
+
+def _exchange(
+    ctx: Context, job: _Job, todo: Narrowed, ready: Mapping[str, str], copy: index.IndexCopy
+) -> None:
+    """Prepared files under names of their own, the intent, then git's files."""
+    # Named after git's process: they are in use as long as that lives.
+    stem = f"{ctx.layout.tmp}/{job.git['pid']}-{os.urandom(6).hex()}"
+    todo.prepared = {kind: f"{stem}.{kind}" for kind in ready}
+    if job.place.form == PATHS:
+        todo.lock = recover_narrowed.seen(job.place.lock)
+    try:
+        for kind, path in ready.items():
+            os.link(path, todo.prepared[kind])
+        intents.write(ctx.layout, todo)
+        if job.place.form != AS_IS:
+            plain_index.put(todo.prepared["narrowed"], job.place.read)
+            return
+        plain_index.hold(job.place, copy, todo.prepared, land.WAIT)
+        if job.early:
+            os.unlink(job.place.lock)
+    except BaseException:
+        recover_narrowed.drop(ctx.repo, ctx.layout, todo)
+        raise
+
+
+def _with_shell(ctx: Context, job: _Job) -> str:
+    name = shlex.quote(ctx.called(job.session))
+    return f"git ralph commit --session {name} --with-shell  # takes what only its own shell calls changed"
+
+
+def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
+    out = list(made.notes)
+    left = set(_wanted(job, made))
+    shell = attribution.offered(ctx, left - set(made.entries), made.family)
+    others = sorted(left.difference(shell))
+    if others:
+        whose = f"session '{ctx.called(job.session)}'"
+        out.append(f"only the lines of {whose} are committed; others' stay in {_listed(others)}")
+    if shell:
+        out.append(f"left out: {_listed(shell)}, which only its own shell calls changed")
+        out.append(f"to commit that as well: {_with_shell(ctx, job)}")
+    return out
+
+
+def _listed(paths: list[bytes]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(f"'{shown(path)}'" for path in paths[:_SHOWN]) + more

@@ -1,0 +1,14 @@
+"""What an agent says on stdin of a command that draws its status line: no event, the same conversation."""
+
+
+def session_of(given: dict[str, object]) -> str | None:
+    """The agent's own id of the conversation."""
+    found = given.get("session_id")
+    return found if isinstance(found, str) and found else None
+
+
+def folder_of(given: dict[str, object]) -> str | None:
+    """Where the agent works: Claude Code says it in ``workspace.current_dir`` and ``cwd`` (seen with 2.1)."""
+    space = given.get("workspace")
+    found = space.get("current_dir") if isinstance(space, dict) else given.get("cwd")
+    return found if isinstance(found, str) and found else None

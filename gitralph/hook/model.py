@@ -1,0 +1,135 @@
+"""Which model an agent works with: as the payload says it, else as its transcript does.
+
+Fast lane. Codex, Cursor and our plugins for pi and opencode name the model in each payload; Claude Code
+and pi name it in the transcript, on the line that holds the call; the others in the transcript alone, where
+a subagent's lines cannot be told from its parent's: that counts for the session, never for a call.
+"""
+
+import os
+
+from gitralph.base import files, jsonline
+from gitralph.base.ids import is_valid
+from gitralph.hook.event import Event, list_of, object_of, text_of
+
+# Claude Code writes a turn's line right before it runs the tool: the end of the file holds it. A whole
+# file in a Write stands in that line too, so a second look goes further back.
+_WINDOWS = (64 << 10, 1 << 20)
+# Agent Trace 0.1.0 allows 250 characters, a provider's name and a slash in front among them.
+_LIMIT = 200
+_SAID_BY = {
+    "claude-code": ("type", "assistant", "message"), "gemini": ("type", "gemini", ""),
+    "qwen": ("type", "assistant", ""), "copilot": ("type", "assistant.message", "data"),
+    "pi": ("type", "message", "message"),
+}  # fmt: skip
+"""Agent to the field and its value that mark a line of the model's, and where in it ``model`` stands."""
+_BY_CALL = ("claude-code", "pi")
+
+
+def accepted(name: object) -> str | None:
+    """A model's name in a form fit for a trailer and a terminal; None for what is none.
+
+    Claude Code calls its own error messages ``<synthetic>`` (seen with 2.1).
+    """
+    if not isinstance(name, str) or not 0 < len(name) <= _LIMIT or name[0] in "<-":
+        return None
+    return name if name.isascii() and name.isprintable() and name == name.strip() else None
+
+
+def of_payload(payload: dict[str, object]) -> str | None:
+    """The model that a payload names, as text or as an object with a provider; None where it does not."""
+    told = payload.get("model")
+    if not isinstance(told, dict):
+        return accepted(told)
+    return _with_provider(text_of(told, "provider", "providerID"), text_of(told, "id", "modelID"))
+
+
+def _with_provider(provider: str | None, name: str | None) -> str | None:
+    known = accepted(name)
+    if known is None or accepted(provider) is None or "/" in known:
+        return known
+    return accepted(f"{provider}/{known}")
+
+
+def _tail(path: str, window: int) -> bytes:
+    fd = files.open_foreign(path)
+    try:
+        size = os.fstat(fd).st_size
+        data = os.pread(fd, window, max(0, size - window))
+    finally:
+        os.close(fd)
+    # The first line of a window is a piece of one, the last may be half written.
+    start = 0 if size <= window else data.find(b"\n") + 1
+    return data[start : data.rfind(b"\n") + 1]
+
+
+def _said_in(agent: str, raw: bytes) -> tuple[str | None, dict[str, object]]:
+    """The model that a transcript's line names, and the part of it that does; (None, {}) for other lines."""
+    key, value, inner = _SAID_BY[agent]
+    try:
+        line = jsonline.object_in(raw)
+    except ValueError:
+        return None, {}
+    if line.get(key) != value:
+        return None, {}
+    part = object_of(line, inner) if inner else line
+    name = text_of(part, "model")
+    if agent == "pi":
+        if part.get("role") != "assistant":
+            return None, {}
+        return _with_provider(text_of(part, "provider"), name), part
+    return accepted(name), part
+
+
+def _transcript(event: Event, environ: dict[str, str]) -> str | None:
+    """Where the lines of the model behind an event stand; None where nobody can say."""
+    path = event.transcript
+    if event.agent == "claude-code" and event.agent_id is not None:
+        # A subagent has a file of its own beside its parent's, whose path the payload gives (2.1.330).
+        if path is None or not path.endswith(".jsonl") or not is_valid(event.agent_id):
+            return None
+        return f"{path[: -len('.jsonl')]}/subagents/agent-{event.agent_id}.jsonl"
+    if event.agent == "copilot" and path is None:
+        home = environ.get("HOME", "")
+        known = event.session is not None and is_valid(event.session) and home[:1] == "/"
+        return f"{home}/.copilot/session-state/{event.session}/events.jsonl" if known else None
+    return path
+
+
+def _names(call: str, part: dict[str, object]) -> bool:
+    return any(text_of(one, "id") == call for one in list_of(part, "content"))
+
+
+def of_call(event: Event, environ: dict[str, str]) -> str | None:
+    """The model that asked for an event's call, None where no line names both."""
+    call, path = event.call, _transcript(event, environ)
+    if event.agent not in _BY_CALL or not call or path is None or path[:1] != "/":
+        return None
+    wanted = jsonline.dumps(call).encode("ascii")
+    for window in _WINDOWS:
+        try:
+            data = _tail(path, window)
+        except (OSError, ValueError):
+            return None
+        at = len(data)
+        while (found := data.rfind(wanted, 0, at)) >= 0:
+            at = data.rfind(b"\n", 0, found) + 1
+            end = data.find(b"\n", found) + 1
+            name, part = _said_in(event.agent, data[at:end])
+            if name is not None and _names(call, part):
+                return name
+    return None
+
+
+def of_session(event: Event, environ: dict[str, str]) -> list[str]:
+    """The models that the end of a session's transcript names, in order, each once."""
+    if event.agent not in _SAID_BY or event.agent_id is not None or event.parent is not None:
+        return []
+    path = _transcript(event, environ)
+    if path is None or path[:1] != "/":
+        return []
+    try:
+        data = _tail(path, _WINDOWS[-1])
+    except (OSError, ValueError):
+        return []
+    found = [_said_in(event.agent, raw)[0] for _, _, raw in jsonline.lines(data) if b'"model"' in raw]
+    return list(dict.fromkeys(name for name in found if name is not None))

@@ -1,0 +1,49 @@
+"""Tells when a shell command threw away what sessions had recorded: a checkout, a reset, a stash, a clean.
+
+Fast lane, loaded at the end of a shell command only. A path counts that held just what was recorded last,
+and is as in HEAD now, or gone, while HEAD did not move there.
+"""
+
+import os
+
+from gitralph.base import files
+from gitralph.base.layout import Layout
+from gitralph.hook import journal
+
+# A journal is read whole only to name its sessions: beyond this the last of them does.
+_LIMIT = 4 << 20
+
+
+def losers(lay: Layout, session: str, rows: list[list[object]], clean: str) -> dict[str, list[str]]:
+    """Path to the other sessions that lost something there to a command of ``session``.
+
+    ``rows`` are what the command changed; ``clean`` stands in a row for a file as it is in HEAD.
+    """
+    out: dict[str, list[str]] = {}
+    for row in rows:
+        path, before, after = str(row[0]), row[1], row[2]
+        if not isinstance(before, list) or before[0] is None or after not in (clean, [None, None]):
+            continue
+        found = _sessions(lay, path.encode("utf-8", "surrogateescape"), before[0])
+        if found - {session}:
+            out[path] = sorted(found - {session})
+    return out
+
+
+def _sessions(lay: Layout, path: bytes, text: object) -> set[str]:
+    """Whose records no commit has taken, where the last record left just this text."""
+    try:
+        fd = files.open_regular(lay.journal(path), os.O_RDONLY)
+    except OSError:
+        return set()
+    try:
+        if journal.known_after(journal.tail(fd)) != text:
+            return set()
+        found = journal.parse(os.pread(fd, _LIMIT, 0))
+    finally:
+        os.close(fd)
+    upto: dict[object, int] = {}
+    for fields in found.consumed:
+        if type(at := fields.get("upto")) is int:
+            upto[fields.get("session")] = max(at, upto.get(fields.get("session"), 0))
+    return {r.session for r in found.records if r.op != journal.GAP and r.offset >= upto.get(r.session, 0)}

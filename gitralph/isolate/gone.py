@@ -1,0 +1,83 @@
+"""Lets go of an owner's pending lines that are no longer on disk for a reason nobody recorded.
+
+A line that a commit adds should stand in the file, or another session's pending edit should stand in
+its place. Where somebody without a session took it away and git put files back since the edit, it
+may have been either; the line is then left out, because a gap can be filled and a line that came back
+from the dead is a lie.
+Must not touch what a recorded edit did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
+
+Unsure = Callable[[str], bool]
+"""Whether git put files back since a step, by its key."""
+
+
+def still_gone(weave: Weave, own: set[int], settled: set[str]) -> set[int]:
+    """Return the units that were found without effect before, and none of whose lines came back since."""
+    return {
+        at
+        for at in own
+        if (weave.units[at].key in settled or weave.units[at].key.rpartition(".")[0] in settled)
+        and _never_came_back(weave, at)
+    }
+
+
+def _never_came_back(weave: Weave, unit: int) -> bool:
+    births = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].births]
+    return bool(births) and all(weave.ops[a] and not any(op & 1 for op in weave.ops[a] or ()) for a in births)
+
+
+def let_go(weave: Weave, in_head: set[int], own: set[int], followed: set[int], unsure: Unsure) -> set[int]:
+    """Settle single lines that are gone; return the units of which nothing is left.
+
+    `own` are the owner's pending units, `followed` the corrections that go along with them.
+    """
+    nothing_left: set[int] = set()
+    explained = own | followed | in_head
+    for unit in sorted(own):
+        hunks = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+        births = [atom for made in hunks for atom in made.births]
+        dead = [atom for atom in births if _is_dead(weave, atom, explained, unsure)]
+        if dead and len(dead) == len(births) and not any(made.undels for made in hunks):
+            nothing_left.add(unit)
+            continue
+        for atom in dead:
+            weave.bury(atom)
+        if unsure(step_of(weave, unit)):
+            for atom in [atom for made in hunks for atom in made.dels]:
+                _keep_what_came_back(weave, atom, in_head, own)
+    return nothing_left
+
+
+def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure) -> bool:
+    if weave.visible(atom):
+        return False
+    killer = (weave.ops[atom] or [BASE])[-1] >> 1
+    if weave.hunks[killer].unit in explained:
+        return False
+    return weave.owner_of(killer) is None and unsure(step_of(weave, weave.hunks[weave.birth[atom]].unit))
+
+
+def step_of(weave: Weave, unit: int) -> str:
+    """Return the key of the step a unit belongs to."""
+    return weave.units[unit].key.rpartition(".")[0]
+
+
+def _keep_what_came_back(weave: Weave, atom: int, in_head: set[int], own: set[int]) -> None:
+    """A removal is over when somebody without a session put the line back: it is on disk."""
+    ops = weave.ops[atom] or []
+    if atom in (EXISTS, NEWLINE) or not ops or not weave.visible(atom):
+        return
+    units = {weave.hunks[op >> 1].unit for op in ops}
+    if BASE in units or units & in_head or any(weave.units[u].owner is not None for u in units - own):
+        return
+    if weave.owner_of(ops[-1] >> 1) is not None:
+        return  # the owner's own doing: its units cancel out
+    for op in ops:
+        weave.forget(op >> 1, atom)
+    weave.ops[atom] = None

@@ -1,0 +1,232 @@
+"""Looks once more at a finished answer, with nothing but lines that are counted.
+
+The weave knows of each line whose it is; here a second way that shares nothing with it asks whether
+HEAD, the file and the recorded edits agree with what came out. An answer they speak against is refused:
+a refusal costs a word with a person, a wrong line stands in the history. Lines that repeat tell nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from gitralph.base.dataclass import dataclass
+from gitralph.isolate.api import Step
+from gitralph.isolate.gone import Unsure
+from gitralph.isolate.lines import apart, common_lines, complete, has_words, split_lines
+
+Lines = Counter[bytes]
+_DEPTH = 20
+"""So many replacements of replacements are followed."""
+Changes = Sequence[tuple[Step, int]]
+"""Steps that changed how often a line stands, in their order, with how often it came or went."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One answer with what it was made from; `names` are those whose edits it may hold, owners and more."""
+
+    head: bytes | None
+    text: bytes | None
+    worktree: bytes | None
+    steps: Sequence[Step]
+    owners: Collection[str]
+    names: Collection[str | None]
+    unsure: Unsure
+    is_whole: bool = True
+    """Nothing of the owners' stays out that was told of."""
+
+    def place(self, line: bytes) -> tuple[int, int]:
+        """Return the first and last number of a line in the file, or in HEAD, or of the first line."""
+        for text in (self.worktree, self.head):
+            found = split_lines(text)
+            if line in found:
+                return found.index(line) + 1, found.index(line) + 1
+        return 1, 1
+
+
+def speaks_against(look: Look) -> bytes | None:
+    """Return a line that the answer must not bring, take or leave, or None where nothing is wrong.
+
+    Whatever git did, no line may stand twice that stands once in HEAD, in the file and after each edit of
+    the owners'. Where git put files back since an edit of theirs, a line that goes must not stand in the
+    file, unless another session put it there after the owner took it away; one that comes must stand there,
+    unless another session's edit stands in its place; what an owner did last to a line that HEAD and
+    the answer do not know must not be what the file shows; and no old line stays beside a file made anew.
+    """
+    if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
+        return None  # where half of a move is assigned, a line stands twice
+    texts = _Texts(look)
+    wrong = _doubled(look, texts) if look.head != look.text else None
+    if wrong is not None:
+        return wrong
+    own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
+    if not any(look.unsure(step.key) for step in own):
+        return None
+    wrong = _beside(look, texts)
+    if wrong is not None:
+        return wrong
+    history = _history(look.steps, look.worktree)
+    suspects = (line for line in dict.fromkeys([*texts.old, *texts.new, *texts.disk]) if has_words(line))
+    return next((line for line in suspects if _is_wrong(look, line, texts, history)), None)
+
+
+_FEW = 8
+"""So many lines are looked for in the common text one by one; beyond, all of it is counted once.
+
+In a million lines a search takes some 10 ms, counting all some 250.
+"""
+
+
+class _Texts:
+    """The lines of HEAD, answer and file where any two differ, and what all three have around them."""
+
+    def __init__(self, look: Look) -> None:
+        head, text, file = (complete(each) for each in (look.head, look.text, look.worktree))
+        parts, around = apart([head, text, file])
+        self.old, self.new, self.disk = (Counter(split_lines(part)) for part in parts)
+        self.around = b"\n" + around
+        self.asked = 0
+        self.counted: Lines | None = None
+
+    def elsewhere(self, line: bytes) -> int:
+        """Tell how often a line stands in what the three have in common."""
+        self.asked += 1
+        if self.asked > _FEW and self.counted is None:
+            self.counted = Counter(split_lines(self.around[1:]))
+        return _count(line, self.around) if self.counted is None else self.counted[line]
+
+    def stands(self, line: bytes) -> bool:
+        """Tell whether the file has a line."""
+        return self.disk[line] > 0 or self.elsewhere(line) > 0
+
+
+def _count(line: bytes, text: bytes) -> int:
+    """Count a line in a text that starts with a newline, all of whose lines are complete."""
+    found, at, wanted = 0, text.find(b"\n" + line + b"\n"), b"\n" + line + b"\n"
+    while at >= 0:
+        found, at = found + 1, text.find(wanted, at + len(wanted) - 1)
+    return found
+
+
+def _doubled(look: Look, texts: _Texts) -> bytes | None:
+    # Of a million lines three came more or less often than before.
+    for line, comes in [(line, n) for line, n in texts.new.items() if n != texts.old.get(line)]:
+        most = max(texts.old[line], texts.disk[line])
+        if comes <= most or most > 1 or not has_words(line):
+            continue
+        more = texts.elsewhere(line)
+        if comes + more > 1 >= most + more:
+            written = (b"\n" + complete(step.after) for step in look.steps if step.owner in look.names)
+            if all(comes + more > _count(line, after) for after in written):
+                return line
+    return None
+
+
+def _beside(look: Look, texts: _Texts) -> bytes | None:
+    """Return a line of HEAD that the answer keeps beside the file an owner made anew in its place.
+
+    `cp other f` is a removal that nobody recorded, and a new file. A popped stash brings the new text back,
+    and the removal is nobody's still.
+    """
+    last: bytes | None = None
+    for step in look.steps:
+        if step.before is None and step.owner in look.owners and last is not None and look.unsure(step.key):
+            made = set(split_lines(step.after))
+            if any(texts.new[line] > texts.old[line] for line in made if has_words(line)):
+                for line in dict.fromkeys(split_lines(last)):
+                    kept = texts.old[line] and texts.new[line] and has_words(line)
+                    if kept and line not in made and not texts.stands(line):
+                        return line
+        last = step.before if step.before is not None else last
+        last = step.after if step.after is not None else last
+    return None
+
+
+def _is_wrong(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    was, comes, stands = texts.old[line], texts.new[line], texts.disk[line]
+    if max(was, comes, stands) > 1 or was == comes == stands:
+        return False
+    return _speak_against(look, line, texts, history) and not texts.elsewhere(line)
+
+
+def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    was, comes, stands = texts.old[line], texts.new[line], texts.disk[line]
+    changes = history.get(line, ())
+    last, change = changes[-1] if changes else (None, 0)
+    if was and stands and not comes:
+        return not _put_back(look, changes)
+    if comes and not was and not stands:
+        return not _is_covered(look, line, texts, history)
+    if was != comes or last is None or not look.is_whole or last.owner not in look.owners:
+        return False
+    if (change > 0) != (stands > 0) or not look.unsure(last.key):
+        return False
+    # A removal whose own text is gone was rewritten: that is another's to commit.
+    fresh = [] if change > 0 else _fresh(last)
+    return not fresh or any(texts.stands(one) for one in fresh)
+
+
+def _is_covered(
+    look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes], depth: int = 0
+) -> bool:
+    """Tell whether another session took a line away last, and its own text stands or is covered in turn."""
+    changes = history.get(line, ())
+    if not changes or depth > _DEPTH:
+        return False
+    last, change = changes[-1]
+    if change > 0 or last.owner is None or last.owner in look.names:
+        return False
+    fresh = _fresh(last)
+    if not fresh:
+        return _is_pending(last, line, texts) and not _found_all_settled(look, last)
+    return any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh)
+
+
+def _is_pending(removal: Step, line: bytes, texts: _Texts) -> bool:
+    """Tell whether HEAD has not seen a removal: some of the other lines that it took away are there."""
+    gone, came = _difference(removal)
+    others = [one for one in gone - came if one != line and has_words(one)]
+    return not others or any(texts.old[one] or texts.elsewhere(one) for one in others)
+
+
+def _found_all_settled(look: Look, removal: Step) -> bool:
+    """Tell whether a later edit started from just what HEAD held: then no removal was waiting any more."""
+    since = next((n for n, step in enumerate(look.steps, 1) if step is removal), len(look.steps))
+    return any(step.clean for step in look.steps[since:])
+
+
+def _put_back(look: Look, changes: Changes) -> bool:
+    """Tell whether another session put a line in after the owner had taken it away."""
+    taken = back = False
+    for step, change in changes:
+        if step.owner in look.names:
+            taken, back = taken or change < 0, back and change > 0
+        elif step.owner is not None:
+            back = taken and change > 0
+    return back
+
+
+def _history(steps: Sequence[Step], worktree: bytes | None) -> dict[bytes, list[tuple[Step, int]]]:
+    found: dict[bytes, list[tuple[Step, int]]] = {}
+    end = [Step("", None, steps[-1].after, worktree)] if steps else []
+    for step in (*steps, *end):
+        gone, came = _difference(step)
+        for line in gone.keys() | came.keys():
+            if came[line] != gone[line]:
+                found.setdefault(line, []).append((step, came[line] - gone[line]))
+    return found
+
+
+def _difference(step: Step) -> tuple[Lines, Lines]:
+    """Count the lines before and after a step, without what both share at the start and at the end."""
+    before, after = complete(step.before), complete(step.after)
+    head, tail = common_lines(before, after)
+    gone, came = before[head : len(before) - tail], after[head : len(after) - tail]
+    return Counter(split_lines(gone)), Counter(split_lines(came))
+
+
+def _fresh(step: Step) -> list[bytes]:
+    """Return the lines that a step brought, without those that say nothing."""
+    gone, came = _difference(step)
+    return [line for line in came - gone if has_words(line)]

@@ -1,0 +1,85 @@
+"""Drops what was away when git was seen to have the last word about the file.
+
+A checkout, a reset or a stash puts a text on disk, and edits that it does not hold are gone. Two
+things show such a moment: git's index knows what it wrote last, and a recorded edit that starts from
+just what HEAD held found nothing pending. Which edit a later change of nobody's took back or rewrote
+cannot be told from lines alone; that it was away at such a moment can. Must keep whatever came back
+later (`git stash pop`), by whomever.
+"""
+
+from __future__ import annotations
+
+from gitralph.isolate.lines import words
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
+
+
+def drop_what_was_away(weave: Weave, in_head: set[int]) -> None:
+    """Settle lines and removals of units outside HEAD that were without effect when git was seen.
+
+    Neither HEAD's text nor the file's changes: an operation goes only where later ones leave the
+    line as it was then.
+    """
+    for limit in weave.put_back:
+        for atom, ops in enumerate(weave.ops):
+            if ops and ops[0] >> 1 < limit:
+                _settle(weave, atom, ops, limit, in_head)
+
+
+def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[int]) -> None:
+    there = weave.visible_at(atom, limit)
+    earlier = [op for op in ops if op >> 1 < limit]
+    later = ops[len(earlier) :]
+    # It changed once more the other way: the edit came back, or somebody made it again.
+    if any(bool(op & 1) != there for op in later):
+        if not there and atom not in (EXISTS, NEWLINE) and _is_new_text(weave, atom, later[0] >> 1):
+            _give_birth(weave, atom, later, in_head)
+        return
+    if any(op >> 1 == BASE or weave.hunks[op >> 1].unit in in_head for op in earlier):
+        return
+    birth = weave.birth[atom]
+    if there:
+        for op in earlier:
+            weave.forget(op >> 1, atom)
+        weave.ops[atom] = later or None
+    elif birth != BASE and weave.hunks[birth].unit not in in_head and not _is_covered(weave, earlier, limit):
+        weave.bury(atom)
+
+
+def _is_covered(weave: Weave, ops: list[int], limit: int) -> bool:
+    """Tell whether a recorded edit had taken the line away and had its own effect then: it was not git.
+
+    It has its effect too where the next recorded edit replaced what it wrote, and has its own.
+    """
+    killer = ops[-1] >> 1
+    births = weave.hunks[killer].births
+    if weave.owner_of(killer) is None:
+        return False
+    for atom in births:
+        if weave.visible_at(atom, limit):
+            return True
+        since = [op for op in weave.ops[atom] or () if op >> 1 < limit]
+        # later hunks only, so it ends
+        if since and not since[-1] & 1 and since[-1] >> 1 > killer and _is_covered(weave, since, limit):
+            return True
+    return not births
+
+
+def _is_new_text(weave: Weave, atom: int, hunk: int) -> bool:
+    """Tell whether a lone word or mark came back amid new lines of nobody's: no stash was popped there."""
+    made = weave.hunks[hunk]
+    # A popped stash brings a whole block back; one brace or "return" is in most texts anybody writes.
+    return weave.owner_of(hunk) is None and bool(made.births) and len(words(weave.content(atom))) < 2
+
+
+def _give_birth(weave: Weave, atom: int, later: list[int], in_head: set[int]) -> None:
+    """Make a line one that the hunk which returned it wrote itself."""
+    birth, hunk = weave.birth[atom], later[0] >> 1
+    if birth == BASE or weave.hunks[birth].unit in in_head:
+        return
+    for op in weave.ops[atom] or ():
+        if op not in later[1:]:
+            weave.forget(op >> 1, atom)
+    weave.forget(birth, atom)
+    weave.birth[atom] = hunk
+    weave.hunks[hunk].births.append(atom)
+    weave.ops[atom] = later[1:] or None

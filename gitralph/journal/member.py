@@ -1,0 +1,43 @@
+"""Is this repository in a fleet, and by which name does it call a session in what others may read?
+
+A session's id may tell who works where, so a fleet is given its hash alone: ``s_`` and 14 hex digits of
+its SHA-256. The records here keep the id, and whoever reads a trailer maps the hash back.
+"""
+
+import os
+
+from gitralph.base.ids import hashed, is_valid
+from gitralph.base.layout import Layout
+
+_HASH_LENGTH = 16
+
+
+def is_member(layout: Layout) -> bool:
+    """True where ``git ralph fleet join`` was done: one ``stat``."""
+    return os.path.lexists(layout.fleet_record)
+
+
+def is_hash(said: str) -> bool:
+    """True for what could be the hash of a session's id; an id may have that form as well."""
+    return len(said) == _HASH_LENGTH and said[:2] == "s_" and not said[2:].strip("0123456789abcdef")
+
+
+def published(layout: Layout, session: str) -> str:
+    """The name of a session in a commit's trailer: its hash in a fleet, else its id."""
+    return hashed(session) if is_member(layout) else session
+
+
+def local(layout: Layout, said: str) -> str:
+    """The session that a trailer means: the one recorded here that has this hash, else as it is said.
+
+    The hash comes first: a session that calls itself by another's hash gets none of its commits.
+    """
+    if not is_hash(said):
+        return said
+    try:
+        names = os.listdir(layout.top)
+    except OSError:
+        return said
+    # a record's name has a suffix where two differ in case only (layout.stem)
+    known = (name.removesuffix(".json").partition("~")[0] for name in names if name.endswith(".json"))
+    return next((one for one in known if is_valid(one) and hashed(one) == said), said)

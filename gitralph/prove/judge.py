@@ -1,0 +1,63 @@
+"""Judges the tree of a commit that is about to be made: it lands only when the command passes on it."""
+
+import shlex
+from collections.abc import Callable
+
+from gitralph.base.dataclass import dataclass, replace
+from gitralph.base.errors import Failed
+from gitralph.commit.request import Candidate
+from gitralph.context import Context
+from gitralph.prove.proof import Proof, Prover, Tree, describe
+from gitralph.prove.results import ProofCommand
+
+
+class NotProvenError(Failed):
+    """The command failed on the tree; nothing was committed. ``proof`` is as ``--json`` tells it."""
+
+    def __init__(self, message: str, *hints: str, proof: dict[str, object]) -> None:
+        super().__init__(message, *hints)
+        self.proof = proof
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Calls itself a :data:`gitralph.commit.request.Judge`. ``say`` takes what happens meanwhile.
+
+    ``explain`` searches what is missing where the command fails.
+    """
+
+    ctx: Context
+    prover: Prover
+    command: ProofCommand
+    say: Callable[[str], None]
+    explain: bool = False
+
+    def __call__(self, candidate: Candidate) -> dict[str, object]:
+        """Prove the tree. Raises NotProvenError, or Failed where the command could not be run."""
+        tree = Tree(candidate.tree, candidate.head, candidate.objects)
+        proof = self.prover.prove(tree, self.command)
+        if proof.ok:
+            return proof.document()
+        raise self._failure(candidate, tree, proof)
+
+    def _failure(self, candidate: Candidate, tree: Tree, proof: Proof) -> NotProvenError:
+        message, document = describe(proof, self.command), proof.document()
+        typed = [
+            "--session",
+            self.ctx.called(candidate.session),
+            "--dry-run",
+            "--prove",
+            self.command.shown,
+            "--explain",
+        ]
+        hints = [f"git ralph commit {shlex.join(typed)}  # finds whose uncommitted lines it needs"]
+        if self.explain and not self.prover.children.stopping.is_set():
+            from gitralph.prove import explain as explaining  # a third of what a proved commit imports
+
+            quiet = replace(self.prover, sink=None, notes=False)
+            found = explaining.explain(self.ctx, quiet, tree, self.command, self.say)
+            message = "\n".join([message, *explaining.sentences(self.ctx, found)])
+            hints = explaining.ways(self.ctx, found, candidate.session)
+            document["needs"] = explaining.document(found)
+            document["runs"] = found.runs
+        return NotProvenError(message, *hints, proof=document)

@@ -1,0 +1,78 @@
+"""Proves commit after commit: a range, one commit, or what no remote has yet."""
+
+from collections.abc import Iterator
+
+from gitralph.base import nul
+from gitralph.base.dataclass import dataclass
+from gitralph.base.errors import Failed, Fatal
+from gitralph.context import Context
+from gitralph.git import revisions
+from gitralph.prove.proof import Proof, Prover, Tree, describe
+from gitralph.prove.results import ProofCommand
+
+
+@dataclass(frozen=True)
+class Proved:
+    """One commit and how its proof came out; ``trouble`` says why it failed."""
+
+    commit: str
+    tree: str
+    subject: str
+    proof: Proof
+    trouble: str = ""
+
+    def document(self) -> dict[str, object]:
+        """As ``--json`` tells it."""
+        return {"commit": self.commit, "tree": self.tree, **self.proof.document()}
+
+
+@dataclass(frozen=True)
+class SeriesCommit:
+    """A commit to prove."""
+
+    oid: str
+    tree: str
+    subject: str
+
+
+def commits(ctx: Context, typed: str | None) -> list[SeriesCommit]:
+    """The commits that are meant, oldest first. Raises Fatal for what names none."""
+    words = _unpushed(ctx) if typed is None else revisions.words(ctx.git, typed)
+    form = "--format=%H%x00%T%x00%s%x00"
+    said = ctx.git.try_run(
+        # Parents first, whatever the clocks of the machines that made them said.
+        "log",
+        "--reverse",
+        "--topo-order",
+        "--no-color",
+        "--no-show-signature",
+        form,
+        *words,
+    )
+    if said.returncode:
+        raise Fatal(f"'{typed}' names no commits")
+    fields = [field.lstrip("\n") for field in nul.texts(said.stdout)]
+    # strict=False: the last field of the output is what follows the last NUL, empty.
+    rows = zip(fields[0::3], fields[1::3], fields[2::3], strict=False)
+    return [SeriesCommit(*row) for row in rows if len(row[0]) == 40]
+
+
+def _unpushed(ctx: Context) -> list[str]:
+    """What the upstream lacks; without one what every remote lacks."""
+    if ctx.git.try_run("rev-parse", "--verify", "-q", "HEAD^{commit}").returncode:
+        raise Fatal("there is no commit to prove yet")
+    upstream = ctx.git.try_run("rev-parse", "--verify", "-q", "@{upstream}^{commit}")
+    if upstream.returncode == 0:
+        return [f"{upstream.stdout.decode().strip()}..HEAD", "--"]
+    return ["HEAD", "--not", "--remotes", "--"]
+
+
+def prove(prover: Prover, found: list[SeriesCommit], command: ProofCommand) -> Iterator[Proved]:
+    """Prove one after the other; ends early when it was asked to stop."""
+    for one in found:
+        try:
+            proof = prover.prove(Tree(one.tree, one.oid), command)
+        except Failed as error:
+            yield Proved(one.oid, one.tree, one.subject, Proof(False), error.message)
+            continue
+        yield Proved(one.oid, one.tree, one.subject, proof, "" if proof.ok else describe(proof, command))

@@ -1,0 +1,269 @@
+"""``git ralph log``: what was edited and committed, over time; of all worktrees of the repository."""
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from gitralph.base import files, jsonline, nul
+from gitralph.base.dataclass import dataclass
+from gitralph.base.layout import MAIN, Layout
+from gitralph.base.quote import c_quote
+from gitralph.context import Context
+from gitralph.git import refs
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import GAP, REDO, RESTORE, UNDO, Record, replay, split_lines
+from gitralph.query.whose import Makers
+
+_JOURNAL = 1 << 28
+# difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk.
+_FINE = 2000
+_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%(trailers:key=Ralph-Session,valueonly)%x00%s%x00"
+
+
+# One command changes a file in many places, and its record has one hunk over all of them.
+_SPREAD = (UNDO, REDO, RESTORE)
+
+
+@dataclass(frozen=True)
+class LoggedEdit:
+    """One recorded edit; ``texts`` before and after, where they were asked for and are known."""
+
+    time: float
+    path: bytes
+    record: Record
+    worktree: str
+    model: str | None
+    texts: tuple[bytes | None, bytes | None] | None = None
+    lines: tuple[int, int] = (0, 0)
+    """How many lines it wrote and took away."""
+
+    @property
+    def session(self) -> str:
+        return self.record.session
+
+    @property
+    def added(self) -> int:
+        """How many lines it wrote."""
+        return self.lines[0]
+
+    @property
+    def removed(self) -> int:
+        """How many lines it took away."""
+        return self.lines[1]
+
+
+@dataclass(frozen=True)
+class LoggedCommit:
+    """One commit of a session. ``here``: HEAD holds it; ``became`` is the commit that stands for it now,
+    after an amend or a rebase; None where there is none, as after an ``uncommit``.
+    """
+
+    time: float
+    session: str
+    oid: str
+    subject: str
+    paths: tuple[bytes, ...]
+    here: bool
+    became: str | None = None
+
+
+@dataclass(frozen=True)
+class LogWish:
+    """What to show: of which sessions, since when (seconds since the epoch), which paths, with texts."""
+
+    sessions: frozenset[str] | None = None
+    since: float | None = None
+    match: Callable[[Iterable[bytes]], list[bytes]] | None = None
+    texts: bool = False
+
+    def wants(self, session: str, when: float) -> bool:
+        """True for what is of these sessions and not older."""
+        named = self.sessions is None or session in self.sessions
+        return named and (self.since is None or when >= self.since)
+
+
+def layouts(ctx: Context) -> list[Layout]:
+    """The state of every worktree that has any, the main one first."""
+    top = Layout(ctx.layout.top, MAIN)
+    try:
+        linked = sorted(os.listdir(f"{top.top}/worktrees"))
+    except OSError:
+        linked = []
+    return [top, *(Layout(top.top, name) for name in linked)]
+
+
+def edits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedEdit]:
+    """The edits, oldest first."""
+    found = [edit for lay in layouts(ctx) for edit in _of_worktree(lay, makers, wish)]
+    if wish.match is not None:
+        kept = set(wish.match({edit.path for edit in found}))
+        found = [edit for edit in found if edit.path in kept]
+    # The record's time counts seconds; when its file was written tells the order within one.
+    return sorted(found, key=lambda edit: (edit.time, edit.record.mtime or 0))
+
+
+def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedEdit]:
+    try:
+        names = sorted(os.listdir(lay.edits))
+    except OSError:
+        return
+    for name in names:
+        try:
+            data = files.read_bytes(f"{lay.edits}/{name}", _JOURNAL)
+        except OSError:
+            continue
+        read = journal.parse(data)
+        wanted = [r for r in read.records if r.op != GAP and wish.wants(r.session, _when(r))]
+        if not wanted:
+            continue
+        path = _path_in(data, wanted[0])
+        if path is None:
+            continue
+        asked = wish.texts or any(record.op in _SPREAD for record in wanted)
+        texts = {r.offset: (b, a) for r, b, a in replay(read, lay) if r.is_exact} if asked else {}
+        for record in wanted:
+            model, when, known = makers.model_of(record), _when(record), texts.get(record.offset)
+            lines = _lines(record, known)
+            yield LoggedEdit(when, path, record, lay.token, model, known if wish.texts else None, lines)
+
+
+def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> tuple[int, int]:
+    if record.op in _SPREAD and texts is not None:
+        old, new = (Counter(split_lines(text or b"")) for text in texts)
+        return (new - old).total(), (old - new).total()
+    hunks = record.hunks or []
+    return sum(len(hunk.lines) for hunk in hunks), sum(hunk.removed for hunk in hunks)
+
+
+def _path_in(data: bytes, record: Record) -> bytes | None:
+    """The path that a journal is of, as a line of it says."""
+    path = jsonline.object_in(data[record.offset : record.end]).get("path")
+    return path.encode("utf-8", "surrogateescape") if isinstance(path, str) else None
+
+
+def _when(record: Record) -> float:
+    return sessionfile.seconds(record.ts) or 0.0
+
+
+def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
+    """The commits that sessions made, oldest first; also those that HEAD holds no more."""
+    head = refs.read_head(ctx.repo).oid
+    here = _told(ctx, ["--grep=^Ralph-Session: ", head, "--"]) if head is not None else []
+    known = {row.oid for row in here}
+    rest = [oid for oid in makers.rows if oid not in known]
+    others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
+    inside = _inside(ctx, head, [row.oid for row in others])
+    by_origin = {(row.origin, row.session(makers)): row.oid for row in here}
+    found = []
+    # Oldest first, and within a second what was amended before what it became.
+    for row in [*others, *reversed(here)]:
+        session = row.session(makers)
+        if session is None or not wish.wants(session, row.time):
+            continue
+        holds = row.oid in known or row.oid in inside
+        became = None if holds else by_origin.get((row.origin, session))
+        found.append(LoggedCommit(row.time, session, row.oid, row.subject, row.paths, holds, became))
+    if wish.match is not None:
+        kept = set(wish.match({path for one in found for path in one.paths}))
+        found = [one for one in found if kept & set(one.paths)]
+    return sorted(found, key=lambda one: one.time)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One commit as ``git log`` told it. ``origin``, who wrote it when, is what a rebase leaves as it was."""
+
+    oid: str
+    time: float
+    origin: tuple[str, str]
+    said: tuple[str, ...]
+    subject: str
+    paths: tuple[bytes, ...]
+
+    def session(self, makers: Makers) -> str | None:
+        """The session that made it: as the records say, else as its message does."""
+        rows = makers.rows.get(self.oid, {})
+        main = next((name for name, row in rows.items() if row.get("included") is not True), None)
+        named = makers.named(self.said)
+        return main or (named[-1] if named else None) or (self.said[-1] if self.said else None)
+
+
+def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> list[_Row]:
+    options = ["log", "--no-show-signature", "--no-color", "--name-only", "-z", "--no-renames", "--root"]
+    given = "\n".join(asked).encode() + b"\n" if asked is not None else None
+    said = ctx.git.try_run(*options, f"--format={_FORM}", *words, stdin=given).stdout
+    rows = []
+    for block in said.split(b"\x01")[1:]:
+        fields = nul.rows(block)
+        if len(fields) < 6:
+            continue
+        oid, when, wrote, who, sessions, subject = (one.decode("utf-8", "replace") for one in fields[:6])
+        named = tuple(filter(None, sessions.split("\n")))
+        paths = tuple(one.lstrip(b"\n") for one in fields[6:] if one.strip(b"\n"))
+        rows.append(_Row(oid, float(when or 0), (who, wrote), named, subject, paths))
+    return rows
+
+
+def _inside(ctx: Context, head: str | None, commits: list[str]) -> set[str]:
+    """Those of some commits that HEAD holds: a commit without our trailers."""
+    if head is None or not commits:
+        return set()
+    asked = "\n".join([*commits, f"^{head}"]).encode() + b"\n"
+    said = ctx.git.try_run("rev-list", "--ignore-missing", "--stdin", stdin=asked).stdout
+    return set(commits) - set(said.decode().split())
+
+
+def patch(edit: LoggedEdit) -> bytes:
+    """What an edit did, as a unified diff; empty where its texts are not known or alike."""
+    if edit.texts is None:
+        return b""
+    before, after = edit.texts
+    names = [b"/dev/null" if text is None else prefix + edit.path
+             for text, prefix in ((before, b"a/"), (after, b"b/"))]  # fmt: skip
+    head = b"--- %s\n+++ %s\n" % (c_quote(names[0]), c_quote(names[1]))
+    old, new = before or b"", after or b""
+    if b"\0" in old[:8000] or b"\0" in new[:8000]:
+        return b"Binary files %s and %s differ\n" % (c_quote(names[0]), c_quote(names[1]))
+    body = b"".join(_hunks(split_lines(old), split_lines(new)))
+    return head + body if body else b""
+
+
+def _hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
+    if len(old) + len(new) <= _FINE:
+        groups = list(difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(3))
+    else:
+        groups = [_one_hunk(old, new)] if old != new else []
+    for group in groups:
+        first, last = group[0], group[-1]
+        yield b"@@ -%s +%s @@\n" % (_span(first[1], last[2]), _span(first[3], last[4]))
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                yield from _signed(b" ", old[i1:i2])
+                continue
+            yield from _signed(b"-", old[i1:i2])
+            yield from _signed(b"+", new[j1:j2])
+
+
+def _one_hunk(old: list[bytes], new: list[bytes]) -> list[tuple[str, int, int, int, int]]:
+    hunk = journal.hunk_between(b"".join(old), b"".join(new))
+    start, end, more = hunk.start, hunk.start + hunk.removed, len(hunk.lines)
+    before, after = max(0, start - 3), min(len(old), end + 3)
+    return [
+        ("equal", before, start, before, start),
+        ("replace", start, end, start, start + more),
+        ("equal", end, after, start + more, start + more + after - end),
+    ]
+
+
+def _span(start: int, end: int) -> bytes:
+    count = end - start
+    if count == 1:
+        return b"%d" % (start + 1)
+    return b"%d,%d" % (start + (count > 0), count)
+
+
+def _signed(sign: bytes, lines: list[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        ended = line.endswith(b"\n")
+        yield sign + line + (b"" if ended else b"\n\\ No newline at end of file\n")

@@ -1,0 +1,102 @@
+"""What notes of other tools say of a commit's lines: git-ai's, in ``refs/notes/ai``.
+
+Format: authorship 3.0.0, specs/git_ai_standard_v3.0.0.md of git-ai. Hostile bytes, as all that comes from
+a remote.
+"""
+
+from collections.abc import Iterable
+
+from gitralph.base import jsonline
+from gitralph.base.dataclass import dataclass
+from gitralph.base.quote import c_unquote
+from gitralph.context import Context
+from gitralph.hook import model
+from gitralph.hook.event import object_of, text_of
+
+REF = "refs/notes/ai"
+_LIMIT = 4 << 20
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a note says of a line: the agent and its model, as far as it does."""
+
+    agent: str | None
+    model: str | None
+
+
+Rows = dict[bytes, list[tuple[int, int, Said]]]
+"""Path to first line, last line and what is said of them."""
+
+
+def read(ctx: Context, commits: Iterable[str]) -> dict[str, Rows]:
+    """The notes of those of some commits that have one."""
+    wanted = set(commits)
+    if not wanted:
+        return {}
+    said = ctx.git.try_run("notes", f"--ref={REF}", "list")
+    pairs = [row.split() for row in said.stdout.decode("ascii", "replace").splitlines()]
+    found = {}
+    for pair in pairs if said.returncode == 0 else []:
+        if len(pair) != 2 or pair[1] not in wanted:
+            continue
+        try:
+            kind, data = ctx.repo.objects.raw(pair[0].encode())
+        except KeyError:
+            continue
+        if kind == b"blob" and len(data) <= _LIMIT:
+            found[pair[1]] = parse(data)
+    return found
+
+
+def parse(note: bytes) -> Rows:
+    """The lines of a note; what is not as the standard has it is passed over."""
+    top, divider, rest = note.partition(b"\n---\n")
+    try:
+        facts = jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
+    except ValueError:
+        return {}
+    rows: Rows = {}
+    path = b""
+    for line in top.split(b"\n"):
+        if not line.startswith(b"  "):
+            path = _path(line)
+            continue
+        key, _, spans = line[2:].decode("utf-8", "replace").partition(" ")
+        who = _who(facts, key)
+        if path and who is not None:
+            rows.setdefault(path, []).extend((*span, who) for span in _spans(spans))
+    return rows
+
+
+def _path(line: bytes) -> bytes:
+    if line[:1] == b'"' and line[-1:] == b'"' and len(line) > 1:
+        return line[1:-1]
+    try:
+        return c_unquote(line)
+    except ValueError:
+        return line
+
+
+def _who(facts: object, key: str) -> Said | None:
+    """The agent of a key; None for a person's (``h_``) and for what the note does not explain."""
+    sessions, prompts = object_of(facts, "sessions"), object_of(facts, "prompts")
+    row = object_of(sessions, key.partition("::")[0]) or object_of(prompts, key)
+    agent = object_of(row, "agent_id")
+    tool = model.accepted(text_of(agent, "tool"))
+    return Said(tool, model.accepted(text_of(agent, "model"))) if tool is not None else None
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    out = []
+    for one in text.split(","):
+        first, _, last = one.partition("-")
+        if first.isdigit() and (last or first).isdigit() and len(first) < 10 and len(last) < 10:
+            out.append((int(first), int(last or first)))
+    return out
+
+
+def at(rows: Rows, path: bytes, line: int) -> Said | None:
+    """What a note says of a line of its commit; the last word counts, as in git-ai."""
+    found = [said for first, last, said in rows.get(path, []) if first <= line <= last]
+    return found[-1] if found else None

@@ -1,0 +1,35 @@
+"""The next commands to type after a refusal."""
+
+import shlex
+
+from gitralph.commit import decision
+from gitralph.commit.decision import Left
+from gitralph.commit.ways_out import typed_name
+from gitralph.context import Context
+from gitralph.hook.journal import UNDO
+from gitralph.takeback.request import UndoRequest
+
+# A hint is read, not searched.
+_MOST = 5
+
+
+def after_refusal(ctx: Context, request: UndoRequest, op: str, refusals: list[Left], more: bool) -> list[str]:
+    """What takes it on: who stands in the way, then, where there is ``more``, the rest without it."""
+    session = request.session
+    out = []
+    for one in refusals[:_MOST]:
+        if one.lines is not None:
+            where = typed_name(ctx, one.path)
+            out.append(f"git ralph why {where}:{one.lines[0]}  # who wrote it, and when")
+    if op == UNDO:
+        others = {name for one in refusals for name in one.sessions}
+        for name in sorted(others - {decision.UNRECORDED, session})[:_MOST]:
+            other = shlex.quote(ctx.called(name))
+            out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")
+        if more:
+            words = ["git ralph undo --session", shlex.quote(ctx.called(session))]
+            words += ["--call", shlex.quote(request.call)] if request.call is not None else []
+            words += ["--last", str(request.last)] if request.last is not None else []
+            words += ["--skip-entangled", *(["--", shlex.join(request.named)] if request.named else [])]
+            out.append(" ".join(words) + "  # leaves it")
+    return list(dict.fromkeys(out))

@@ -1,0 +1,131 @@
+"""What becomes of one file when units are taken out of it or brought back: bytes, record, refusal."""
+
+from collections.abc import Collection
+
+from gitralph import isolate
+from gitralph.base.dataclass import replace
+from gitralph.commit import decision, separate
+from gitralph.commit.decision import Left
+from gitralph.commit.land_files import Replacement
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.trees import SYMLINK
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import PAYLOAD, Record, split_lines, text_id
+from gitralph.isolate import Reversal
+from gitralph.takeback.survey import Survey
+
+
+def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
+    """The reason why lines of a path cannot be told apart, None when they can."""
+    state = found.states[path]
+    barred = separate.whole_only(found.scene, state)
+    if barred is not None:
+        return barred[0], barred[1].partition(",")[0]
+    if state.bare & found.scene.own or any(
+        not r.is_exact for name in found.scene.own for r in state.pending.get(name, [])
+    ):
+        return decision.UNANCHORED, "only its path is recorded"
+    known = found.evidence(path)
+    texts = [known.head, known.worktree, *(step.after for step in known.steps)]
+    # git's own test for binary: a NUL in the first 8000 bytes (buffer_is_binary in xdiff-interface.c).
+    if any(text is not None and b"\0" in text[:8000] for text in texts):
+        return decision.CONTESTED, "it is binary"
+    if any(r.mode[1] == f"{SYMLINK:o}" for r in state.journal.records):
+        return decision.CONTESTED, "it is, or was, a symbolic link"
+    return None
+
+
+def stale(found: Survey, path: bytes) -> Left | None:
+    """Why the records of a path do not tell of the file on disk."""
+    if found.evidence(path).seen.blocks:
+        detail = "a hook's lines are in the commit alone, and the file has others"
+        return Left(path, decision.STALE, detail)
+    return None
+
+
+def unfit(path: bytes) -> Left:
+    """HEAD cannot be rebuilt from the records."""
+    return Left(path, decision.STALE, "HEAD has moved to a text that the recorded edits do not fit")
+
+
+def standing(found: Survey, path: bytes) -> list[str]:
+    """The steps of the session of which anything still stands in the file and is in no commit."""
+    known = found.evidence(path)
+    return isolate.standing(known.head, known.worktree, known.readings, found.scene.own)
+
+
+def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal | None:
+    """The file without these steps, None where HEAD does not fit."""
+    known = found.evidence(path)
+    return isolate.take_back(known.head, known.worktree, known.readings, found.scene.own, keys, skip)
+
+
+def lefts(path: bytes, answer: Reversal) -> list[Left]:
+    """What was refused, or left, as commands tell it: with the lines that stand in the way."""
+    return [
+        Left(path, one.reason, one.detail, one.sessions, one.other_lines or one.lines) for one in answer.left
+    ]
+
+
+def bytes_of(found: Survey, path: bytes, answer: Reversal, raw: bytes | None) -> bytes | None:
+    """The new bytes: lines of ``raw`` that stay keep theirs, lines that come back end as the file's do."""
+    known = found.evidence(path)
+    if answer.lines is None or not known.converted:
+        return answer.text
+    old = split_lines(raw or b"")
+    end = _line_end(found, path)
+    out = [
+        (old[one].rstrip(b"\n").removesuffix(b"\r") + _end_of(old[one], end))
+        if isinstance(one, int)
+        else one + end
+        for one in answer.lines
+    ]
+    text = b"".join(out)
+    return text if answer.complete else text.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def _end_of(line: bytes, end: bytes) -> bytes:
+    """The end that a line has; the last of a file may have none."""
+    return b"\r\n" if line.endswith(b"\r\n") else b"\n" if line.endswith(b"\n") else end
+
+
+def _line_end(found: Survey, path: bytes) -> bytes:
+    """How lines end in a file: as most of them do, else as in the last text that had any."""
+    rows = journal.replay(found.states[path].journal, found.scene.layout)
+    texts = [found.content(path).data, *(text for _, b, a in reversed(rows) for text in (a, b))]
+    text = next((text for text in texts if text and b"\n" in text), b"\n")
+    # The majority decides, so that one stray line end does not turn those that come back.
+    return b"\r\n" if 2 * text.count(b"\r\n") > text.count(b"\n") else b"\n"
+
+
+def change(found: Survey, path: bytes, op: str, call: str, answer: Reversal, mode: int | None) -> Replacement:
+    """The file and its record. ``mode`` is that of a file that comes back, or a new one."""
+    before = found.content(path)
+    text = bytes_of(found, path, answer, before.data)
+    after = ABSENT if text is None else Content(mode or before.mode or 0o100644, text)
+    made = record(found, op, call, before, after, answer.units)
+    return Replacement(path, before, after, found.states[path].journal.length, ((made, before.data),))
+
+
+def record(
+    found: Survey, op: str, call: str, before: Content, after: Content, units: tuple[str, ...]
+) -> Record:
+    """What the journal gets."""
+    old, new = before.data, after.data
+    hunks = [] if old == new else [journal.hunk_between(old or b"", new or b"")]
+    return Record(
+        found.session, op, None if old is None else text_id(old), None if new is None else text_id(new),
+        PAYLOAD, hunks=hunks, mode=(_mode(before), _mode(after)), tool=op, call=call,
+        head=found.scene.head, ts=sessionfile.now(), seen=True, units=units,
+    )  # fmt: skip
+
+
+def _mode(content: Content) -> str | None:
+    return None if content.absent else f"{content.mode:o}"
+
+
+def with_mode(one: Replacement, mode: int) -> Replacement:
+    """The same with another executable bit."""
+    made, before = one.records[-1]
+    made.mode = (made.mode[0], f"{mode:o}")
+    return replace(one, after=Content(mode, one.after.data), records=((made, before),))

@@ -1,0 +1,61 @@
+"""What sessions lost to whose shell command: told by ``status``, brought back by ``restore``."""
+
+from collections.abc import Iterable
+
+from gitralph.base.dataclass import dataclass
+from gitralph.context import Context
+from gitralph.journal import manifests, pending, shell
+from gitralph.journal.shell import ChangedPath, Window
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.takeback.survey import Match
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Edits of a session in one path that a command of another one threw away."""
+
+    session: str
+    path: bytes
+    command: Window
+
+
+def losses(ctx: Context) -> list[Loss]:
+    """Every loss that can be brought back or is in conflict by now, the commands that did it the last."""
+    windows = [window for window in shell.read(ctx.layout) if window.rows]
+    thrown = {
+        (path, window.opened): window
+        for window in windows
+        for path, row in (window.rows or {}).items()
+        if _is_thrown_away(row)
+    }
+    if not thrown:
+        return []
+    claimed = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    out: dict[tuple[str, bytes], Loss] = {}
+    for (path, _), window in sorted(thrown.items(), key=lambda one: one[0][1]):
+        state = pending.path_state(ctx.layout, path, claimed)
+        texts = {record.after for record in state.journal.records}
+        row = (window.rows or {})[path]
+        if row.before is None or row.before[0] not in texts:
+            continue
+        for session in sorted(state.pending):
+            if window.session not in pending.family(ctx.layout, session):
+                out[session, path] = Loss(session, path, window)
+    from gitralph.takeback import restore  # status asks each time, and mostly nothing was thrown away
+
+    return [one for one in out.values() if restore.has_lost(ctx, one.session, _only(one.path))]
+
+
+def _is_thrown_away(row: ChangedPath) -> bool:
+    """True for a file that had a text of its own, and is as in HEAD now or gone."""
+    gone = row.after is None or row.after == (None, None)
+    return gone and row.before is not None and row.before[0] is not None
+
+
+def _only(path: bytes) -> "Match":
+    def match(known: Iterable[bytes]) -> list[bytes]:
+        return [one for one in known if one == path]
+
+    return match

@@ -1,0 +1,37 @@
+"""What would be written, as a patch that ``git apply`` takes."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from gitralph.commit.land_files import Replacement
+from gitralph.commit.plan import open_bench
+from gitralph.context import Context
+from gitralph.git.blobs import Workbench
+from gitralph.git.snapshot import Content
+from gitralph.git.trees import Entry, TreeBuilder, TreeReader, write_trees
+
+
+def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:
+    """The patch from the files as they stand to what they would be, in their own bytes."""
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        with closing(bench.objects(ctx.repo.common_dir)) as objects:
+            reader = TreeReader(objects, None)
+            trees = []
+            for side in ("before", "after"):
+                entries = {one.path: _entry(bench, getattr(one, side)) for one in changes}
+                builder = TreeBuilder(reader)
+                trees.append(builder.build({p: e for p, e in entries.items() if e is not None}))
+                write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)
+        words = ["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--binary"]
+        words.append(f"--color={'always' if color else 'never'}")
+        return bench.git.at(ctx.repo.root).run(*words, *trees)
+    finally:
+        bench.remove()
+
+
+def _entry(bench: Workbench, content: Content) -> Entry | None:
+    if content.data is None:
+        return None
+    oid = bench.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=content.data).strip()
+    return Entry(content.mode, oid)

@@ -1,0 +1,85 @@
+"""``git ralph undo --redo``: what the last undo took out comes back into the file as it stands now."""
+
+from gitralph import isolate
+from gitralph.base.dataclass import dataclass
+from gitralph.context import Context
+from gitralph.git.snapshot import Content
+from gitralph.hook.journal import REDO, UNDO, Record
+from gitralph.journal.pending import PathState
+from gitralph.takeback import lines, whole
+from gitralph.takeback.request import UndoRequest
+from gitralph.takeback.survey import Survey, in_order, survey
+from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
+
+
+def redo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
+    """Bring back the latest undo that is not brought back yet. Raises Refused with nothing written."""
+    return carry_out(ctx, request, REDO, _plan, dry)
+
+
+def has_undo(state: PathState) -> bool:
+    """True where anybody took something back."""
+    return any(record.op == UNDO for record in state.journal.records)
+
+
+@dataclass(frozen=True)
+class Undone:
+    """One undo: its name and its record in each path."""
+
+    call: str
+    records: dict[bytes, Record]
+
+
+def waiting(found: Survey) -> list[Undone]:
+    """The undos of a session that were not brought back, the latest first."""
+    back = {
+        (path, unit.partition(".")[0])
+        for path in found.states
+        for record in found.own(path)
+        if record.op == REDO
+        for unit in record.units
+    }
+    out: dict[str, Undone] = {}
+    for path, record in reversed(in_order(found)):
+        if record.op == UNDO and record.call and (path, str(record.offset)) not in back:
+            out.setdefault(record.call, Undone(record.call, {})).records[path] = record
+    return list(out.values())
+
+
+def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
+    made = UndoPlan(call=new_call(REDO))
+    with survey(ctx, request.session, request.match, has_undo) as found:
+        for one in waiting(found):
+            for path, record in sorted(one.records.items()):
+                if path in found.barred:
+                    made.left.append(found.barred[path])
+                else:
+                    _bring_path(found, path, record, made)
+            if made.changes or made.left:
+                break  # an undo of which nothing is left to bring back is passed over
+    return made
+
+
+def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> None:
+    if not undo.units:
+        made.take(whole.redone(found, path, undo, REDO, made.call))
+        return
+    stale = lines.stale(found, path)
+    if stale is not None:
+        made.left.append(stale)
+        return
+    known = found.evidence(path)
+    back = isolate.undo_undo(known.steps, known.worktree, {str(undo.offset)})
+    if back is None:
+        return
+    made.left += lines.lefts(path, back)
+    if back.units and not back.refused:
+        mode = mode_before(found.content(path), undo)
+        made.changes.append(lines.change(found, path, REDO, made.call, back, mode))
+
+
+def mode_before(content: Content, undo: Record) -> int | None:
+    """The mode that the undo took back, unless somebody changed it since."""
+    now, (before, after) = content.mode, undo.mode
+    same = after == (f"{now:o}" if now else None)
+    return int(before, 8) if same and before in ("100644", "100755") else None

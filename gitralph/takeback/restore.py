@@ -1,0 +1,116 @@
+"""``git ralph restore``: recorded pending edits that the working tree lost come back into it as it stands.
+
+First what the session itself took back, the latest undo first; then what a checkout, a reset, a dropped
+stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
+"""
+
+from gitralph import isolate
+from gitralph.base.dataclass import dataclass, field, replace
+from gitralph.commit.decision import Left
+from gitralph.commit.land_files import Replacement
+from gitralph.context import Context
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.hook.journal import REDO, RESTORE, Record
+from gitralph.isolate import Reversal, Step
+from gitralph.journal.pending import PathState
+from gitralph.takeback import lines, whole
+from gitralph.takeback.redo import Undone, has_undo, mode_before, waiting
+from gitralph.takeback.request import UndoRequest
+from gitralph.takeback.survey import Match, Survey, survey
+from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
+
+
+def restore(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
+    """Bring back all that is lost. Raises Refused with nothing written."""
+    return carry_out(ctx, request, RESTORE, _plan, dry)
+
+
+def has_lost(ctx: Context, session: str, match: Match | None = None) -> bool:
+    """True when a session has something to bring back, or would have but for what stands there."""
+    made = _plan(ctx, UndoRequest(session, match=match))
+    return bool(made.changes or made.left)
+
+
+def may_have_lost(state: PathState) -> bool:
+    """True where anything is recorded that no commit took."""
+    return bool(state.pending or state.void) or has_undo(state)
+
+
+def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
+    made = UndoPlan(call=new_call(RESTORE))
+    with survey(ctx, request.session, request.match, may_have_lost) as found:
+        undos = waiting(found)
+        for path in sorted(found.states):
+            if path in found.barred:
+                if any(path in one.records for one in undos):
+                    made.left.append(found.barred[path])
+                continue
+            answer = _path(found, path, undos, made.call)
+            if isinstance(answer, Left):
+                made.left.append(answer)
+            elif isinstance(answer, list):
+                made.left += answer
+            elif answer is not None:
+                made.changes.append(answer)
+    return made
+
+
+@dataclass
+class _Way:
+    """A file on its way back: the text as it is, what was recorded to get there."""
+
+    content: Content
+    text: bytes | None
+    steps: list[Step] = field(default_factory=list)
+    records: list[tuple[Record, bytes | None]] = field(default_factory=list)
+
+
+def _path(
+    found: Survey, path: bytes, undos: list[Undone], call: str
+) -> Replacement | Left | list[Left] | None:
+    mine = [one.records[path] for one in undos if path in one.records]
+    if lines.whole_only(found, path) is not None:
+        return whole.redone(found, path, mine[0], RESTORE, call) if mine else None
+    stale = lines.stale(found, path)
+    if stale is not None:
+        return stale if mine else None
+    known = found.evidence(path)
+    way = _Way(found.content(path), known.worktree)
+    for undo in mine:
+        back = isolate.undo_undo([*known.steps, *way.steps], way.text, {str(undo.offset)})
+        if back is not None and back.refused:
+            return lines.lefts(path, back)
+        if back is not None and back.units:
+            _go(found, path, way, REDO, call, back, mode_before(way.content, undo))
+    readings = [replace(one, steps=(*one.steps, *way.steps)) for one in known.readings]
+    lost = isolate.bring_back(known.head, way.text, readings, found.scene.own)
+    if lost is not None and lost.refused:
+        return lines.lefts(path, lost)
+    if lost is not None and lost.units:
+        _go(found, path, way, RESTORE, call, lost, _mode(found, path))
+    if not way.records:
+        return None
+    length = found.states[path].journal.length
+    return Replacement(path, found.content(path), way.content, length, tuple(way.records))
+
+
+def _go(
+    found: Survey, path: bytes, way: _Way, op: str, call: str, answer: Reversal, mode: int | None
+) -> None:
+    """Make one step of the way."""
+    data = lines.bytes_of(found, path, answer, way.content.data)
+    after = ABSENT if data is None else Content(mode or way.content.mode or 0o100644, data)
+    record = lines.record(found, op, call, way.content, after, answer.units)
+    way.records.append((record, way.content.data))
+    step = Step(f"new{len(way.steps)}", found.session, way.text, answer.text, seen=True)
+    units = answer.units
+    way.steps.append(replace(step, undoes=units) if op == REDO else replace(step, restores=units))
+    way.content, way.text = after, answer.text
+
+
+def _mode(found: Survey, path: bytes) -> int | None:
+    """The mode of a file that comes back: what the session left it with."""
+    if not found.content(path).absent:
+        return None
+    modes = [r.mode[1] for r in found.own(path) if r.mode[1] in ("100644", "100755")]
+    return int(modes[-1], 8) if modes and modes[-1] is not None else None

@@ -1,0 +1,138 @@
+"""Reads everything that an undo, a redo or a restore looks at: records, files, HEAD."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+
+from gitralph.base.dataclass import dataclass, field
+from gitralph.base.errors import Refused
+from gitralph.commit import decision, inputs, separate, undone
+from gitralph.commit.decision import Left
+from gitralph.commit.inputs import Scene
+from gitralph.commit.plan import open_bench
+from gitralph.commit.separate import Evidence
+from gitralph.context import Context, without_programs
+from gitralph.git import refs
+from gitralph.git.snapshot import Content, Worktree
+from gitralph.hook.journal import Record
+from gitralph.journal import manifests, pending
+from gitralph.journal.pending import PathState
+
+Match = Callable[[Iterable[bytes]], list[bytes]]
+
+
+def refuse_operation(ctx: Context) -> None:
+    """Raise Refused while git is in the middle of something."""
+    doing = ctx.repo.operation()
+    if doing:
+        raise Refused(f"{doing} is in progress; nothing was written", "finish or abort it first: git status")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The paths of a session as they stand; ``barred`` are those that are none of its business."""
+
+    ctx: Context
+    session: str
+    scene: Scene
+    barred: Mapping[bytes, Left]
+    _evidence: dict[bytes, Evidence] = field(default_factory=dict)
+    _kept: dict[bytes, list[str]] = field(default_factory=dict)
+
+    @property
+    def states(self) -> Mapping[bytes, PathState]:
+        return self.scene.states
+
+    def content(self, path: bytes) -> Content:
+        return self.scene.contents[path]
+
+    def evidence(self, path: bytes) -> Evidence:
+        """The texts of a path, gathered once."""
+        if path not in self._evidence:
+            self._evidence[path] = separate.gather(self.scene, self.states[path])
+        return self._evidence[path]
+
+    def kept(self, path: bytes, ask: Callable[["Survey", bytes], list[str]]) -> list[str]:
+        """What ``ask`` says of a path, asked once."""
+        if path not in self._kept:
+            self._kept[path] = ask(self, path)
+        return self._kept[path]
+
+    def own(self, path: bytes) -> list[Record]:
+        """Every record of the session and its subagents in a path, in file order."""
+        return [r for r in self.states[path].journal.records if r.session in self.scene.own]
+
+    def open_paths(self) -> list[bytes]:
+        """The paths that can be looked at, sorted."""
+        return sorted(path for path in self.states if path not in self.barred)
+
+
+@contextmanager
+def survey(
+    ctx: Context, session: str, match: Match | None, wanted: Callable[[PathState], bool] | None = None
+) -> Iterator[Survey]:
+    """Read what a session has pending, or of all that it ever recorded here the paths that are ``wanted``."""
+    quiet = without_programs(ctx)
+    with closing(quiet.repo):
+        bench = open_bench(quiet, quarantine=True)
+        try:
+            with Worktree(ctx.repo.root) as worktree:
+                family = pending.family(ctx.layout, session)
+                asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
+                scene = inputs.look(asked, _states(quiet, family, match, wanted))
+                # A file that git does not know cannot be got back from it: ours only if we made it.
+                detail = "git ignores it, and this session did not make it"
+                foreign = {
+                    path: Left(path, decision.IGNORED, detail)
+                    for path in scene.ignored
+                    if not _made_by(scene, path)
+                }
+                yield Survey(quiet, session, scene, {**foreign, **scene.barred})
+        finally:
+            bench.remove()
+
+
+def _made_by(scene: Scene, path: bytes) -> bool:
+    records = scene.states[path].journal.records
+    own = [r for r in records if r.session in scene.own]
+    return bool(own) and own[0] is records[0] and own[0].is_exact and own[0].before is None
+
+
+def _states(
+    ctx: Context, family: list[str], match: Match | None, picks: Callable[[PathState], bool] | None
+) -> dict[bytes, PathState]:
+    if picks is not None:
+        claimed = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+        paths = {p for claim in claimed if claim.session in family for p in (*claim.fresh, *claim.old)}
+        known = {path: pending.path_state(ctx.layout, path, claimed) for path in sorted(paths)}
+        states = {path: state for path, state in known.items() if picks(state)}
+    else:
+        gone = undone.commits_of(ctx.repo, ctx.layout, family)
+        states = pending.pending_paths(ctx.layout, family, undone=bool(gone))
+        pending.add_foreign_claims(ctx.layout, states, set(family))
+    if match is None:
+        return states
+    wanted = set(match(states))
+    return {path: state for path, state in states.items() if path in wanted}
+
+
+def in_order(found: Survey) -> list[tuple[bytes, Record]]:
+    """Every record of the session in the order in which it was made.
+
+    A manifest gets a line with each record, so its lines tell the order across paths; where a script
+    added lines of its own, the times do.
+    """
+    rows: list[tuple[tuple[object, ...], bytes, Record]] = []
+    several = len(found.scene.family) > 1
+    for session in found.scene.family:
+        lines = manifests.read(found.ctx.layout, session).lines
+        for path in found.states:
+            own = [r for r in found.states[path].journal.records if r.session == session]
+            places = lines.get(path, [])
+            told = len(places) == len(own)
+            for at, record in enumerate(own):
+                place = places[at] if told else -1
+                stamp = record.ts if several or not told else ""
+                rows.append(((stamp, place, record.offset), path, record))
+    if any(key[0] for key, _, _ in rows):  # times with places in between would not sort
+        rows = [((record.ts, key[1], record.offset), path, record) for key, path, record in rows]
+    return [(path, record) for _, path, record in sorted(rows, key=lambda row: (row[0], row[1]))]

@@ -1,0 +1,119 @@
+"""``git ralph uncommit``: the last commit, if it is this session's and nobody else has it, is taken back.
+
+The branch goes to the commit before, by compare-and-swap and with both reflogs. Files and staged changes
+stay what they are, and what the commit took is pending again: HEAD's content tells that.
+"""
+
+from contextlib import closing
+
+from gitralph.base import locks, nul
+from gitralph.base.dataclass import dataclass
+from gitralph.base.errors import Busy, Fatal, Refused
+from gitralph.commit import advice, land, own_commit, recover
+from gitralph.commit import index as index_plan
+from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
+from gitralph.commit.plan import open_bench
+from gitralph.context import Context
+from gitralph.git import commits, history, index, message, refs
+from gitralph.git.blobs import Workbench
+from gitralph.git.keep import GoneError, Keep
+from gitralph.git.refs import Head
+from gitralph.git.trees import TreeReader
+from gitralph.takeback.survey import refuse_operation
+
+# Under our own lock only plain git wins a race against us; five in a row is a loop at work (see
+# `commit.commit`).
+_TRIES = 5
+
+
+@dataclass(frozen=True)
+class CommitTakenBack:
+    """The commit that was taken back, and the branch that had it."""
+
+    commit: str
+    ref: str
+    subject: str
+
+
+def last_of(ctx: Context) -> str | None:
+    """The session that made HEAD's commit, where the records tell of one."""
+    head = refs.read_head(ctx.repo).oid
+    found = own_commit.makers(ctx, head) if head else []
+    return found[0] if found else None
+
+
+def uncommit(ctx: Context, session: str) -> CommitTakenBack:
+    """Take it back. Raises Refused or Busy with nothing moved."""
+    bench = open_bench(ctx, quarantine=False)
+    with bench, locks.hold(ctx.layout, locks.COMMIT):
+        for _ in range(_TRIES):
+            recover.settle(ctx)
+            refuse_operation(ctx)
+            inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
+            try:
+                return _land(ctx, inner, session)
+            except (refs.LostRaceError, IndexMovedError, GoneError):
+                continue
+        raise Busy("HEAD, the index or the objects kept moving", "try again")
+
+
+def _before(ctx: Context, session: str, head: Head) -> tuple[str, str, own_commit.Old]:
+    """HEAD's commit, the one before it, and what it says. Raises Refused where it must stay."""
+    if head.oid is None:
+        raise Fatal("there is no commit to take back")
+    own_commit.refuse_foreign(ctx, session, head.oid, "taken back")
+    old = own_commit.read(ctx.repo, head.oid)
+    if len(old.parents) != 1:
+        what = "the first commit" if not old.parents else "a merge"
+        raise Refused(
+            f"commit {head.oid[:7]} is {what}, so it cannot be taken back", f"git show -s {head.oid[:7]}"
+        )
+    return head.oid, old.parents[0], old
+
+
+def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
+    head = refs.read_head(ctx.repo)
+    commit, before, old = _before(ctx, session, head)
+    said = ctx.git.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, commit)
+    paths = nul.rows(said)
+    with closing(bench.objects(ctx.repo.common_dir)) as objects:
+        readers = [TreeReader(objects, history.tree_of(ctx.repo, oid)) for oid in (commit, before)]
+        entries = [{path: reader.entry(path) for path in paths} for reader in readers]
+    copy = index.copy_index(ctx.repo.index, f"{bench.folder}/user.index")
+    plan = index_plan.IndexPlan()
+    if not copy.missing:
+        staged = index.entries(ctx.git, copy, ctx.repo.root, paths)
+        facts = index_plan.IndexFacts(
+            bench.git, bench.folder, staged, entries[0], entries[1], {}, lambda _path: ()
+        )
+        plan = index_plan.plan(facts)
+    if plan.conflicts:
+        raise Refused(
+            advice.headline(ctx.layout, plan.conflicts),
+            f"git reset --soft {before[:7]}  # leaves the index as it is",
+            left=tuple(plan.conflicts),
+        )  # fmt: skip
+    if plan.changes:
+        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, {})
+    ident = commits.with_identity(ctx.git, ctx.config, None).line("var", "GIT_COMMITTER_IDENT")
+    subject = message.subject(old.message)
+    keep = Keep(bench.git, bench.objects_dir(ctx.repo.common_dir), ctx.repo.common_dir)
+    land.land(
+        Landing(
+            repo=ctx.repo,
+            layout=ctx.layout,
+            config=ctx.config,
+            head=head,
+            commit=before,
+            ident=ident.encode("utf-8", "surrogateescape"),
+            subject=subject,
+            copy=copy,
+            touches_index=bool(plan.changes),
+            changes=plan.changes,
+            old=plan.old,
+            outcomes=(),
+            keep=keep,
+            kind=UNCOMMIT,
+        )
+    )
+    return CommitTakenBack(commit, head.name, subject)

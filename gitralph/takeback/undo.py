@@ -1,0 +1,269 @@
+"""``git ralph undo``: this session's pending edits leave the working tree, and nothing else moves.
+
+What others built on is refused. The undo is recorded with what it took out, so ``redo`` brings every
+byte back.
+"""
+
+import os
+from collections.abc import Callable, Collection, Sequence
+
+from gitralph.base import locks
+from gitralph.base.dataclass import dataclass, field, replace
+from gitralph.base.errors import Fatal, Refused
+from gitralph.base.quote import shown
+from gitralph.commit import advice, decision, land_files, provenance, recover
+from gitralph.commit.decision import Left
+from gitralph.commit.land_files import Replacement
+from gitralph.commit.provenance import Chain
+from gitralph.context import Context
+from gitralph.git.snapshot import Content
+from gitralph.git.trees import FILES
+from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
+from gitralph.journal.pending import PathState
+from gitralph.takeback import hints, lines, whole
+from gitralph.takeback.request import UndoRequest
+from gitralph.takeback.survey import Match, Survey, in_order, refuse_operation, survey
+
+DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
+# Each try is lost to an edit recorded while files were read; with three in a row somebody is typing.
+_TRIES = 3
+
+
+@dataclass
+class TakenBack:
+    """What came of it, as the ``--json`` document tells it."""
+
+    status: str
+    session: str | None
+    changes: list[Replacement] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+
+
+@dataclass
+class UndoPlan:
+    """What would be written, and what not."""
+
+    changes: list[Replacement] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    call: str = ""
+
+    def take(self, answer: Replacement | Left | None) -> None:
+        """What becomes of a path as a whole; None where nothing does."""
+        if isinstance(answer, Left):
+            self.left.append(answer)
+        elif answer is not None:
+            self.changes.append(answer)
+
+
+Planner = Callable[[Context, UndoRequest], UndoPlan]
+
+
+def undo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
+    """Take back. Raises Refused with nothing written, Fatal for an unknown call."""
+    return carry_out(ctx, request, UNDO, lambda on, asked: _plan(on, asked), dry)
+
+
+def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry: bool) -> TakenBack:
+    """Plan and write, again where somebody changed a file meanwhile; whoever came between is kept."""
+    # A rebase or merge in progress owns the files: what it left there is half done.
+    refuse_operation(ctx)
+    result = TakenBack("nothing", request.session)
+    if dry:
+        made = planner(ctx, request)
+        _refuse(ctx, request, op, made, planner)
+        _report(result, made, "dry-run")
+        return result
+    with locks.hold(ctx.layout, locks.COMMIT):
+        # An undo that a kill cut short first: its records say which edits are still in the files.
+        recover.settle(ctx)
+        asked = request
+        for attempt in range(_TRIES):
+            made = planner(ctx, asked)
+            # Refused whole at the first look only: on a later one some files are written, and those stand.
+            if attempt == 0:
+                _refuse(ctx, request, op, made, planner)
+            moved = land_files.land(ctx, made.changes) if made.changes else []
+            made.changes = [one for one in made.changes if one.path not in moved]
+            if attempt == _TRIES - 1:
+                made.left += [Left(p, decision.STALE, "it keeps changing; try again") for p in moved]
+            _report(result, made, DONE[op])
+            if not moved:
+                break
+            asked = replace(request, match=_only(frozenset(moved)))
+    if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
+        raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
+    return result
+
+
+def _only(paths: frozenset[bytes]) -> Match:
+    return lambda known: [path for path in known if path in paths]
+
+
+def _report(result: TakenBack, made: UndoPlan, status: str) -> None:
+    result.changes += made.changes
+    result.left += made.left
+    result.notes += [note for note in made.notes if note not in result.notes]
+    if made.changes:
+        result.status = status
+
+
+def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner: Planner) -> None:
+    refusals = [one for one in made.left if one.refuses]
+    if refusals and not request.skip:
+        # Asked once more so that the hint for --skip-entangled is given only where it would do something.
+        more = op == UNDO and bool(planner(ctx, replace(request, skip=True)).changes)
+        ways = hints.after_refusal(ctx, request, op, refusals, more)
+        raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
+
+
+def new_call(op: str) -> str:
+    """A name that the records of one undo share."""
+    return f"{op}-{os.urandom(6).hex()}"
+
+
+# --- which edits ---
+
+
+def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
+    made = UndoPlan(call=new_call(UNDO))
+    with survey(ctx, request.session, request.match) as found:
+        chosen = _chosen(found, request)
+        made.left += [one for path, one in found.barred.items() if chosen is None or path in chosen]
+        for path in found.open_paths():
+            keys = None if chosen is None else chosen.get(path, set())
+            # An empty set is a path that the choice does not name, None means all of it.
+            if keys is None or keys:
+                _take_path(found, path, keys, request.skip, made)
+        _together(found, made)
+    return made
+
+
+def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None:
+    """The records to take back by path, None for all of them."""
+    if request.call is None and request.last is None:
+        return None
+    chosen: dict[bytes, set[str]] = {}
+    if request.call is not None:
+        for path in found.states:
+            keys = {str(r.offset) for r in found.own(path) if r.call == request.call}
+            if keys:
+                chosen[path] = keys
+        if not chosen:
+            _refuse_unknown(found, request.call)
+        return chosen
+    assert request.last is not None
+    waiting = [row for row in in_order(found) if _stands(found, *row)]
+    for edit in _edits(waiting)[-request.last :]:
+        for path, record in edit:
+            chosen.setdefault(path, set()).add(str(record.offset))
+    return chosen
+
+
+def _refuse_unknown(found: Survey, call: str) -> None:
+    """Raise Fatal for a call that the session never made; one that is committed is known."""
+
+    def made(state: PathState) -> bool:
+        return any(r.call == call and r.session in found.scene.own for r in state.journal.records)
+
+    with survey(found.ctx, found.session, None, made) as all_of_it:
+        if all_of_it.states:
+            return
+    raise Fatal(f"no call '{call}' of session '{found.ctx.called(found.session)}'", "git ralph status")
+
+
+def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Record]]]:
+    """Records as edits: the two ends of a rename are one."""
+    out: list[list[tuple[bytes, Record]]] = []
+    for path, record in rows:
+        if record.op == "rename-to" and out and out[-1][0][1].op == "rename-from":
+            out[-1].append((path, record))
+        else:
+            out.append([(path, record)])
+    return out
+
+
+def _stands(found: Survey, path: bytes, record: Record) -> bool:
+    """True while anything of a record is in the file and in no commit."""
+    if path in found.barred:
+        return False
+    if _is_as_in_head(found, path):
+        return False
+    if lines.whole_only(found, path) is not None:
+        return any(record is one for one in whole.standing(found, path))
+    return str(record.offset) in found.kept(path, lines.standing)
+
+
+def _is_as_in_head(found: Survey, path: bytes) -> bool:
+    return found.scene.entries.get(path) == found.scene.reader.entry(path)
+
+
+# --- one path ---
+
+
+def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool, made: UndoPlan) -> None:
+    if _is_as_in_head(found, path):
+        return
+    why = lines.whole_only(found, path)
+    if why is not None:
+        made.take(whole.undone(found, path, keys, why, UNDO, made.call))
+        return
+    stale = lines.stale(found, path)
+    taken = lines.undone(found, path, keys, skip) if stale is None else None
+    if taken is None:
+        made.left.append(stale or lines.unfit(path))
+        return
+    made.left += lines.lefts(path, taken)
+    if taken.refused:
+        return
+    if taken.units:
+        mode = _mode_then(found, path)
+        made.changes.append(lines.change(found, path, UNDO, made.call, taken, mode))
+    _take_mode(found, path, keys, made)
+
+
+def _mode_then(found: Survey, path: bytes) -> int | None:
+    """The mode of a file that comes back: as it was when it was deleted, or as in HEAD."""
+    if not found.content(path).absent:
+        return None
+    modes = [r.mode[0] for r in found.own(path) if r.after is None and r.mode[0] in ("100644", "100755")]
+    if modes and modes[-1] is not None:
+        return int(modes[-1], 8)
+    head = found.scene.reader.entry(path)
+    return head.mode if head is not None and head.mode in FILES else None
+
+
+def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: UndoPlan) -> None:
+    """The executable bit goes back where this session's edits are known to have changed it."""
+    content, head = found.content(path), found.scene.reader.entry(path)
+    if head is None or content.mode not in FILES or head.mode not in FILES or content.mode == head.mode:
+        return
+    asked = [r for r in found.own(path) if keys is None or str(r.offset) in keys]
+    if not asked or provenance.mode_of(Chain(tuple(asked)), content, head.mode)[1]:
+        return
+    for at, one in enumerate(made.changes):
+        if one.path == path and not one.after.absent:
+            made.changes[at] = lines.with_mode(one, head.mode)
+            return
+    if not any(one.path == path for one in made.changes) and content.data is not None:
+        after = Content(head.mode, content.data)
+        record = lines.record(found, UNDO, made.call, content, after, ())
+        length = found.states[path].journal.length
+        made.changes.append(Replacement(path, content, after, length, ((record, content.data),)))
+
+
+def _together(found: Survey, made: UndoPlan) -> None:
+    """Both ends of a rename go back, or neither."""
+    left = {one.path for one in made.left}
+    pairs = [
+        (path, record.other.encode("utf-8", "surrogateescape"))
+        for path in found.states
+        for record in found.own(path)
+        if record.op in ("rename-from", "rename-to") and record.other is not None
+    ]
+    for path, other in pairs:
+        if path in left and any(one.path == other for one in made.changes):
+            made.changes = [one for one in made.changes if one.path != other]
+            made.left.append(Left(other, decision.ENTANGLED, f"it goes with '{shown(path)}', which is left"))

@@ -1,0 +1,127 @@
+"""Files whose lines are not told apart: binary ones, links, large and filtered ones, claims by path.
+
+They go back as a whole, and only where this session alone has changed them and they are still as it left
+them. Then nobody's byte can be lost.
+"""
+
+from collections.abc import Collection
+
+from gitralph.commit import decision, provenance, separate
+from gitralph.commit.decision import Left
+from gitralph.commit.land_files import Replacement
+from gitralph.commit.provenance import Chain
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.trees import GITLINK, Entry
+from gitralph.hook import record as recording
+from gitralph.hook.journal import GAP, Record, replay
+from gitralph.takeback import lines
+from gitralph.takeback.survey import Survey
+
+
+def standing(found: Survey, path: bytes) -> list[Record]:
+    """The records of the session that lead from what HEAD holds to the file, in their order."""
+    scene, state = found.scene, found.states[path]
+    if scene.entries.get(path) == scene.reader.entry(path):
+        return []
+    since = provenance.records_since_head(scene, state)
+    if since is None:
+        since = [r for name in scene.own for r in state.pending.get(name, [])]
+    return sorted((r for r in since if r.session in scene.own), key=lambda r: r.offset)
+
+
+def undone(
+    found: Survey, path: bytes, keys: Collection[str] | None, why: tuple[str, str], op: str, call: str
+) -> Replacement | Left | None:
+    """The file as it was before these records, or why not; None where there is nothing to take back."""
+    scene, state = found.scene, found.states[path]
+    known = standing(found, path)
+    asked = [r for r in known if keys is None or str(r.offset) in keys]
+    claimed = keys is None and bool(state.bare & scene.own)
+    if not asked and not claimed:
+        return None
+    others = _others(found, path, known)
+    if others:
+        detail = f"{why[1]}, and others have changes there"
+        return Left(path, decision.CONTESTED, detail, tuple(sorted(others)))
+    content = scene.contents[path]
+    if content.mode == GITLINK:
+        return Left(path, decision.SUBMODULE, "it is a submodule")
+    if claimed or any(not r.is_exact for r in asked):
+        return _to_head(found, path, asked, claimed, op, call)
+    if known[-len(asked) :] != asked:
+        detail = f"{why[1]}, and later edits of this session follow"
+        return Left(path, decision.ENTANGLED, detail, (found.session,))
+    chain = Chain(tuple(asked))
+    last = state.journal.records[-1]
+    if not (chain.is_contiguous() and provenance.ends_at(chain, content) and last is asked[-1]):
+        detail = f"{why[1]}, and it was changed after the last recorded edit"
+        return Left(path, why[0], detail, (decision.UNRECORDED,))
+    text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
+    after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)
+    return _change(found, path, after, op, call)
+
+
+def _others(found: Survey, path: bytes, known: list[Record]) -> set[str]:
+    state, own = found.states[path], found.scene.own
+    first = known[0].offset if known else 0
+    later = {r.session for r in state.journal.records if r.offset >= first and r.op != GAP}
+    return (later | state.owners()) - own
+
+
+def _to_head(
+    found: Survey, path: bytes, asked: list[Record], claimed: bool, op: str, call: str
+) -> Replacement | Left | None:
+    """Known by its path: what HEAD has comes back where the file is just what was recorded."""
+    scene, content = found.scene, found.scene.contents[path]
+    head = scene.reader.entry(path)
+    if claimed or not asked or asked[-1].after != provenance.content_id(content):
+        detail = "only its path is recorded, and nobody knows what the file was then"
+        return Left(path, decision.UNANCHORED, detail)
+    if head is None:
+        detail = "only its path is recorded, and HEAD does not have it: nobody knows what it was before"
+        return Left(path, decision.UNANCHORED, detail)
+    if path in scene.filtered:
+        return Left(path, decision.FILTERED, "a filter governs it, and only its path is recorded")
+    text = _head_text(found, path, head)
+    if max(len(text), len(content.data or b"")) > recording.TEXT_LIMIT:
+        return Left(path, decision.TOO_LARGE, "it is too large to be kept for a redo")
+    return _change(found, path, Content(head.mode, text), op, call)
+
+
+def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
+    text = separate.head_text(found.scene, path)
+    assert text is not None
+    return text if head.mode in (0o100644, 0o100755) else separate.read_blob(found.scene, head)
+
+
+def _mode(found: Survey, path: bytes, record: Record, text: bytes) -> int:
+    """The mode that a file had before a record: as seen, as in HEAD, or as it is."""
+    before, head = record.mode[0], found.scene.reader.entry(path)
+    if before is not None and before.isdigit() and not set("89") & set(before):
+        return int(before, 8)
+    if head is not None and head.mode != GITLINK:
+        return head.mode
+    return found.scene.contents[path].mode or 0o100644
+
+
+def _change(found: Survey, path: bytes, after: Content, op: str, call: str) -> Replacement | None:
+    before = found.scene.contents[path]
+    if before == after:
+        return None
+    made = lines.record(found, op, call, before, after, ())
+    return Replacement(path, before, after, found.states[path].journal.length, ((made, before.data),))
+
+
+def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Replacement | Left | None:
+    """The file as it was before an undo of the whole of it."""
+    content, state = found.scene.contents[path], found.states[path]
+    if provenance.content_id(content) != undo.after or state.journal.records[-1] is not undo:
+        others = sorted({r.session for r in state.journal.records if r.offset > undo.offset})
+        detail = "it was changed after it was taken back"
+        return Left(path, decision.ENTANGLED, detail, tuple(others or [decision.UNRECORDED]))
+    text = next(b for r, b, _ in replay(state.journal, found.scene.layout) if r is undo)
+    after = ABSENT if text is None else Content(_mode(found, path, undo, text), text)
+    made = _change(found, path, after, op, call)
+    if made is not None:
+        made.records[0][0].units = (f"{undo.offset}.0",)
+    return made

@@ -1,0 +1,1 @@
+"""What other tools read: a commit as an Agent Trace record or a git-ai note. Tells, never decides."""

@@ -1,0 +1,42 @@
+"""``git ralph export``: the records of a range in another tool's format."""
+
+from collections.abc import Iterator
+
+from gitralph.base.errors import Fatal
+from gitralph.context import Context
+from gitralph.git import refs, revisions
+from gitralph.trace import git_ai
+from gitralph.trace.record import Document, records
+
+AGENT_TRACE, GIT_AI = "agent-trace", "git-ai"
+
+
+def commits(ctx: Context, typed: str | None) -> list[str]:
+    """The commits of a range, or of HEAD's history, oldest first. Raises Fatal for what names none."""
+    if typed is None:
+        head = refs.read_head(ctx.repo).oid
+        words = [head, "--"] if head is not None else None
+    else:
+        words = revisions.words(ctx.git, typed)
+    if words is None:
+        return []
+    said = ctx.git.try_run("rev-list", "--reverse", "--topo-order", *words)
+    if said.returncode:
+        raise Fatal(f"'{typed}' names no commits")
+    return said.stdout.decode().split()
+
+
+def agent_trace(ctx: Context, typed: str | None) -> Iterator[Document]:
+    """An Agent Trace record for each commit that a session of this clone made."""
+    yield from records(ctx, commits(ctx, typed))
+
+
+def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:
+    """``{"commit", "note"}`` for each such commit; with ``write`` those whose notes were written."""
+    for record in records(ctx, commits(ctx, typed)):
+        text, vcs = git_ai.note(record), record["vcs"]
+        if text is None or not isinstance(vcs, dict):
+            continue
+        commit = str(vcs["revision"])
+        if not write or git_ai.write(ctx, commit, text):
+            yield {"commit": commit, "note": text}

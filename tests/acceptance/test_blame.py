@@ -1,0 +1,197 @@
+"""T3: ``git ralph blame``: every line of a file, its commit or that it is pending, its session and agent."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_head_moved import swap
+from tests.support.guarded import git_as
+from tests.support.repo import Repo
+from tests.support.texts import TEN
+
+
+@pytest.fixture
+def day(empty_repo: Repo) -> Repo:
+    """A repository whose only file is ``f``."""
+    empty_repo.write("f", TEN)
+    empty_repo.commit_all("base")
+    return empty_repo
+
+
+def rows(repo: Repo, path: str = "f") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = repo.ralph("blame", "--json", path).json()["lines"]
+    return found
+
+
+def whose(repo: Repo, path: str = "f") -> dict[int, tuple[str, str | None]]:
+    """Line to state and session, for lines that are not of the base commit."""
+    base = repo.git("rev-list", "--max-parents=0", "HEAD").strip()
+    return {row["line"]: (row["state"], row["session"]) for row in rows(repo, path) if row["commit"] != base}
+
+
+def parse(said: str) -> list[dict[str, str]]:
+    """git blame's porcelain, as editors read it: headers of a commit come once, ``filename`` ends them."""
+    known: dict[str, dict[str, str]] = {}
+    out: list[dict[str, str]] = []
+    current: dict[str, str] = {}
+    own: dict[str, str] = {}
+    for row in said.split("\n")[:-1]:
+        if row.startswith("\t"):
+            out.append({**known[current["oid"]], **own, **current, "text": row[1:]})
+            current, own = {}, {}
+        elif not current:
+            oid, before, now = row.split(" ")[:3]
+            assert re.fullmatch("[0-9a-f]{40}", oid)
+            current = {"oid": oid, "orig": before, "line": now}
+        else:
+            key, _, value = row.partition(" ")
+            if key.startswith("ralph-"):
+                own[key] = value
+            else:
+                known.setdefault(current["oid"], {})[key] = value
+    return out
+
+
+def test_every_line_is_told_committed_pending_or_nobodys(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    oid = day.commit("S1").commit
+    swap(day, "S2", "line 4\n", "four\n")
+    swap(day, None, "line 6\n", "six\n")
+    found = rows(day)
+    assert [row["line"] for row in found] == list(range(1, 11))
+    assert whose(day) == {2: ("committed", "S1"), 4: ("pending", "S2"), 6: ("nobody", None)}
+    assert found[1]["commit"] == oid
+    assert (found[0]["session"], found[0]["author"]) == (None, "A U Thor")
+    assert found[1]["name"] == "generic-1"
+
+
+def test_a_persons_line_and_an_agents_in_one_plain_commit_are_told_apart(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, None, "line 8\n", "eight\n")
+    day.git("commit", "-qam", "by hand")
+    assert whose(day) == {2: ("committed", "S1"), 8: ("committed", None)}
+    assert rows(day)[1]["source"] == "content"
+
+
+def test_a_file_taken_whole_is_not_all_the_sessions(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, None, "line 8\n", "eight\n")
+    day.commit("S1", "--whole-file", "--", "f")
+    assert whose(day) == {2: ("committed", "S1"), 8: ("committed", None)}
+    assert day.ralph("why", "--json", "f:8").json()["findings"][0]["session"] is None
+
+
+def test_what_a_person_added_by_amending_is_theirs(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    day.commit("S1")
+    swap(day, None, "line 8\n", "eight\n")
+    day.git("commit", "-qa", "--amend", "--no-edit")
+    assert whose(day) == {2: ("committed", "S1"), 8: ("committed", None)}
+
+
+def test_a_narrowed_plain_commit_is_its_sessions(day: Repo) -> None:
+    day.ralph("install", "--guard")
+    day.git("config", "ralph.guard", "narrow")
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, None, "line 8\n", "eight\n")
+    assert git_as(day, "S1", "commit", "-qam", "x").code == 0
+    assert whose(day) == {2: ("committed", "S1"), 8: ("nobody", None)}
+
+
+def test_for_people_it_names_sessions_and_authors(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    oid = day.commit("S1").commit or ""
+    swap(day, "S2", "line 4\n", "four\n")
+    swap(day, None, "line 6\n", "six\n")
+    said = day.ralph("blame", "f").text.splitlines()
+    base = day.git("rev-list", "--max-parents=0", "HEAD")[:8]
+    assert said[0] == f"{base} A U Thor  2023-11-14  1) line 1"
+    assert re.fullmatch(oid[:8] + r" generic-1 \d{4}-\d\d-\d\d  2\) two", said[1])
+    assert re.fullmatch(r"pending  generic-2 \d{4}-\d\d-\d\d  4\) four", said[3])
+    assert said[5] == "-        nobody                6) six"
+
+
+def test_porcelain_is_git_blames_own_with_headers_of_ours(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, "S1", "line 3\n", "three\n")
+    oid = day.commit("S1").commit
+    swap(day, "S2", "line 4\n", "four\n")
+    said = day.ralph("blame", "--porcelain", "f").text
+    plain = "".join(f"{row}\n" for row in said.split("\n")[:-1] if not row.startswith("ralph-"))
+    theirs = day.git_bytes("blame", "--porcelain", "f").decode()
+    now = re.compile(r"^((?:author|committer)-time) \d+$", re.MULTILINE)  # of the uncommitted lines
+    assert now.sub(r"\1", plain) == now.sub(r"\1", theirs)
+    found = parse(said)
+    assert found == [
+        {**row, **{key: value for key, value in one.items() if key.startswith("ralph-")}}
+        for row, one in zip(parse(plain), found, strict=True)
+    ]
+    by_line = {int(row["line"]): row for row in found}
+    assert [by_line[n].get("ralph-session") for n in (1, 2, 3, 4)] == [None, "S1", "S1", "S2"]
+    assert (by_line[3]["oid"], by_line[4]["oid"]) == (oid, "0" * 40)
+    assert by_line[4]["author"] == "Not Committed Yet"
+    assert by_line[2]["ralph-agent"] == "generic"
+
+
+def test_filename_stays_the_last_header(day: Repo) -> None:
+    """GitLens takes it for the end of an entry."""
+    swap(day, "S1", "line 2\n", "two\n")
+    day.commit("S1")
+    said = day.ralph("blame", "--porcelain", "f").text.split("\n")
+    assert all(said[at + 1].startswith("\t") for at, row in enumerate(said) if row.startswith("filename "))
+
+
+def test_a_file_that_git_does_not_know_is_told_too(day: Repo) -> None:
+    day.edit("S1", "new", "one\ntwo\n")
+    assert whose(day, "new") == {1: ("pending", "S1"), 2: ("pending", "S1")}
+    found = parse(day.ralph("blame", "--porcelain", "new").text)
+    assert [(row["oid"], row["line"], row["filename"], row["text"]) for row in found] == [
+        ("0" * 40, "1", "new", "one"), ("0" * 40, "2", "new", "two")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])
+def test_odd_line_ends_are_one_row_each(day: Repo, end: str) -> None:
+    day.edit("S1", "new", "one\ntwo" + end)
+    said = day.ralph("blame", "--porcelain", "new").text
+    day.git("add", "new")
+    assert len(parse(said)) == len(parse(day.git_bytes("blame", "--porcelain", "new").decode()))
+
+
+def test_a_renamed_files_lines_keep_their_commits(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    day.commit("S1")
+    day.git("mv", "f", "g")
+    day.commit_all("moved")
+    assert whose(day, "g") == {2: ("committed", "S1")}
+
+
+def test_control_characters_are_shown_not_sent(day: Repo) -> None:
+    day.edit("S1", "new", "\x1b[31mred\N{RIGHT-TO-LEFT OVERRIDE}\n")
+    said = day.ralph("blame", "new").text
+    assert "\x1b" not in said
+    assert "\\x1b[31mred\\u202e" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("nosuch",), 128, "'nosuch' did not match any file(s) known to git"),
+        (("--json", "--porcelain", "f"), 129, "two forms of one answer"),
+        ((), 129, "missing argument"),
+        (("../x",), 128, "../x"),
+    ],
+)
+def test_what_is_typed_wrong_is_said(words: tuple[str, ...], code: int, said: str, day: Repo) -> None:
+    assert said in day.ralph("blame", *words, code=code).said
+
+
+def test_a_folder_and_a_deleted_file_are_no_files(day: Repo) -> None:
+    day.edit("S1", "d/new", "x\n")
+    assert "'d' is a folder; name a file in it" in day.ralph("blame", "d", code=128).said
+    day.remove("f")
+    said = day.ralph("blame", "f", code=128).said
+    assert "'f' is not in the working tree" in said
+    assert "git ralph log -- f" in said
+    day.ralph("log", "--", "f")

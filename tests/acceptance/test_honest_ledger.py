@@ -1,0 +1,349 @@
+"""A box is ticked only when its work landed, whatever the agent did meanwhile."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import runner
+from tests.support.looping import Loop
+from tests.support.repo import Repo
+from tests.support.stub_agent import Do
+
+
+@pytest.fixture
+def loop(repo: Repo, tmp_path: Path) -> Loop:
+    return Loop.make(repo, tmp_path / "aside")
+
+
+def clone_passes(loop: Loop, command: str) -> bool:
+    """Whether a command passes in a fresh clone."""
+    import subprocess
+
+    where = loop.aside / "clone"
+    subprocess.run(["git", "clone", "-q", str(loop.repo.root), str(where)], check=True, env=loop.repo.env)
+    return subprocess.run(["sh", "-c", command], cwd=where, env=loop.repo.env, check=False).returncode == 0
+
+
+def shell(loop: Loop, command: str) -> Do:
+    """A shell command of the agent, with the events that a real agent's hooks send around it."""
+    return ["shell", command]
+
+
+MAIN = ". ./lib.sh\nanswer\n"
+LIB = "answer() { true; }\n"
+
+
+# --- what the agent's shell makes ---
+
+
+def test_what_the_tasks_own_shell_made_lands_with_it(loop: Loop) -> None:
+    """The check passes in the directory; half of it committed, a clone would fail."""
+    loop.plan("one")
+    loop.script({"one": [["write", "main.sh", MAIN], shell(loop, f"printf '%s' '{LIB}' > lib.sh")]})
+    loop.run("--verify", "sh main.sh")
+    assert loop.commits() == [{"main.sh": "A", "lib.sh": "A"}]
+    assert loop.boxes() == "x"
+    assert clone_passes(loop, "sh main.sh")
+
+
+def test_what_is_offered_only_leaves_the_box_open(loop: Loop) -> None:
+    """With ``ralph.shellEdits=offer`` a person decides: nothing is committed in part, and nothing ticked."""
+    loop.repo.git("config", "ralph.shellEdits", "offer")
+    loop.plan("one")
+    loop.script({"one": [["write", "main.sh", MAIN], shell(loop, f"printf '%s' '{LIB}' > lib.sh")]})
+    said = loop.run("--verify", "sh main.sh", code=1)
+    assert "it changed 'lib.sh', which would not land" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+    assert loop.last_run()["tasks"][0]["unlanded"] == ["lib.sh"]
+    session = loop.log()[0]["session"]
+    loop.repo.ralph("track", "--session", session, "lib.sh")
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.commits()) == ("x", [{"main.sh": "A", "lib.sh": "A"}])
+
+
+def test_a_check_on_a_directory_with_strange_files_is_repeated_on_the_commit_itself(loop: Loop) -> None:
+    """A file that no hook saw helps in the directory and is in no commit: the check must pass without it."""
+    loop.plan("one")
+    loop.script({"one": [["write", "main.sh", MAIN], ["raw", "lib.sh", LIB]]})
+    said = loop.run("--verify", "sh main.sh", code=1)
+    assert "on the commit's own tree" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+    assert loop.repo.pending(loop.log()[0]["session"]) == ["main.sh"]
+
+
+def test_a_lone_shell_edit_is_the_tasks_work(loop: Loop) -> None:
+    """``status`` knows whose it is, so the loop goes on."""
+    loop.plan("one")
+    loop.script({"one": [shell(loop, "sed -i 's/line 5/line five/' a")]})
+    loop.run()
+    assert (loop.boxes(), loop.commits()) == ("x", [{"a": "M"}])
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_unrecorded_changes_are_ticked_at_no_number_of_jobs(loop: Loop, jobs: str) -> None:
+    """Hooks that are not installed: the whole plan was ticked without a commit."""
+    loop.plan("one", "two")
+    loop.script({name: [["raw", f"{name}.txt", "1\n"]] for name in ("one", "two")})
+    said = loop.run("--jobs", jobs, "--keep-going", code=1)
+    assert "changed and nobody recorded that" in said.said
+    assert (loop.boxes(), loop.commits()) == ("  ", [])
+
+
+def test_shell_edits_of_two_tasks_at_once_land_or_stay_open(loop: Loop) -> None:
+    """What either of two commands may have made is left out, and neither box is ticked for it."""
+    loop.plan("one", "two")
+    meet = "while ! test -e {}; do sleep 0.05; done"
+    marks = {name: loop.aside / f"at-{name}" for name in ("one", "two")}
+    loop.script(
+        {
+            name: [shell(loop, f"touch {marks[name]}; {meet.format(marks[other])};"
+                               f" sed -i s/line/{name}/ {path}; sleep 0.5")]
+            for name, other, path in (("one", "two", "a"), ("two", "one", "b"))
+        }
+    )  # fmt: skip
+    loop.run("--jobs", "2", "--keep-going", code=1)
+    ticked = loop.boxes().count("x")
+    assert ticked == len(loop.commits())
+    assert ticked < 2
+
+
+# --- documentation ---
+
+
+def test_documentation_beside_unrecorded_code_is_checked(loop: Loop) -> None:
+    """Skipping the checks looks at everything that changed, not only at what was recorded."""
+    loop.plan("one")
+    loop.script({"one": [["write", "README.md", "1\n"], ["raw", "app.sh", "1\n"]]})
+    loop.run("--verify", "exit 1", code=1)
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+
+
+# --- edits that came to nothing ---
+
+
+@pytest.mark.parametrize(
+    ("edit", "undo"),
+    [
+        (["write", "a", "mine\n"], "git stash -q"),
+        (["write", "a", "mine\n"], "git checkout -q -- a"),
+        (["write", "new.txt", "mine\n"], "git add -A new.txt && git reset -q --hard"),
+    ],
+    ids=["stash", "checkout", "reset"],
+)
+def test_edits_that_the_agent_took_away_again_are_no_no_op(loop: Loop, edit: Do, undo: str) -> None:
+    loop.plan("one")
+    loop.script({"one": [edit, ["sh", undo]]})
+    said = loop.run(code=1)
+    assert f"its edits of '{edit[1]}' are gone" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+
+
+def test_a_probe_that_the_agent_took_away_again_is_a_no_op(loop: Loop) -> None:
+    """A task that needs no change stays one: made and deleted, edited and put back by a tool."""
+    loop.plan("one")
+    text = (loop.repo.read("a") or b"").decode()
+    loop.script(
+        {
+            "one": [
+                ["write", "probe.py", "1\n"], ["sh", "rm probe.py"], ["write", "x", "1\n"], ["delete", "x"],
+                ["write", "a", "other\n"], ["write", "a", text],
+            ]
+        }
+    )  # fmt: skip
+    loop.run()
+    assert (loop.boxes(), loop.commits(), loop.topics().count("task.no-op")) == ("x", [], 1)
+
+
+def test_edits_of_ignored_files_alone_are_no_no_op(loop: Loop) -> None:
+    loop.repo.write(".gitignore", "/out\n")
+    loop.repo.commit_all("ignore")
+    loop.base = loop.repo.head()
+    loop.plan("one", "two")
+    loop.script(
+        {"one": [["write", "two.txt", "1\n"], ["write", "out", "1\n"]], "two": [["write", "out", "2\n"]]}
+    )
+    said = loop.run(code=1)
+    assert "it changed only what git ignores: 'out'" in said.said
+    assert (loop.boxes(), loop.commits()) == ("x ", [{"two.txt": "A"}])
+
+
+def test_edits_recorded_for_another_session_are_no_no_op(loop: Loop) -> None:
+    """An agent whose hooks do not see the session of its task."""
+    loop.plan("one")
+    edit = f"RALPH_SESSION=elsewhere RALPH_MANIFEST= {runner.COMMAND[0]} -P -m gitralph track b"
+    loop.script({"one": [["sh", f"echo x >> b; {edit}"]]})
+    said = loop.run(code=1)
+    assert "'b' changed, recorded for a session of nobody's in this run" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+
+
+def test_many_dirty_paths_hide_nothing(loop: Loop) -> None:
+    """More than two thousand dirty paths."""
+    for number in range(2100):
+        loop.repo.write(f"dirt/{number}", "")
+    loop.plan("one")
+    loop.script({"one": [["raw", "one.txt", "1\n"]]})
+    loop.run(code=1)
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+
+
+def test_a_second_run_does_not_take_what_the_first_left_for_granted(loop: Loop) -> None:
+    """The file is there already, in no commit; an agent that finds it and does nothing has not landed it."""
+    loop.plan("one")
+    loop.script({"one": [["raw", "one.txt", "1\n"]]})
+    loop.run(code=1)
+    loop.script({})
+    said = loop.run(code=1)
+    assert "'one.txt' changed and nobody recorded that" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])
+    loop.repo.remove("one.txt")
+    loop.run()
+    assert loop.boxes() == "x"
+
+
+# --- agents that do nothing ---
+
+
+def test_the_last_words_of_an_agent_that_did_nothing_are_shown(loop: Loop) -> None:
+    """A task that needs no change is ticked; what the agent said about it is kept."""
+    loop.plan("one")
+    loop.script({"one": [["say", "Which of the two files do you mean?"]]})
+    said = loop.run()
+    assert "Task 1/1: it changed nothing; its last words: Which of the two files do you mean?" in said.said
+    text = (loop.repo.state / f"runs/{loop.last_run()['run']}.md").read_text()
+    assert "Which of the two files" in text
+    assert loop.boxes() == "x"
+
+
+def test_a_refused_tool_leaves_the_box_open(loop: Loop) -> None:
+    """As the agent's own result reports it."""
+    loop.plan("one", "two")
+    result = {"type": "result", "result": "I was not allowed to.",
+              "permission_denials": [{"tool_name": "Bash", "tool_input": {}}]}  # fmt: skip
+    loop.script({"one": [["say", json.dumps(result)]],
+                 "two": [["write", "two.txt", "1\n"], ["say", json.dumps(result)]]})  # fmt: skip
+    said = loop.run("--keep-going", code=1)
+    assert "it changed nothing, and the agent was refused: Bash" in said.said
+    assert loop.boxes() == " x"
+    assert loop.last_run()["tasks"][0]["outcome"] == "blocked"
+
+
+@pytest.mark.parametrize("how", ["option", "setting"])
+def test_every_unchanged_task_may_be_left_open(loop: Loop, how: str) -> None:
+    """``--require-change`` and ``ralph.requireChange``."""
+    if how == "setting":
+        loop.repo.git("config", "ralph.requireChange", "true")
+    loop.plan("one")
+    loop.script({"one": [["say", "Which one?"]]})
+    said = loop.run(*(["--require-change"] if how == "option" else []), code=1)
+    assert "failed: it changed nothing; its last words: Which one?" in said.said
+    assert loop.boxes() == " "
+
+
+# --- boxes ---
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_boxes_that_an_agent_ticked_are_put_back(loop: Loop, code: int) -> None:
+    """With a note; the next run does not skip them."""
+    loop.plan("one", "two", "three")
+    loop.script(
+        {"one": [["write", "one.txt", "1\n"], ["sh", "sed -i 's/\\[ \\]/[x]/' plan.md"], ["exit", code]]}
+    )
+    said = loop.run("--max-tasks", "1", code=code)
+    assert "'two' was ticked by an agent but has not landed: its box is open again" in said.said
+    assert loop.boxes() == ("x  " if code == 0 else "   ")
+    loop.script({name: [["write", f"{name}.txt", "1\n"]] for name in ("one", "two", "three")})
+    loop.run()
+    assert loop.boxes() == "xxx"
+    assert len(loop.commits()) == 3
+
+
+def test_a_task_that_replaced_the_one_at_work_is_not_taken_for_it(loop: Loop) -> None:
+    """Another task in its place is work of its own."""
+    loop.plan("one", "two", "three")
+    text = "- [x] one\n- [ ] deploy everything\n- [ ] three\n"
+    loop.script({"two": [["write", "two.txt", "2\n"], ["raw", "plan.md", text]]})
+    said = loop.run()
+    assert "no longer in the plan; nothing was ticked" in said.said
+    assert loop.worked() == ["one", "two", "deploy everything", "three"]
+
+
+def test_the_records_decide_where_the_plan_lost_its_ticks(loop: Loop) -> None:
+    """A stash or reset of the plan runs no task twice, in this run and in the next."""
+    loop.plan("one", "two", "three")
+    loop.repo.commit_all("plan")
+    loop.base = loop.repo.head()
+    loop.script(
+        {
+            "one": [["write", "one.txt", "1\n"]],
+            "two": [["write", "two.txt", "2\n"], ["sh", "git checkout -q -- plan.md"]],
+        }
+    )
+    said = loop.run("--max-tasks", "2")
+    assert "'one' has landed in this run: its box is ticked again" in said.said
+    assert (loop.boxes(), loop.worked()) == ("xx ", ["one", "two"])
+    loop.repo.git("checkout", "-q", "--", "plan.md")
+    said = loop.run()
+    assert "'two' landed in" in said.said
+    assert (loop.boxes(), loop.worked()) == ("xxx", ["one", "two", "three"])
+
+
+def test_a_box_that_a_person_opened_again_is_work_again(loop: Loop) -> None:
+    loop.plan("one", "two")
+    loop.repo.commit_all("plan")
+    loop.script({"one": [["write", "one.txt", "1\n"]]})
+    loop.run()
+    loop.repo.write("plan.md", (loop.repo.read("plan.md") or b"").replace(b"[x] one", b"[ ] one"))
+    loop.run()
+    assert loop.worked() == ["one", "two", "one"]
+
+
+# --- the branch ---
+
+
+@pytest.mark.parametrize("who", ["agent", "human"])
+def test_work_stays_on_the_branch_of_the_run(loop: Loop, who: str) -> None:
+    """A checkout sends no task elsewhere silently."""
+    loop.plan("one", "two")
+    move = "git checkout -q -b elsewhere"
+    if who == "agent":
+        loop.script({"one": [["write", "one.txt", "1\n"], ["sh", move]]})
+        said = loop.run(code=4)
+        boxes = "  "
+    else:
+        loop.script({"one": [["write", "one.txt", "1\n"]], "two": [["exit", 1]]})
+        loop.run(code=1)
+        loop.repo.git("checkout", "-q", "-b", "elsewhere")
+        loop.script({})
+        said = loop.repo.ralph("run", "--resume", code=4)
+        boxes = "x "
+    assert "the run began on 'main', and HEAD is on 'elsewhere' now" in said.said
+    assert loop.boxes() == boxes
+    assert loop.repo.git("rev-list", f"{loop.base}..elsewhere", "^main") == ""
+    loop.repo.git("checkout", "-q", "main")
+    loop.script({"two": [["write", "two.txt", "1\n"]]})
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.subjects()) == ("xx", ["Task 1/2: one", "Task 2/2: two"])
+
+
+@pytest.mark.parametrize("path", ["new.txt", "a"])
+def test_a_write_that_the_agent_was_killed_after_is_the_tasks(loop: Loop, path: str) -> None:
+    """Between the write and its hook: the resumed task is entangled with nobody."""
+    loop.plan("one")
+    text = (loop.repo.read(path) or b"").decode()
+    half, whole = text + "half\n", text + "half\nwhole\n"
+    loop.script({"one": [["once", str(loop.aside / "m"), ["cut", path, half]], ["write", path, whole]]})
+    said = loop.run(code=1)
+    assert "recorded what a call that was cut short had written" in said.said
+    loop.repo.ralph("run", "--resume")
+    assert (loop.boxes(), loop.repo.blob(path)) == ("x", whole.encode())
+
+
+def test_edits_that_vanish_while_the_checks_run_are_no_no_op(loop: Loop) -> None:
+    loop.plan("one")
+    loop.script({"one": [["write", "a", "mine\n"]]})
+    said = loop.run("--verify", "git checkout -q -- a", code=1)
+    assert "its edits of 'a' were gone when they were to be committed" in said.said
+    assert (loop.boxes(), loop.commits()) == (" ", [])

@@ -1,0 +1,213 @@
+"""``git ralph restore``: recorded edits that the working tree lost come back into the file as it stands.
+
+``f`` holds "line 1" to "line 10" and is committed.
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
+from tests.acceptance.test_undo import assert_clean, changed, undo
+from tests.support import shells
+from tests.support.repo import Repo
+
+__all__ = ["day"]
+
+
+def restore(repo: Repo, session: str | None, *args: str, code: int = 0, **how: Any) -> dict[str, Any]:
+    """``restore --json``; what is staged, refs and HEAD stay."""
+    chosen = ["--session", session] if session else []
+    before = repo.staged(), repo.head(), repo.git("for-each-ref")
+    found: dict[str, Any] = repo.ralph("restore", *chosen, "--json", *args, code=code, **how).json()
+    assert (repo.staged(), repo.head(), repo.git("for-each-ref")) == before
+    assert set(found) == {"status", "session", "name", "paths", "left", "notes"}
+    assert_clean(repo)
+    return found
+
+
+def both(repo: Repo) -> None:
+    """Two sessions edit ``f``, one of them makes a file as well."""
+    swap(repo, "S1", "line 3\n", "three\nthree b\n")
+    swap(repo, "S2", "line 7\n", "seven\n")
+    repo.edit("S1", "new", "new\n")
+
+
+@pytest.mark.parametrize(
+    "words", [("checkout", "--", "."), ("reset", "-q", "--hard"), ("stash", "-q"), ("restore", ".")]
+)
+def test_what_git_threw_away_comes_back(day: Repo, words: tuple[str, ...]) -> None:
+    """Each session its own; the file goes on as it stands now."""
+    both(day)
+    day.git(*words)
+    if words[0] == "stash":
+        day.git("stash", "drop", "-q")
+    assert text(day) == ten()
+    swap(day, "S2", "line 5\n", "five\n")
+    found = restore(day, "S1")
+    assert (found["status"], changed(found)["f"]) == ("restored", "M")
+    assert text(day) == ten(l3="three\nthree b", l5="five")
+    restore(day, "S2")
+    assert text(day) == ten(l3="three\nthree b", l5="five", l7="seven")
+    assert restore(day, "S1")["status"] == "nothing"
+    day.commit("S1")
+    assert head(day) == ten(l3="three\nthree b")
+    day.commit("S2")
+    assert head(day) == text(day)
+
+
+def test_a_file_that_was_cleaned_away_comes_back(day: Repo) -> None:
+    day.edit("S1", "d/new", "new\nfile\n", mode=0o755)
+    day.git("clean", "-fdxq")
+    assert not day.file("d").exists()
+    assert changed(restore(day, "S1")) == {"d/new": "A"}
+    assert day.read("d/new") == b"new\nfile\n"
+    assert day.file("d/new").stat().st_mode & 0o111
+    day.commit("S1")
+    nothing_pending(day, "S1")
+
+
+def test_a_deletion_that_was_put_back_is_done_again(day: Repo) -> None:
+    day.delete("S1", "f")
+    day.git("checkout", "--", "f")
+    assert changed(restore(day, "S1")) == {"f": "D"}
+    assert day.read("f") is None
+
+
+def test_a_stale_write_loses_nothing_for_good(day: Repo) -> None:
+    """S2 wrote from what it had read before S1's edit."""
+    swap(day, "S1", "line 3\n", "three\n")
+    day.edit("S2", "f", ten(l7="seven"), before=ten())
+    assert text(day) == ten(l7="seven")
+    restore(day, "S1")
+    assert text(day) == ten(l3="three", l7="seven")
+    day.commit("S1")
+    assert head(day) == ten(l3="three")
+
+
+@pytest.mark.parametrize("who", ["S2", None])
+def test_what_was_written_there_since_is_a_conflict(day: Repo, who: str | None) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S1", "line 9\n", "nine\n")
+    day.git("checkout", "--", "f")
+    swap(day, who, "line 3\n", "drei\n")
+    found = restore(day, "S1", code=4)
+    (left,) = found["left"]
+    assert (left["path"], left["reason"], left["sessions"]) == ("f", "entangled", [who or "unrecorded"])
+    assert left["lines"] == [3, 3]
+    assert text(day) == ten(l3="drei")
+
+
+def test_what_another_session_took_back_on_purpose_is_its_edit_and_not_lost(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "three\n", "line 3\n")
+    swap(day, "S1", "line 8\n", "eight\n")
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l8="eight")
+
+
+def test_after_undos_it_brings_all_of_them_back(day: Repo) -> None:
+    """The latest undo first, with others' edits between."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S1", "line 8\n", "eight\n")
+    undo(day, "S1", "--last", "1")
+    undo(day, "S1", "--last", "1")
+    swap(day, "S2", "line 5\n", "five\n")
+    assert restore(day, "S1")["status"] == "restored"
+    assert text(day) == ten(l3="three", l5="five", l8="eight")
+    assert restore(day, None)["status"] == "nothing"
+    day.commit("S1")
+    assert head(day) == ten(l3="three", l8="eight")
+
+
+def test_lost_and_undone_edits_of_one_file_come_back_together(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S1", "line 8\n", "eight\n")
+    undo(day, "S1", "--last", "1")
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l3="three", l8="eight")
+    day.commit("S1")
+    assert head(day) == text(day)
+    nothing_pending(day, "S1")
+
+
+def test_what_was_committed_is_not_lost(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.commit("S1")
+    swap(day, None, "three\n", "line 3\n")
+    assert restore(day, "S1")["status"] == "nothing"
+    assert text(day) == ten()
+
+
+def test_a_dry_run_prints_the_patch(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.git("checkout", "--", "f")
+    patch = day.ralph("restore", "--session", "S1", "--dry-run").out
+    assert b"+three" in patch
+    assert text(day) == ten()
+    assert restore(day, "S1", "--dry-run")["status"] == "dry-run"
+
+
+def test_without_a_session_it_is_the_only_one_that_lost_something(day: Repo) -> None:
+    both(day)
+    day.git("checkout", "--", "f")
+    restore(day, None, code=4)
+    restore(day, "S2")
+    assert restore(day, None)["session"] == "S1"
+    assert text(day) == ten(l3="three\nthree b", l7="seven")
+
+
+def test_a_line_that_its_own_session_removed_stays_away(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\nextra\n")
+    swap(day, "S1", "extra\n", "")
+    day.git("checkout", "--", "f")
+    restore(day, "S1")
+    assert text(day) == ten(l3="three")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git checkout -- .", "git reset -q --hard", "git stash -q", "git clean -fdq; git checkout ."],
+)
+def test_status_and_the_log_say_who_lost_lines_to_whose_command(day: Repo, command: str) -> None:
+    """And the hint brings them back."""
+    both(day)
+    shells.run(day, "S2", command, "toolu_9")
+    found = day.ralph("status", "--json").json()["lost"]
+    mine = [one for one in found if one["session"] == "S1"]
+    assert {one["path"] for one in mine} >= {"f"}
+    assert {(one["to"]["session"], one["to"]["call"]) for one in mine} == {("S2", "toolu_9")}
+    assert not [one for one in found if one["session"] == "S2"]
+    log = (day.state / "hooks.log").read_text()
+    one, two = day.called("S1"), day.called("S2")
+    assert f"session '{one}' lost uncommitted edits in 'f' to shell call 'toolu_9' (Bash) of '{two}'" in log
+    said = day.ralph("status").said
+    assert f"session '{one}' lost edits in 'f' to shell call 'toolu_9' (Bash) of '{two}'" in said
+    (hint,) = [row.split("hint: ")[1].split("  #")[0] for row in said.split("\n") if "restore" in row]
+    day.ralph(*hint.split(" ")[2:])
+    assert text(day) == ten(l3="three\nthree b")
+    assert "lost" not in day.ralph("status", "--json").json()
+
+
+def test_a_command_that_commits_or_edits_takes_nothing_from_anybody(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    shells.run(day, "S2", "sed -i s/8/eight/ f")
+    shells.run(day, "S2", "git commit -qam all")
+    assert "lost" not in day.ralph("status", "--json").json()
+    assert not (day.state / "hooks.log").exists()
+
+
+def test_what_an_undone_edit_was_built_on_must_be_there(day: Repo) -> None:
+    """The session that must bring its line back first is named; then it goes."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "three\n", "three, better\n")
+    undo(day, "S2")
+    day.git("checkout", "--", "f")
+    found = restore(day, "S2", code=4)
+    assert found["left"][0]["sessions"] == ["S1"]
+    assert "first" in found["left"][0]["detail"]
+    restore(day, "S1")
+    restore(day, "S2")
+    assert text(day) == ten(l3="three, better")

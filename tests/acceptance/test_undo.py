@@ -1,0 +1,450 @@
+"""``git ralph undo`` and ``--redo``: one session's edits leave the working tree and come back, to the byte.
+
+``f`` holds "line 1" to "line 10" and is committed.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
+from tests.support.repo import Repo
+
+__all__ = ["day"]
+
+
+def undo(repo: Repo, session: str | None, *args: str, code: int = 0, **how: Any) -> dict[str, Any]:
+    """``undo --json``; what is staged, refs and HEAD stay."""
+    chosen = ["--session", session] if session else []
+    before = repo.staged(), repo.head(), repo.git("for-each-ref")
+    found: dict[str, Any] = repo.ralph("undo", *chosen, "--json", *args, code=code, **how).json()
+    assert (repo.staged(), repo.head(), repo.git("for-each-ref")) == before
+    assert set(found) == {"status", "session", "name", "paths", "left", "notes"}
+    assert_clean(repo)
+    return found
+
+
+def call(repo: Repo, name: str, old: str, new: str) -> None:
+    """S1 replaces a piece of ``f`` by a tool call of that name."""
+    repo.edit("S1", "f", text(repo).replace(old, new), fields={"call": name})
+
+
+def assert_clean(repo: Repo) -> None:
+    """No work file, no intent, no stray name in the working tree."""
+    assert not list(repo.state.glob("tmp/*"))
+    assert not list(repo.state.glob("intents/*"))
+    assert not [path for path in repo.root.rglob("*ralph-*") if ".git" not in path.parts]
+
+
+def files(repo: Repo) -> dict[str, bytes]:
+    """Every file of the working tree."""
+    return {
+        str(p.relative_to(repo.root)): p.read_bytes()
+        for p in repo.root.rglob("*")
+        if p.is_file() and ".git" not in p.relative_to(repo.root).parts
+    }
+
+
+def changed(found: dict[str, Any]) -> dict[str, str]:
+    return {row["path"]: row["change"] for row in found["paths"]}
+
+
+def test_only_its_own_lines_leave_a_shared_file(day: Repo) -> None:
+    """Line-true; the other session's and the human's lines stay, byte for byte; what is staged stays."""
+    swap(day, "S1", "line 3\n", "three\nthree and a half\n")
+    swap(day, "S2", "line 7\n", "seven\n")
+    swap(day, None, "line 9\n", "nine\n")
+    day.git("add", "f")
+    found = undo(day, "S1")
+    assert (found["status"], found["session"]) == ("undone", "S1")
+    assert changed(found) == {"f": "M"}
+    assert text(day) == ten(l7="seven", l9="nine")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == ten(l7="seven")
+
+
+def test_new_files_go_and_deleted_ones_come_back(day: Repo) -> None:
+    day.write("gone", "kept\n", mode=0o755)
+    day.commit_all("gone")
+    before = files(day)
+    day.edit("S1", "new/deep/file", "new\n")
+    day.delete("S1", "gone")
+    found = undo(day, "S1")
+    assert changed(found) == {"new/deep/file": "D", "gone": "A"}
+    assert files(day) == before
+    assert day.file("gone").stat().st_mode & 0o777 == 0o755
+    assert not day.file("new").exists()
+    assert changed(undo(day, "S1", "--redo")) == {"new/deep/file": "A", "gone": "D"}
+    assert files(day) == {**{k: v for k, v in before.items() if k != "gone"}, "new/deep/file": b"new\n"}
+
+
+def test_a_folder_that_holds_anything_else_stays(day: Repo) -> None:
+    day.edit("S1", "new/mine", "new\n")
+    day.write("new/yours", "yours\n")
+    undo(day, "S1")
+    assert sorted(os.listdir(day.file("new"))) == ["yours"]
+
+
+def test_a_dry_run_prints_the_patch_and_writes_nothing(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.edit("S1", "new", "new\n")
+    before, state = files(day), sorted(day.state.rglob("*.jsonl"))
+    patch = day.ralph("undo", "--session", "S1", "--dry-run").out
+    assert files(day) == before
+    assert sorted(day.state.rglob("*.jsonl")) == state
+    assert undo(day, "S1", "--dry-run")["status"] == "dry-run"
+    day.git_bytes("apply", stdin=patch)
+    assert text(day) == ten()
+    assert "new" not in files(day)
+
+
+def test_a_call_the_last_edits_and_paths_narrow_it(day: Repo) -> None:
+    day.write("g", "one\n")
+    day.commit_all("g")
+    call(day, "toolu_1", "line 2\n", "two\n")
+    day.edit("S1", "g", "one\ntwo\n", fields={"call": "toolu_2"})
+    call(day, "toolu_3", "line 8\n", "eight\n")
+    undo(day, "S1", "--call", "toolu_1")
+    assert (text(day), day.read("g")) == (ten(l8="eight"), b"one\ntwo\n")
+    undo(day, "S1", "--redo")
+    undo(day, "S1", "--last", "2")
+    assert (text(day), day.read("g")) == (ten(l2="two"), b"one\n")
+    undo(day, "S1", "--redo")
+    undo(day, "S1", "--", "g")
+    assert (text(day), day.read("g")) == (ten(l2="two", l8="eight"), b"one\n")
+    assert undo(day, "S1", "--", "g")["status"] == "nothing"
+
+
+def test_last_counts_edits_that_are_still_pending(day: Repo) -> None:
+    swap(day, "S1", "line 2\n", "two\n")
+    swap(day, "S1", "line 5\n", "five\n")
+    swap(day, "S1", "line 8\n", "eight\n")
+    undo(day, "S1", "--last", "1")
+    undo(day, "S1", "--last", "1")
+    assert text(day) == ten(l2="two")
+    undo(day, "S1", "--last", "7")
+    assert text(day) == ten()
+    for wanted in (ten(l2="two"), ten(l2="two", l5="five"), ten(l2="two", l5="five", l8="eight")):
+        assert undo(day, None, "--redo")["status"] == "redone"
+        assert text(day) == wanted
+    assert undo(day, None, "--redo")["status"] == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--call", "toolu_9"), 128),
+        (("--call", "toolu_1", "--last", "1"), 129),
+        (("--redo", "--last", "1"), 129),
+        (("--redo", "--call", "toolu_1"), 129),
+        (("--last", "0"), 129),
+        (("--last", "x"), 129),
+        (("--", "nowhere"), 128),
+    ],
+)
+def test_what_is_unknown_or_badly_typed(day: Repo, words: tuple[str, ...], code: int) -> None:
+    call(day, "toolu_1", "line 2\n", "two\n")
+    before = text(day)
+    day.ralph("undo", "--session", "S1", *words, code=code)
+    assert text(day) == before
+
+
+def test_a_committed_call_is_nothing_to_undo(day: Repo) -> None:
+    call(day, "toolu_1", "line 2\n", "two\n")
+    day.commit("S1")
+    assert undo(day, "S1", "--call", "toolu_1")["status"] == "nothing"
+    assert undo(day, "S1")["status"] == "nothing"
+    assert text(day) == ten(l2="two")
+
+
+@pytest.mark.parametrize("who", ["S2", None])
+def test_what_others_built_on_is_refused(day: Repo, who: str | None) -> None:
+    """Refused (4) with their names and lines; nothing is written; with --skip-entangled it stays."""
+    swap(day, "S1", "line 3\n", "three\nthree b\nthree c\n")
+    swap(day, "S1", "line 8\n", "eight\n")
+    swap(day, who, "three b\n", "three b, better\n")
+    before = text(day)
+    found = undo(day, "S1", code=4)
+    assert found["status"] == "refused"
+    (left,) = found["left"]
+    assert (left["path"], left["reason"], left["sessions"]) == ("f", "entangled", [who or "unrecorded"])
+    assert left["lines"] == [4, 4]
+    assert text(day) == before
+    found = undo(day, "S1", "--skip-entangled")
+    assert found["status"] == "undone"
+    assert [one["reason"] for one in found["left"]] == ["entangled"]
+    assert text(day) == before.replace("eight", "line 8")
+
+
+def test_a_line_inside_its_block_is_built_on_it(day: Repo) -> None:
+    swap(day, "S1", "line 5\n", "def f():\n    return 1\n")
+    swap(day, "S2", "def f():\n", "def f():\n    x = 2\n")
+    assert undo(day, "S1", code=4)["left"][0]["sessions"] == ["S2"]
+    undo(day, "S2")
+    undo(day, "S1")
+    assert text(day) == ten()
+
+
+def test_a_hint_of_a_refusal_works_as_shown(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S1", "line 8\n", "eight\n")
+    swap(day, "S2", "three\n", "three, better\n")
+    said = day.ralph("undo", "--session", "S1", code=4).said
+    hints = [row.removeprefix("hint: ").split("  #")[0] for row in said.split("\n") if row.startswith("hint")]
+    assert len(hints) == 3
+    for row in hints:
+        words = row.split(" ")
+        assert words[:2] == ["git", "ralph"]
+        day.ralph(*words[2:])
+    assert text(day) == ten(l3="three, better")
+
+
+def test_what_was_taken_back_already_is_nothing(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.git("checkout", "--", "f")
+    assert undo(day, "S1")["status"] == "nothing"
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, None, "three\n", "line 3\n")
+    assert undo(day, "S1")["status"] == "nothing"
+
+
+def test_redo_brings_every_byte_back_with_others_edits_between(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\nmore\n")
+    swap(day, "S1", "line 10\n", "")
+    swap(day, "S2", "line 7\n", "seven\n")
+    undo(day, "S1")
+    swap(day, "S2", "line 5\n", "five\n")
+    swap(day, None, "line 1\n", "one\n")
+    day.commit("S2")
+    found = undo(day, None, "--redo")
+    assert (found["status"], changed(found)) == ("redone", {"f": "M"})
+    assert text(day) == ten(l1="one", l3="three\nmore", l5="five", l7="seven", l10="")
+    day.commit("S1")
+    assert head(day) == ten(l3="three\nmore", l5="five", l7="seven", l10="")
+    assert f"session '{day.called('S1')}'" in day.ralph("why", "f:3").text
+    nothing_pending(day, "S1", "S2")
+
+
+def test_redo_is_refused_where_somebody_wrote_there_since(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    undo(day, "S1")
+    swap(day, "S2", "line 3\n", "drei\n")
+    assert undo(day, "S1", "--redo", code=4)["left"][0]["sessions"] == ["S2"]
+    assert text(day) == ten(l3="drei")
+    undo(day, "S2")
+    undo(day, "S1", "--redo")
+    assert text(day) == ten(l3="three")
+
+
+def test_undo_after_a_stash_and_pop(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 7\n", "seven\n")
+    day.git("stash", "-q")
+    day.git("stash", "pop", "-q")
+    undo(day, "S1")
+    assert text(day) == ten(l7="seven")
+
+
+def test_others_lines_that_it_removed_come_back(day: Repo) -> None:
+    swap(day, "S2", "line 3\n", "three\ndrei\n")
+    swap(day, "S1", "drei\n", "")
+    swap(day, "S1", "line 6\n", "")
+    undo(day, "S1")
+    assert text(day) == ten(l3="three\ndrei")
+    day.commit("S2")
+    assert head(day) == text(day)
+
+
+def test_a_file_that_another_session_wrote_into_is_refused_and_kept(day: Repo) -> None:
+    day.edit("S1", "new", "a\nb\n")
+    day.edit("S2", "new", "a\nb\nc\n")
+    assert undo(day, "S1", code=4)["left"][0]["sessions"] == ["S2"]
+    assert day.read("new") == b"a\nb\nc\n"
+
+
+def test_its_lines_leave_an_untracked_file_of_somebody_else(day: Repo) -> None:
+    day.write("notes", "mine\n")
+    day.edit("S1", "notes", "mine\nand the agent's\n")
+    undo(day, "S1")
+    assert day.read("notes") == b"mine\n"
+
+
+def test_an_ignored_file_is_touched_only_where_this_session_made_it(day: Repo) -> None:
+    day.write(".gitignore", "*.log\n")
+    day.commit_all("ignore")
+    day.write("his.log", "his\n")
+    day.edit("S1", "his.log", "his\nours\n")
+    day.edit("S1", "ours.log", "ours\n")
+    found = undo(day, "S1")
+    assert changed(found) == {"ours.log": "D"}
+    assert [(one["path"], one["reason"]) for one in found["left"]] == [("his.log", "ignored")]
+    assert day.read("his.log") == b"his\nours\n"
+
+
+def test_a_rename_goes_back_whole(day: Repo) -> None:
+    day.rename("S1", "f", "renamed")
+    day.edit("S1", "renamed", text_of(day, "renamed").replace("line 3\n", "three\n"))
+    found = undo(day, "S1")
+    assert changed(found) == {"f": "A", "renamed": "D"}
+    assert text(day) == ten()
+    undo(day, "S1", "--redo")
+    assert text_of(day, "renamed") == ten(l3="three")
+    assert day.read("f") is None
+
+
+def text_of(repo: Repo, path: str) -> str:
+    data = repo.read(path)
+    assert data is not None
+    return data.decode()
+
+
+def test_a_rename_counts_as_one_edit(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    day.rename("S1", "f", "renamed")
+    undo(day, "S1", "--last", "1")
+    assert text(day) == ten(l3="three")
+    assert day.read("renamed") is None
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\n"])
+def test_line_ends_stay_as_they_are(day: Repo, end: str) -> None:
+    day.git("config", "core.autocrlf", "true")
+    day.write("w", f"a{end}b{end}c{end}")
+    day.commit_all("w")
+    day.edit("S1", "w", f"a{end}B{end}c{end}")
+    day.write("w", f"a{end}B{end}c{end}d{end}")
+    undo(day, "S1")
+    assert day.read("w") == f"a{end}b{end}c{end}d{end}".encode()
+    undo(day, "S1", "--redo")
+    assert day.read("w") == f"a{end}B{end}c{end}d{end}".encode()
+
+
+def test_bytes_that_are_no_text_and_no_last_newline(day: Repo) -> None:
+    day.write("w", b"\xff\xfe one\ntwo\x80")
+    day.commit_all("w")
+    swap_bytes(day, "S1", "w", b"two\x80", b"two\x80\nthree\n")
+    undo(day, "S1")
+    assert day.read("w") == b"\xff\xfe one\ntwo\x80"
+    undo(day, "S1", "--redo")
+    assert day.read("w") == b"\xff\xfe one\ntwo\x80\nthree\n"
+
+
+def swap_bytes(repo: Repo, session: str, path: str, old: bytes, new: bytes) -> None:
+    data = repo.read(path)
+    assert data is not None
+    repo.edit(session, path, data.replace(old, new))
+
+
+def test_binary_files_go_back_whole(day: Repo) -> None:
+    day.write("b", b"\0one")
+    day.commit_all("b")
+    day.edit("S1", "b", b"\0two")
+    day.edit("S1", "b", b"\0three")
+    undo(day, "S1", "--last", "1")
+    assert day.read("b") == b"\0two"
+    undo(day, "S1")
+    assert day.read("b") == b"\0one"
+    undo(day, "S1", "--redo")
+    assert day.read("b") == b"\0two"
+
+
+def test_binary_files_that_others_changed_are_refused(day: Repo) -> None:
+    day.write("b", b"\0one")
+    day.commit_all("b")
+    day.edit("S1", "b", b"\0two")
+    day.write("b", b"\0three")
+    assert undo(day, "S1", code=4)["left"][0]["path"] == "b"
+    assert day.read("b") == b"\0three"
+
+
+def test_a_claim_by_path_goes_to_head_only_where_the_file_is_as_recorded(day: Repo) -> None:
+    day.write("f", ten(l3="three"))
+    day.ralph("track", "--session", "S1", "--", "f")
+    undo(day, "S1")
+    assert text(day) == ten()
+    undo(day, "S1", "--redo")
+    assert text(day) == ten(l3="three")
+    day.write("new", "who made it?\n")
+    day.ralph("track", "--session", "S1", "--", "new")
+    found = undo(day, "S1", "--", "new", code=4)
+    assert found["left"][0]["reason"] == "unanchored"
+    assert day.read("new") == b"who made it?\n"
+
+
+def test_mode_is_kept_and_its_own_change_of_it_taken_back(day: Repo) -> None:
+    day.file("f").chmod(0o640)
+    swap(day, "S1", "line 3\n", "three\n")
+    undo(day, "S1")
+    assert stat.S_IMODE(day.file("f").stat().st_mode) == 0o640
+
+
+def test_a_symbolic_link_is_neither_followed_nor_replaced(day: Repo, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text(ten(l3="three"))
+    swap(day, "S1", "line 3\n", "three\n")
+    day.remove("f")
+    day.file("f").symlink_to(outside)
+    undo(day, "S1", code=4)
+    assert day.file("f").is_symlink()
+    assert outside.read_text() == ten(l3="three")
+
+
+def test_a_folder_that_became_a_link_leads_nowhere(day: Repo, tmp_path: Path) -> None:
+    day.write("d/f", ten())
+    day.commit_all("d")
+    day.edit("S1", "d/f", ten(l3="three"))
+    os.rename(day.file("d"), tmp_path / "d")
+    day.file("d").symlink_to(tmp_path / "d")
+    found = undo(day, "S1")
+    assert (found["status"], found["left"][0]["reason"]) == ("nothing", "outside")
+    assert (tmp_path / "d/f").read_text() == ten(l3="three")
+
+
+def test_another_name_of_the_file_keeps_what_it_has(day: Repo, tmp_path: Path) -> None:
+    """Nothing outside the working tree is written, by a hard link neither."""
+    swap(day, "S1", "line 3\n", "three\n")
+    os.link(day.file("f"), tmp_path / "other")
+    undo(day, "S1")
+    assert text(day) == ten()
+    assert (tmp_path / "other").read_text() == ten(l3="three")
+
+
+def test_it_works_from_a_subdirectory_and_a_linked_worktree(day: Repo) -> None:
+    other = day.worktree("side")
+    other.write("d/x", "x\n")
+    other.commit_all("x")
+    other.edit("S1", "d/x", "x\ny\n")
+    other.edit("S1", "f", ten(l2="two"))
+    undo(other, "S1", "--", "x", cwd="d")
+    assert (other.read("d/x"), other.read("f")) == (b"x\n", ten(l2="two").encode())
+    undo(other, None)
+    assert other.read("f") == ten().encode()
+    assert text(day) == ten()
+
+
+def test_during_a_merge_it_is_refused(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    (day.common / "MERGE_HEAD").write_text(day.head() + "\n")
+    assert undo(day, "S1", code=4)["status"] == "refused"
+    assert text(day) == ten(l3="three")
+
+
+def test_without_a_session_it_is_the_only_one_with_pending_work(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    assert undo(day, None)["session"] == "S1"
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 7\n", "seven\n")
+    undo(day, None, code=4)
+    undo(day, None, env={"RALPH_SESSION": "S2"})
+    assert text(day) == ten(l3="three")
+
+
+def test_an_agent_we_do_not_know_undoes_nothing(day: Repo) -> None:
+    swap(day, "S1", "line 3\n", "three\n")
+    said = day.ralph("undo", code=4, env={"CLAUDE_CODE_SESSION_ID": "stranger"}).said
+    assert "recorded nothing here" in said
+    assert text(day) == ten(l3="three")

@@ -1,0 +1,233 @@
+"""What is spared where edits pile up: the same answers as without, and work that grows as the edits do."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from random import Random
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from gitralph.isolate import Step, build, chain, separate
+from gitralph.isolate.build import fold
+from gitralph.isolate.fit import fit, plain
+from gitralph.isolate.lines import apart, common_lines, split_lines
+from gitralph.isolate.materialize import flags_of, switch
+from gitralph.isolate.reverted import _cancelled, _Trial, _undone, void_units
+from gitralph.isolate.runs import LONG_RUN, Span, split_at_runs
+from gitralph.isolate.weave import Weave
+from tests.isolate.world import numbered
+
+SEEDS = range(300)
+LINES = [b"}", b"{", b"", b"return", b"two words", b"three words more", b"x = 1", b"y = 2", b"z = call()"]
+
+
+def edited(random: Random, lines: list[bytes], texts: list[list[bytes]]) -> list[bytes]:
+    """One random change: lines that come and go, a block that moves or doubles, a text that returns."""
+    lines, kind = list(lines), random.random()
+    at, to = (random.randint(0, len(lines)) for _ in range(2))
+    if kind < 0.5:
+        lines[at : at + random.randint(0, 3)] = random.choices(LINES, k=random.randint(0, 3))
+    elif kind < 0.65:
+        block = lines[at : at + random.randint(1, 4)]
+        del lines[at : at + random.choice([0, len(block)])]
+        lines[to:to] = block
+    elif kind < 0.75:
+        lines = list(random.choice(texts))
+    else:
+        lines[at : at + 1] = [b"hot line %d" % random.randrange(3)]
+    return lines
+
+
+def history(random: Random) -> list[Step]:
+    """Steps of two sessions and of nobody, whose lines are few enough to return all the time."""
+    texts = [random.choices(LINES, k=random.randint(0, 12))]
+    for _ in range(random.randint(1, 12)):
+        texts.append(edited(random, texts[-1], texts))
+    whole = [b"".join(line + b"\n" for line in lines) for lines in texts]
+    owners = random.choices(["s1", "s2", None], k=len(whole))
+    return [Step(f"k{at}", owners[at], *pair) for at, pair in enumerate(pairwise(whole))]
+
+
+# --- long runs ---
+
+
+def counted_again(old: list[int], new: list[int], span: Span, found: list[Span]) -> None:
+    """The definition: split at the first run that is single on both sides, count both parts again."""
+    low_old, high_old, low_new, high_new = span
+    starts = range(low_old, high_old - LONG_RUN + 1), range(low_new, high_new - LONG_RUN + 1)
+    grams = [
+        [tuple(lines[at : at + LONG_RUN]) for at in each]
+        for lines, each in zip((old, new), starts, strict=True)
+    ]
+    for at, gram in enumerate(grams[1]):
+        if len(set(gram)) > 2 and grams[0].count(gram) == grams[1].count(gram) == 1:
+            one, other = low_old + grams[0].index(gram), low_new + at
+            run = 0
+            while one + run < high_old and other + run < high_new and old[one + run] == new[other + run]:
+                run += 1
+            counted_again(old, new, (low_old, one, low_new, other), found)
+            counted_again(old, new, (one + run, high_old, other + run, high_new), found)
+            return
+    if low_old < high_old or low_new < high_new:
+        found.append(span)
+
+
+def test_a_part_that_keeps_its_counts_is_split_as_one_that_is_counted_again() -> None:
+    split = 0
+    for seed in range(3_000):
+        random = Random(seed)
+        old = random.choices(range(random.choice([4, 7])), k=random.randint(0, 24)) * random.choice([1, 2])
+        new = list(old)
+        for _ in range(random.randint(0, 3)):
+            at, to = (random.randint(0, len(new)) for _ in range(2))
+            new[to:to] = new[at : at + random.randint(0, 9)]
+            at = random.randint(0, len(new))
+            new[at : at + random.randint(0, 9)] = random.choices(range(7), k=random.randint(0, 2))
+        span = 0, len(old), 0, len(new)
+        plainly, found = list[Span](), list[Span]()
+        counted_again(old, new, span, plainly)
+        split_at_runs(old, new, span, found)
+        assert found == plainly, seed
+        split += len(found) > 2
+    assert split > 150
+
+
+# --- the weave ---
+
+
+def operations(weave: Weave) -> list[object]:
+    made = [(h.births, h.dels, h.undels, h.crossed, h.left, h.right, h.unit) for h in weave.hunks]
+    return [made, weave.order(), weave.ops, weave.origin, [unit.key for unit in weave.units]]
+
+
+def test_dead_lines_are_skipped_only_where_none_of_them_returns() -> None:
+    for seed in SEEDS:
+        steps = history(Random(seed))
+        skipping = fold(steps, steps[-1].after)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build, "may_return", lambda *_: True)
+            assert operations(fold(steps, steps[-1].after)) == operations(skipping), seed
+
+
+def test_what_was_shown_and_what_came_before_is_found_by_halves_as_by_looking_through_all() -> None:
+    for seed in SEEDS:
+        random = Random(seed)
+        steps = history(random)
+        weave = fold(steps, steps[-1].after)
+        for hunks in weave.known.values():
+            shown = [atom for atom in weave.order() if weave.visible_at(atom, hunks)]
+            assert weave.shown_at(hunks) == shown, seed
+        assert_before(weave, seed)
+        # HEAD has part of what a commit took: `head` gives operations to newer hunks
+        for _ in range(3):
+            head = edited(random, split_lines(random.choice(steps).after), [[b"a"]])
+            committed = random.sample([step.key for step in steps], random.randint(0, len(steps)))
+            fitted = fit(plain(steps, committed), b"".join(x + b"\n" for x in head), steps[-1].after)
+            if fitted is not None:
+                assert_before(fitted.weave, seed)
+
+
+def assert_before(weave: Weave, seed: int) -> None:
+    for atom, ops in enumerate(weave.ops):
+        for hunk in {op >> 1 for op in ops or ()}:
+            assert list(weave.before(atom, hunk)) == [op for op in ops or () if op >> 1 < hunk], seed
+
+
+def test_units_are_reverted_as_if_all_of_them_were_asked_in_every_round() -> None:
+    for seed in SEEDS:
+        random = Random(seed)
+        steps = history(random)
+        weave = fold(steps, steps[-1].after)
+        in_head = {at for at in range(1, len(weave.units)) if random.random() < 0.2}
+        pending = {at for at in range(1, len(weave.units)) if at not in in_head}
+        flags = flags_of(weave, in_head)
+        void, rest = set(pending), bytearray(flags)
+        while True:
+            trial = _Trial(weave, void, _cancelled(weave, pending), rest)
+            trial.broken = {units for units in trial.cancelled.values() if not units <= void}
+            standing = {unit for unit in void if not _undone(trial, unit)}
+            if not standing:
+                break
+            void -= standing
+            for unit in standing:
+                switch(weave, rest, unit)
+        assert void_units(weave, pending, flags) == void, seed
+
+
+def test_texts_are_apart_only_where_they_differ_and_no_line_is_lost_or_counted_twice() -> None:
+    spared = 0
+    for seed in range(1_000):
+        random = Random(seed)
+        texts = [random.choices([*LINES, *(b"line %d" % at for at in range(30))], k=random.choice([3, 40]))]
+        for _ in range(2):
+            texts.append(texts[-1])
+            for _ in range(random.randint(0, 3)):
+                texts[-1] = edited(random, texts[-1], texts)
+        whole = [b"".join(line + b"\n" for line in lines) for lines in texts]
+        parts, common = apart(whole)
+        for lines, part in zip(texts, parts, strict=True):
+            assert Counter(split_lines(part)) + Counter(split_lines(common)) == Counter(lines), seed
+            assert not part or part.endswith(b"\n")
+        spared += sum(map(len, parts)) < sum(len(text) - sum(common_lines(whole[0], text)) for text in whole)
+    assert spared > 300
+
+
+# --- how work grows ---
+
+
+def rewritten(times: int) -> list[bytes]:
+    return [numbered(9) + b"rewritten %d times\n" % at + numbered(9) for at in range(times)]
+
+
+def swapped(times: int) -> list[bytes]:
+    blocks = [b"".join(b"%s says %d\n" % (who, at) for at in range(8)) for who in (b"one", b"other")]
+    return [numbered(5) + b"".join(blocks[:: 1 if at % 2 else -1]) for at in range(times)]
+
+
+def repeated(lines: int) -> list[bytes]:
+    old = [b"line %d of text\n" % (at % (lines // 2)) for at in range(lines)]
+    new = [b"changed %d\n" % at if at % 10 == 0 else line for at, line in enumerate(old)]
+    return [b"".join(old), b"".join(new)]
+
+
+def lines_run(texts: list[bytes], owners: str) -> int:
+    """Count the lines of Python that a separation runs, which unlike seconds are the same every time."""
+    steps = [
+        Step(f"k{at}", owners[at % len(owners)], texts[at], texts[at + 1]) for at in range(len(texts) - 1)
+    ]
+    count = 0
+
+    def trace(_frame: FrameType, event: str, _arg: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        separate(texts[0], chain(steps, texts[0]), texts[-1], committed=(), owners={"a"}, follow=True)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    ("texts", "owners", "size"),
+    [
+        pytest.param(rewritten, "a", 150, id="one line rewritten by one"),
+        pytest.param(rewritten, "ab", 150, id="one line rewritten by two in turn"),
+        pytest.param(swapped, "a", 62, id="two blocks swapped by one"),
+        pytest.param(swapped, "ab", 62, id="two blocks swapped by two in turn"),
+        pytest.param(repeated, "a", 800, id="every line twice, each tenth changed"),
+    ],
+)
+def test_twice_as_many_edits_are_twice_the_work(
+    texts: Callable[[int], list[bytes]], owners: str, size: int
+) -> None:
+    once, twice = (lines_run(texts(count), owners) for count in (size, 2 * size))
+    assert twice < 2.2 * once

@@ -1,0 +1,123 @@
+"""The last look at an answer: what HEAD, file and recorded edits say when lines are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitralph.isolate.api import Step
+from gitralph.isolate.last_look import Look, speaks_against
+
+
+def text(lines: str) -> bytes | None:
+    """One letter a line; "-" is no file."""
+    return None if lines == "-" else b"".join(b"line %s\n" % letter.encode() for letter in lines)
+
+
+def look(
+    head: str, answer: str, file: str, *steps: tuple[str | None, str, str], put_back: bool = True,
+    is_whole: bool = True, include: bool = False,
+) -> str | None:  # fmt: skip
+    """Ask for S1; the letter of the line that speaks against the answer."""
+    made = [Step(str(n), owner, text(old), text(new)) for n, (owner, old, new) in enumerate(steps)]
+    names = {"S1", "S2"} if include else {"S1"}
+    found = speaks_against(
+        Look(text(head), text(answer), text(file), made, {"S1"}, names, lambda key: put_back, is_whole)
+    )
+    return None if found is None else found.decode().removeprefix("line ")
+
+
+MINE = ("S1", "ab", "aXb")
+TAKES = ("S1", "abc", "ac")
+
+
+@pytest.mark.parametrize("put_back", [True, False])
+def test_no_line_stands_twice_that_nobody_doubled(put_back: bool) -> None:
+    assert look("ab", "aXXb", "aXb", MINE, put_back=put_back) == "X"
+    assert look("ab", "aXXb", "aXb", ("S1", "ab", "aXXb"), put_back=put_back) is None
+
+
+def test_a_line_far_from_what_differs_counts_as_well() -> None:
+    around = "cdefghijklmno"
+    assert look(around + "X" + "ab", around + "X" + "aXb", around + "X" + "ab", MINE) == "X"
+
+
+def test_a_line_that_comes_stands_in_the_file_or_under_anothers_pending_edit() -> None:
+    assert look("ab", "aXb", "ab", MINE) == "X"
+    assert look("ab", "aXb", "ab", MINE, put_back=False) is None
+    assert look("ab", "aXb", "aYb", MINE, ("S2", "aXb", "aYb")) is None
+    # S2's text went too, and nobody recorded it
+    assert look("ab", "aXb", "ab", MINE, ("S2", "aXb", "aYb")) == "X"
+    # S2 rewrote its own text: it still covers
+    assert look("ab", "aXb", "aZb", MINE, ("S2", "aXb", "aYb"), ("S2", "aYb", "aZb")) is None
+    assert look("ab", "aXb", "ab", MINE, ("S2", "aXb", "aYb"), include=True) == "X"
+    # S2 only took lines away: that is pending while HEAD has one of them
+    assert look("ab", "aXb", "ab", MINE, ("S2", "aXb", "ab")) is None
+    assert look("abc", "aXbc", "ac", ("S1", "abc", "aXbc"), ("S2", "aXbc", "ac")) is None
+    assert look("ac", "aXc", "ac", ("S1", "abc", "aXbc"), ("S2", "aXbc", "ac")) == "X"
+
+
+def test_a_line_that_goes_does_not_stand_in_the_file_unless_another_put_it_there() -> None:
+    assert look("abc", "ac", "abc", TAKES) == "b"
+    assert look("abc", "ac", "abc", TAKES, ("S2", "ac", "abc")) is None
+    assert look("abc", "ac", "abc", TAKES, (None, "ac", "abc")) == "b"
+    # that another wrote the line before it was taken away says nothing
+    assert look("abc", "ac", "abc", ("S2", "ac", "abc"), TAKES, (None, "ac", "abc")) == "b"
+    assert look("abc", "ac", "abc", TAKES, put_back=False) is None
+
+
+def test_what_the_owner_did_last_is_not_left_out_unsaid() -> None:
+    assert look("ab", "ab", "aXb", MINE) == "X"
+    assert look("abc", "abc", "ac", TAKES) == "b"
+    assert look("ab", "ab", "aXb", MINE, is_whole=False) is None
+    assert look("ab", "ab", "aXb", MINE, put_back=False) is None
+    # seen away since, and back by nobody's hand: the weave decides
+    assert look("ab", "ab", "aXb", MINE, (None, "aXb", "ab"), (None, "ab", "aXb")) is None
+    # another made it anew: it is that session's
+    assert look("ab", "ab", "aXb", MINE, ("S2", "aXb", "ab"), ("S2", "ab", "aXb")) is None
+
+
+def test_no_old_line_stays_beside_a_file_made_anew() -> None:
+    """`cp other f`: nobody recorded the removal; a stash took the new text away and brought it back."""
+    steps: list[tuple[str | None, str, str]] = [
+        (None, "abc", "-"), ("S1", "-", "xy"), (None, "xy", "abc"), ("S2", "abc", "abcd"),
+    ]  # fmt: skip
+    assert look("abcd", "abcdxy", "xy", *steps) == "a"
+    assert look("abcd", "abcdxy", "xy", *steps, put_back=False) is None
+    assert look("abcd", "xy", "xy", *steps) is None
+    assert look("abcd", "abcd", "abcd", *steps) is None  # its text did not come back
+    assert look("abc", "abcxy", "abcxy", *steps[:2]) is None  # the old lines are in the file
+
+
+def test_with_others_edits_asked_for_only_the_owners_are_missed() -> None:
+    assert look("ab", "ab", "aXb", ("S2", "ab", "aXb"), include=True) is None
+
+
+def test_only_an_edit_that_git_may_have_taken_back_is_doubted() -> None:
+    """The first edit is older than what git did, the second is not."""
+    made = [Step("0", "S1", text("ab"), text("aXb")), Step("1", "S1", text("aXb"), text("aXYb"))]
+
+    def asked(unsure: str) -> bytes | None:
+        names = {"S1"}
+        return speaks_against(
+            Look(text("ab"), text("aXb"), text("aXYb"), made, names, names, lambda key: key in unsure)
+        )
+
+    assert asked("0") is None
+    assert asked("01") == b"line Y"
+
+
+def test_what_nobody_recorded_at_the_end_counts_as_seen() -> None:
+    """The line went from the file, and only its place in HEAD tells that it ever was the owner's to take."""
+    assert look("abc", "abc", "ac", ("S1", "abc", "ac"), (None, "ac", "abc")) is None
+
+
+def test_a_removal_whose_own_text_is_gone_is_anothers() -> None:
+    assert look("abc", "abc", "aZc", ("S1", "abc", "aXc"), ("S2", "aXc", "aZc")) is None
+    assert look("abc", "abc", "aXc", ("S1", "abc", "aXc")) == "b"
+
+
+def test_a_line_that_repeats_or_says_nothing_tells_nothing() -> None:
+    assert look("aXbX", "aXbX", "aXbXX", ("S1", "aXbX", "aXbXX")) is None
+    assert look("a", "a", "aXX", ("S1", "a", "aXX")) is None
+    made = [Step("0", "S1", b"a\n", b"a\n}\n")]
+    assert speaks_against(Look(b"a\n", b"a\n", b"a\n}\n", made, {"S1"}, {"S1"}, lambda key: True)) is None
