@@ -83,6 +83,10 @@ diffed instead, which is safe but may give a returned line to whoever brought it
 """
 
 
+_GAPS = 8
+"""So many changes of nobody's are tried whether a later one takes them back; each costs O(atoms)."""
+
+
 class _Landed:
     """The texts that commits of ours made, each worked out again only when a unit of it was folded."""
 
@@ -132,6 +136,8 @@ class _Folding:
         self.first = len(weave.hunks)
         self.joined: list[int] = []
         """Per new hunk the new hunk whose unit it shares."""
+        self.taken_back = False
+        """It only takes back what an earlier change of nobody's did."""
 
     def run(self, after: bytes | None, then: list[int] | None = None) -> None:
         """Fold in a text; `then` are the atoms that it is made of, where these are known."""
@@ -145,7 +151,7 @@ class _Folding:
         if then is not None:
             if self.owner is None and after in weave.known:
                 weave.returns.append((self.first, weave.known[after]))
-            if self.owner is None:
+            if self.owner is None and not self.taken_back:
                 known = weave.known.get(after)
                 held = self.landed.found if known is None and self.landed is not None else frozenset[int]()
                 weave.checkouts.append((self.first, known, held))
@@ -172,6 +178,8 @@ class _Folding:
     def _finish(self, after: bytes | None) -> None:
         weave = self.weave
         self._name_units()
+        if self.owner is None:
+            weave.gaps.append((self.first, len(weave.hunks)))
         weave.text = after
         weave.steps.append(self.key)
         weave.known.setdefault(after, len(weave.hunks))
@@ -181,7 +189,30 @@ class _Folding:
         weave = self.weave
         if after in weave.known:
             return weave.shown_at(weave.known[after])
-        return self.landed.shown(after) if self.landed is not None else None
+        found = self.landed.shown(after) if self.landed is not None else None
+        if found is None and self.owner is None and after is not None and weave.text is not None:
+            found = self._without_a_gap(split_lines(after))
+            self.taken_back = found is not None
+        return found
+
+    def _without_a_gap(self, after: list[bytes]) -> list[int] | None:
+        """Return the lines of a text that is the file without one of the last changes of nobody's.
+
+        `git stash` is such a change, and `git stash pop` takes it back, whatever was edited in between.
+        """
+        weave = self.weave
+        for low, high in reversed(weave.gaps[-_GAPS:]):
+            shown = set(weave.shown)
+            for number in range(low, high):
+                made = weave.hunks[number]
+                shown.difference_update(a for a in made.births if weave.visible(a))
+                shown.difference_update(a for a in made.undels if (weave.ops[a] or [0])[-1] >> 1 == number)
+                shown.update(a for a in made.dels if (weave.ops[a] or [0])[-1] >> 1 == number and a > NEWLINE)
+            if len(shown) == len(after):
+                found = [atom for atom in weave.order() if atom in shown]
+                if all(weave.content(atom) == line for atom, line in zip(found, after, strict=True)):
+                    return found
+        return None
 
     def _return_to(self, then: list[int]) -> list[Range]:
         """Go back to a text the file had before: each line of it is the line that stood there.

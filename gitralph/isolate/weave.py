@@ -103,6 +103,8 @@ class Weave:
         self.returns: list[tuple[int, int]] = []
         """Per step of nobody's that went back to a text the file had before: its first hunk, and how
         many there were when it had that text. What the hunks in between did is undone."""
+        self.gaps: list[tuple[int, int]] = []
+        """Per change of nobody's its first hunk, and the first one after it."""
         self.put_back: list[int] = []
         """How many hunks there were each time git was seen to have the last word (see `putback`)."""
         self.checkouts: list[tuple[int, int | None, frozenset[int]]] = []

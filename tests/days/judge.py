@@ -325,9 +325,12 @@ class Case:
         noted = ", its commit was undone" if self.noted else ""
         head, old, disk = lines_of(self.new), lines_of(self.old), lines_of(self.disk)
         for line in sorted(disk - head):
-            step, actor, put = self.truth.fact(self.path, line).edit
-            # one that it only put back, by an undo, is another's
-            own = put and any(author(word) == self.who for word in words(line))
+            (step, actor, put), first = (
+                self.truth.fact(self.path, line).edit,
+                self.truth.fact(self.path, line).first,
+            )
+            # one that it only put back, by an undo, is another's, whoever wrote some words of it
+            own = put and first == self.who
             landed = self.truth.held.get((self.path, line), set()) & set(self.ancestors)
             if landed and line not in old:
                 continue  # the present history has it, and took it out again: settled

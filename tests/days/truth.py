@@ -58,6 +58,8 @@ class Fact:
     gone: tuple[int, str] = (-1, "")
     edit: tuple[int, str, bool] = (0, "", False)
     """The last edit by a person or session that put (True) or removed it; git's doings do not count."""
+    first: str = ""
+    """Who put it on disk first: who brings it back by an undo is not its author."""
     put_by: set[str] = field(default_factory=set)
     gone_by: set[str] = field(default_factory=set)
 
@@ -141,7 +143,7 @@ class Truth:
                 found.gone_by.add(actor)
         for token in (new_lines - old_lines) | (new_words - old_words):
             found = self.fact(path, token)
-            found.there, found.put = True, (step, actor)
+            found.there, found.put, found.first = True, (step, actor), found.first or actor
             if actor != GIT:
                 found.edit = (step, actor, True)
                 found.put_by.add(actor)
