@@ -11,9 +11,9 @@ from difflib import SequenceMatcher
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.linediff import hunks
-from gitralph.isolate.lines import ends_with_newline, split_lines
+from gitralph.isolate.lines import ends_with_newline, has_words, split_lines
 from gitralph.isolate.materialize import flags_of, states
-from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Weave
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 
 
 @dataclass(slots=True)
@@ -58,6 +58,8 @@ def _rims(match: Match, shown: bytearray, head: bytes | None) -> None:
 
 def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) -> None:
     """Match the lines of one differing place to the atoms between its two neighbours."""
+    for line in fresh:
+        _bring_up(weave, match, line, right)
     atoms = list(weave.between(left, right))
     for atom in atoms:
         match.present[atom] = 0
@@ -76,3 +78,27 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
             place = atoms[high_old - 1] if high_old else left
             match.foreign.append((place, [weave.texts[line] for line in fresh[low_new:high_new]]))
             match.crowded.update(atoms)
+
+
+def _bring_up(weave: Weave, match: Match, line: int, right: int) -> None:
+    """Put a line that HEAD lacked before a line that it took the place of, where HEAD now has both.
+
+    A replacement's lines stand behind what they replaced, which is a choice: no text shows both. `git add -p`
+    may take the new lines and leave the old ones, in front of them.
+    """
+    if right == END or not has_words(weave.texts[line]):
+        return
+    for atom in weave.seen[line]:
+        hunk = weave.birth[atom]
+        if hunk == BASE or match.present[atom] or right not in weave.hunks[hunk].dels:
+            continue
+        gone, births, at = set(weave.hunks[hunk].dels), [atom], right
+        while at != atom and ((at in gone and not weave.visible(at)) or weave.birth[at] == hunk):
+            births[-1:-1] = [at] if weave.birth[at] == hunk else []
+            at = weave.next[at]
+        if at == atom:
+            for each in births:
+                weave.link(weave.prev[each], weave.next[each])
+                weave.link(weave.prev[right], each)
+                weave.link(each, right)
+            return

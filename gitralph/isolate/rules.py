@@ -237,19 +237,29 @@ def _sources(weave: Weave, copy: int, flags: Flags) -> Iterator[int]:
 def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) -> Iterator[Need]:
     """A line of the owner's whose visibility depends on somebody's uncommitted change.
 
-    Either only somebody's restoring keeps it in the working tree, or somebody removed it there
-    while another commit already removed what it had replaced.
+    Either only somebody's restoring keeps it in the working tree, or brought it back in the place of a
+    line that the commit shows, or somebody removed it there while another commit already removed what
+    it had replaced.
     """
     for hunk in sorted(wanted):
         made = weave.hunks[hunk]
         for atom in made.births:
             living = weave.visible(atom)
+            last = (weave.ops[atom] or [0])[-1]
+            if shown[atom] and last & 1 and not flags[last >> 1] and _replaces(weave, last >> 1, shown):
+                yield Need(hunk, last >> 1, "was restored by")
+                continue
             if living == shown[atom] or not (living or _overtaken(weave, made.dels, flags, hunk)):
                 continue
             for op in reversed(weave.ops[atom] or ()):
                 if op & 1 == living and not flags[op >> 1]:
                     yield Need(hunk, op >> 1, "was restored by" if living else "was removed by")
                     break
+
+
+def _replaces(weave: Weave, hunk: int, shown: bytearray) -> bool:
+    """Tell whether a hunk took away a line that the commit shows: both versions would stand in it."""
+    return any(shown[atom] and atom not in (EXISTS, NEWLINE) for atom in weave.hunks[hunk].dels)
 
 
 def _overtaken(weave: Weave, removed: list[int], flags: Flags, hunk: int) -> bool:
