@@ -1,10 +1,18 @@
 """What a call changed: the disk is the record, the payload is believed only for what it says itself."""
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.hook.journal import NONE, PAYLOAD, WINDOW, text_id
+from gitralph.base.gitdir import Place
+from gitralph.base.layout import MAIN, Layout
+from gitralph.hook import record
+from gitralph.hook.event import Event
+from gitralph.hook.journal import NONE, PAYLOAD, WINDOW, Record, text_id
+from gitralph.hook.locate import Target
 from gitralph.hook.reconcile import UNKNOWN, Text, UnknownText, decide, in_style_of, normal, same
 
 MARK = b"\xef\xbb\xbf"
@@ -143,3 +151,15 @@ def test_what_is_exact_is_known(
         assert (found.before, found.after) == (seen, disk)
     if same(after, disk):
         assert found.after == disk
+
+
+def test_an_open_call_on_a_long_path_is_known(tmp_path: Path) -> None:
+    """Each byte of a path that is not ASCII takes up to six characters in the line that names it."""
+    folder = tmp_path / "/".join(["é" * 120] * 12)
+    lay, file = Layout(str(tmp_path), MAIN), f"{folder}/f"
+    path = os.fsencode(file[len(str(tmp_path)) + 1 :])
+    target = Target(Place(str(tmp_path), str(tmp_path), str(tmp_path)), path, file)
+    known = Record("S1", "edit", None, None, NONE)
+    assert not record._is_echo(lay, "S1", known, {}, target)
+    record.remember(lay, "S1", Event("pre", "S1", tool="Edit", call="c1"), target)
+    assert record._is_echo(lay, "S1", known, {}, target)

@@ -1,14 +1,17 @@
 """What is read back of shell commands: order, overlap, who may have made a change; hostile lines."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gitralph.base import files
 from gitralph.base.layout import MAIN, Layout
-from gitralph.hook import shellwatch
+from gitralph.hook import journal, shell_losses, shellwatch
+from gitralph.hook.journal import Record
 from gitralph.hook.shellwatch import Picture
 from gitralph.journal import shell
 from gitralph.journal.shell import ChangedPath, Window
@@ -117,3 +120,28 @@ def test_what_git_says(said: bytes, rows: dict[str, list[str | None]]) -> None:
     picture = shellwatch._parse_status(b"# branch.oid " + b"c" * 40 + b"\0# branch.head main\0" + said)
     assert (picture.head, picture.rows) == ("c" * 40, rows)
     assert shellwatch._parse_status(b"# branch.oid (initial)\0").head is None
+
+
+def test_who_lost_something_last_is_named_of_a_long_journal_too(
+    lay: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the end of a long journal is read: there stand those whose edits were thrown away."""
+    ids, texts = [], [f"{number}\n".encode() for number in range(12)]
+    for number, text in enumerate(texts):
+        ids.append(journal.text_id(text))
+        who, was = ("S1" if number < 10 else "S2"), texts[number - 1] if number else b""
+        before = ids[number - 1] if number else None
+        hunks = [journal.hunk_between(was, text)]
+        record = Record(who, "edit", before, ids[number], "payload", hunks=hunks)
+        files.make_folder(lay.edits)
+        fd = files.open_locked(lay.journal(b"f"))
+        journal.append(lay, fd, b"f", record, None)
+        os.close(fd)
+    rows: list[list[object]] = [["f", [ids[-1], "100644"], "="]]
+    assert shell_losses.losers(lay, "S3", rows, "=") == {"f": ["S1", "S2"]}
+    monkeypatch.setattr(shell_losses, "_LIMIT", 800)
+    assert shell_losses.losers(lay, "S3", rows, "=") == {"f": ["S2"]}
+    size = os.path.getsize(lay.journal(b"f"))
+    taken = {"upto": size, "session": "S2", "before": None, "after": ids[-1], "exact": "payload"}
+    files.append_record(lay.journal(b"f"), json.dumps(taken).encode() + b"\n")
+    assert shell_losses.losers(lay, "S3", rows, "=") == {}

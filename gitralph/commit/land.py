@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from gitralph.base import files, jsonline, layout
 from gitralph.base.dataclass import dataclass
-from gitralph.base.errors import Fatal
+from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
 from gitralph.commit.decision import UNRECORDED, Gap, Outcome
 from gitralph.git import history, index, refs
@@ -28,7 +28,8 @@ from gitralph.journal.intents import Intent
 WAIT = 10.0
 # Open descriptors before they are synced together: well below the usual limit of 1,024.
 _AT_ONCE = 200
-
+# Each try takes milliseconds: who stages something in every one of them is a program at work.
+_TRIES = 5
 
 UNCOMMIT = "uncommit"
 
@@ -383,13 +384,14 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
     """Bring forward the entries that still are what they were before the commit.
 
     They become what was planned, which may carry a staged change of the user over; where HEAD has
-    moved on in a path, only an entry without a staged change follows it.
+    moved on in a path, only an entry without a staged change follows it. Raises Busy where the index
+    moved each time it was tried: the intent must stay then.
     """
     rows = {str(row[0]).encode("utf-8", "surrogateescape"): entry(row[1]) for row in plan.index}
     planned = {str(row[0]).encode("utf-8", "surrogateescape"): entry(row[2]) for row in plan.index}
     landed, before = _reader_of(repo, plan.commit), _reader_of(repo, plan.old)
     reader = _reader_of(repo, head.oid)
-    for _ in range(5):
+    for _ in range(_TRIES):
         copy = index.copy_index(repo.index, f"{top.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
         staged = index.entries(repo.git, copy, repo.root, rows)
         todo = {}
@@ -405,6 +407,7 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
                 todo[path] = wanted
         if not todo or install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
             return
+    raise Busy(f"'{repo.index}' changes all the time", "try again when no other git is at work here")
 
 
 def _reader_of(repo: Repository, commit: str | None) -> TreeReader:

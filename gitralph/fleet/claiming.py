@@ -144,7 +144,7 @@ def row_of(bead: str, oid: str, one: Claim | None, ours: Own | None) -> ClaimRow
     return ClaimRow(bead, one.state, one.writer, mine, one.epoch, one.user, oid, one.result)
 
 
-def _make(fleet: Fleet, bead: str, state: str, epoch: int, old: str | None, result: str | None = None) -> Own:
+def make(fleet: Fleet, bead: str, state: str, epoch: int, old: str | None, result: str | None = None) -> Own:
     """The commit of a claim, noted before anybody else can know it.
 
     Its parent is the claim that it follows, so that a server which lets nobody replace history takes it.
@@ -154,9 +154,6 @@ def _make(fleet: Fleet, bead: str, state: str, epoch: int, old: str | None, resu
         bring(fleet, [old])
     parents = [old] if old is not None and fleet.store.is_whole(old) else []
     return Own(bead, fleet.store.commit(form.message(made), parents=parents), PUSHING, epoch, old)
-
-
-make = _make
 
 
 def _by(row: ClaimRow) -> str:
@@ -226,9 +223,9 @@ def claim_unasked(fleet: Fleet, bead: str) -> Answer:
             if one is None or one.state != FREE:
                 error_ = refuse(row_of(bead, known, one, None))
                 raise ForeignError(error_.row, f"{error_.message}, as of {look.at}", *error_.hints)
-            ours = _make(fleet, bead, HELD, one.epoch + 1, known)
+            ours = make(fleet, bead, HELD, one.epoch + 1, known)
         else:
-            ours = _make(fleet, bead, HELD, 1, None)
+            ours = make(fleet, bead, HELD, 1, None)
     own.keep_claim(layout, replace(ours, state=TENTATIVE))
     return Answer(ClaimRow(bead, TENTATIVE, fleet.me.writer, True, ours.epoch, oid=ours.oid), TENTATIVE)
 
@@ -266,14 +263,14 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
     if ours is not None and ours.old == oid and ours.state in (PUSHING, TENTATIVE):
         return ours  # the same object again: `=` where the answer to the first push was lost
     if oid is None:
-        return _make(fleet, bead, HELD, 1, None)
+        return make(fleet, bead, HELD, 1, None)
     one = read_claims(fleet, view, [bead])[bead]
     look = observe(fleet, view, {bead: one}, everything=False)
     if one is not None and one.state == FREE:
-        return _make(fleet, bead, HELD, one.epoch + 1, oid)
+        return make(fleet, bead, HELD, one.epoch + 1, oid)
     if (one is None or one.state == HELD) and is_over(fleet, look, bead, one):
         fleet.ctx.warn(f"bead '{bead}' is taken over: its holder has given no sign for two leases")
-        return _make(fleet, bead, HELD, (one.epoch if one else 0) + 1, oid)
+        return make(fleet, bead, HELD, (one.epoch if one else 0) + 1, oid)
     own.forget_claim(layout, bead)
     raise refuse(row_of(bead, oid, one, None))
 
@@ -314,7 +311,7 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
             if one is not None and one.state == FREE:
                 return None
             raise refuse(row_of(bead, oid, one, None))
-        freeing = freeing or _make(fleet, bead, FREE, ours.epoch, oid)
+        freeing = freeing or make(fleet, bead, FREE, ours.epoch, oid)
         if turn > 1:
             wire.pause(turn)
         said = fleet.wire.push([RefUpdate(ref, oid, freeing.oid)])

@@ -25,6 +25,7 @@ from gitralph.hook.sessionfile import now as wall_clock
 SEALED_ABOVE = 4 << 20
 LONGEST = 600.0
 _FILE = "log.jsonl"
+# So much of a log a new member reads, 128 MB; who read an older part before has it.
 _MOST_PARTS = 32
 _MOST_BYTES = 1 << 30
 
@@ -93,8 +94,10 @@ def _commit(fleet: Fleet, beat: Beat, data: bytes, parent: str | None) -> str:
 
 
 def _sealed(fleet: Fleet, beat: Beat, data: bytes) -> Beat:
-    """The state after the current file is sealed under a name of its own."""
-    name = f"log.{len(beat.sealed) + 1}.jsonl"
+    """The state after the current file is sealed under a name of its own, the oldest part let go."""
+    # Counted on from the last: a count of those that are kept would give one name twice, in one tree.
+    last = int(beat.sealed[-1][0].split(".")[1]) if beat.sealed else 0
+    name = f"log.{last + 1}.jsonl"
     rows = (*beat.sealed, (name, fleet.store.blob(data[beat.start :])))
     return replace(beat, start=len(data), sealed=rows[-_MOST_PARTS:])
 

@@ -13,7 +13,7 @@ from gitralph.fleet.wire import RemoteRefs
 _MOST_MEMBERS = 1000
 # A log is sealed at 4 MB; one record more may come on top.
 _BLOB_LIMIT = 8 << 20
-_ENTRY = re.compile(rb"100644 (log(?:\.([0-9]{1,3}))?\.jsonl)\0")
+_ENTRY = re.compile(rb"100644 (log(?:\.([0-9]{1,5}))?\.jsonl)\0")
 _TREE = re.compile(rb"tree ([0-9a-f]{40})\n")
 
 

@@ -71,7 +71,7 @@ def hold(place: Given, copy: IndexCopy, prepared: Mapping[str, str], wait: float
     """As it stands: the narrowed index in the user's place, and his own waiting in ``index.lock``.
 
     So nobody can stage anything before git has read it, and a rename of the lock gives all back. Raises
-    MovedError where the index is not the one the copy was made of, Busy for a lock that is held.
+    PlainIndexMovedError where the index is not the one the copy was made of, Busy for a lock that is held.
     """
     index.take_lock(prepared["original"], place.lock, wait)
     try:

@@ -6,6 +6,7 @@ own. Where a ``reference-transaction`` hook exists or refs are a reftable, git d
 """
 
 import os
+from collections.abc import Callable
 
 from gitralph.base import files
 from gitralph.base.dataclass import dataclass
@@ -195,22 +196,29 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
         # rename.
         index.take_lock(move.prepared_head, beside, wait)
     try:
-        index.take_lock(move.prepared_ref, target, wait)
-        try:
-            if read_head(repo) != move.head:
-                raise LostRaceError
-            # Before the rename, as git does: a reflog that lacks the move could not tell that the commit
-            # landed.
-            _log(repo, move, config)
-            os.rename(target, target.removesuffix(".lock"))
-        except BaseException:
-            if index.is_ours(target, move.prepared_ref):
-                os.unlink(target)
-            raise
-        sync_folder(os.path.dirname(target))
+        _rename(move, target, wait, lambda: read_head(repo) == move.head, _reflogs(repo, move.head, config))
     finally:
-        if beside:
+        # Somebody may have taken it for a dead one; a complaint now would hide that the branch moved.
+        if beside and index.is_ours(beside, move.prepared_head):
             os.unlink(beside)
+
+
+def _rename(move: Move, target: str, wait: float, stands: Callable[[], bool], logs: list[str]) -> None:
+    """Take a ref's lock and move it, reflogs first. Raises LostRaceError where it ``stands`` elsewhere."""
+    index.take_lock(move.prepared_ref, target, wait)
+    try:
+        # Under the lock: whoever moved the ref before it, moved it for good.
+        if not stands():
+            raise LostRaceError
+        # Before the rename, as git does: a reflog that lacks the move could not tell that the commit landed.
+        for log in logs:
+            _append_log(log, _log_line(move))
+        os.rename(target, target.removesuffix(".lock"))
+    except BaseException:
+        if index.is_ours(target, move.prepared_ref):
+            os.unlink(target)
+        raise
+    sync_folder(os.path.dirname(target))
 
 
 def swap_branch(repo: Repository, move: Move, config: Config, wait: float) -> None:
@@ -226,19 +234,9 @@ def swap_branch(repo: Repository, move: Move, config: Config, wait: float) -> No
             raise LostRaceError from error
         return
     target = f"{repo.common_dir}/{ref}.lock"
-    index.take_lock(move.prepared_ref, target, wait)
-    try:
-        if _value(repo, ref) != move.head.oid:
-            raise LostRaceError
-        for log in _reflogs(repo, move.head, config)[-1:]:
-            if log.endswith(ref):
-                _append_log(log, _log_line(move))
-        os.rename(target, target.removesuffix(".lock"))
-    except BaseException:
-        if index.is_ours(target, move.prepared_ref):
-            os.unlink(target)
-        raise
-    sync_folder(os.path.dirname(target))
+    # HEAD is elsewhere, so its log tells nothing of this move.
+    logs = [log for log in _reflogs(repo, move.head, config) if log != repo.git_dir + "/logs/HEAD"]
+    _rename(move, target, wait, lambda: _value(repo, ref) == move.head.oid, logs)
 
 
 def _log_line(move: Move) -> bytes:
@@ -248,12 +246,6 @@ def _log_line(move: Move) -> bytes:
     return b"%s %s %s\t%s\n" % (
         old.encode(), move.new.encode(), move.ident, message.encode("utf-8", "surrogateescape"),
     )  # fmt: skip
-
-
-def _log(repo: Repository, move: Move, config: Config) -> None:
-    line = _log_line(move)
-    for log in _reflogs(repo, move.head, config):
-        _append_log(log, line)
 
 
 def _swap_by_git(repo: Repository, move: Move) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gitralph.base import process
 from gitralph.base.errors import Refused
 from gitralph.base.ids import is_valid
-from gitralph.commit.guard_script import MARKS, NARROW
+from gitralph.commit.guard_script import NARROW
 from gitralph.context import Context
 from gitralph.git.refs import Head
 from gitralph.journal import member, pending
@@ -13,11 +13,6 @@ from gitralph.query.guard import BYPASS
 from gitralph.session import session_choice
 
 _SESSION = "Ralph-Session: "
-
-
-def is_at_work(environ: Mapping[str, str]) -> bool:
-    """True where an agent, not a person, runs the command."""
-    return any(environ.get(name) for name in MARKS)
 
 
 def way_around(ctx: Context) -> list[str]:

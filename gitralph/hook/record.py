@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # Larger files are recorded by path and hash: reading and comparing them would hold the agent up.
 TEXT_LIMIT = 5 << 20
+# The line that says what an open call is about: a path of 4,096 bytes (PATH_MAX), each of which may take the
+# six characters of an escape, and a few words.
+_LONGEST_HEAD = 6 * 4096 + 512
 
 
 class OnDisk:
@@ -280,7 +283,8 @@ def _is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object],
     wanted, folder = path_text(target.path), os.path.dirname(lay.call(session, ""))
     for name in os.listdir(folder) if os.path.isdir(folder) else []:
         try:
-            head = jsonline.loads(files.read_bytes(f"{folder}/{name}", 8192).partition(b"\n")[0].decode())
+            line = files.read_bytes(f"{folder}/{name}", _LONGEST_HEAD).partition(b"\n")[0]
+            head = jsonline.loads(line.decode())
         except (OSError, ValueError):
             continue
         if isinstance(head, dict) and head.get("path") == wanted:

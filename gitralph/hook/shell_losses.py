@@ -10,7 +10,8 @@ from gitralph.base import files
 from gitralph.base.layout import Layout
 from gitralph.hook import journal
 
-# A journal is read whole only to name its sessions: beyond this the last of them does.
+# A journal is read only to name its sessions, while an agent waits: beyond this those at its end do, where
+# what no commit has taken stands.
 _LIMIT = 4 << 20
 
 
@@ -39,11 +40,18 @@ def _sessions(lay: Layout, path: bytes, text: object) -> set[str]:
     try:
         if journal.known_after(journal.tail(fd)) != text:
             return set()
-        found = journal.parse(os.pread(fd, _LIMIT, 0))
+        start = max(0, os.fstat(fd).st_size - _LIMIT)
+        data = os.pread(fd, _LIMIT, start)
+        cut = data.find(b"\n") + 1 if start else 0  # the first line may be half of one
+        found = journal.parse(data[cut:])
     finally:
         os.close(fd)
     upto: dict[object, int] = {}
     for fields in found.consumed:
         if type(at := fields.get("upto")) is int:
             upto[fields.get("session")] = max(at, upto.get(fields.get("session"), 0))
-    return {r.session for r in found.records if r.op != journal.GAP and r.offset >= upto.get(r.session, 0)}
+    return {
+        r.session
+        for r in found.records
+        if r.op != journal.GAP and start + cut + r.offset >= upto.get(r.session, 0)
+    }

@@ -73,10 +73,9 @@ def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:
         made = weave.hunks[hunk]
         if made.dels:
             continue
-        brought = made.births + made.undels
-        for atom, wanted in [*((a, True) for a in brought), *((a, False) for a in made.dels)]:
+        for atom in made.births + made.undels:
             last = (weave.ops[atom] or [weave.birth[atom] << 1 | 1])[-1] >> 1
-            if weave.visible(atom) != wanted and _unit(weave, last) not in mine:
+            if not weave.visible(atom) and _unit(weave, last) not in mine:
                 return False
     return True
 

@@ -1,8 +1,8 @@
 """What is about to be done, on disk for good before anything moves, so that the next command can finish it.
 
 One store for all kinds: a file each, written whole, durable in file and name, moved aside when damaged.
-What it means to finish or drop one is the business of who wrote it: ``land`` for commits, the
-worktrees' ``settle`` for merges, ``commit.recover_narrowed`` for what the guard narrowed,
+What it means to finish or drop one is the business of who wrote it: ``commit.land`` for
+commits, ``commit.recover_merge`` for merges, ``commit.recover_narrowed`` for what the guard narrowed,
 ``commit.land_files`` for files of the working tree.
 """
 

@@ -13,7 +13,6 @@ KEYS = (
     "worktree_policy", "bead_id", "worktree_path", "spawn_mode", "max_iterations", "completion_promise",
     "base", "take_over",
 )  # fmt: skip
-_MODES = ("continue", "restart")
 
 
 class BadWishError(Exception):

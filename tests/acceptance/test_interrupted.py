@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph.base import locks
+from gitralph.base import files, locks
 from gitralph.commit import commit, land
 from gitralph.git import index, refs
 from gitralph.journal import intents
@@ -157,6 +157,46 @@ def test_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
         if r[:1] in "+-" and r[:3] not in ("+++", "---")
     ]
     assert rows == ["-line 2", "+the user's line 2"]
+
+
+def test_an_index_that_keeps_moving_keeps_the_intent(
+    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recovery that never gets the index forward forgets nothing: the next command brings it in."""
+    _two_edits(repo)
+    base = repo.head()
+    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    (repo.root / ".git/index.lock").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(land, "install", lambda *_: False)  # somebody stages in between, each time
+        repo.ralph("status")
+        assert len(list(repo.state.glob("intents/*"))) == 1
+        repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
+        assert len(list(repo.state.glob("intents/*"))) == 1
+    repo.ralph("status")
+    _finished(repo, base)
+
+
+@pytest.mark.parametrize("found", ["gone", "foreign"])
+def test_a_lock_of_head_that_somebody_took_away_ends_no_commit(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, found: str
+) -> None:
+    """The branch has moved by then: the commit is noted, and a lock that is not ours stays."""
+    _two_edits(repo)
+    base, lock, real = repo.head(), repo.root / ".git/HEAD.lock", files.sync_folder
+
+    def meddle(folder: str) -> None:
+        lock.unlink()
+        if found == "foreign":
+            lock.write_text("somebody's")
+        real(folder)
+
+    monkeypatch.setattr(refs, "sync_folder", meddle)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    monkeypatch.undo()
+    assert lock.exists() == (found == "foreign")
+    lock.unlink(missing_ok=True)
+    _finished(repo, base)
 
 
 def test_after_a_rewind_the_dead_lock_makes_no_phantom(

@@ -322,6 +322,20 @@ def test_a_log_that_grows_is_sealed_and_nothing_is_lost(
     assert read_by(world, "two") == told
 
 
+def test_every_sealed_part_has_a_name_of_its_own(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log keeps its newest parts; the tree that holds them never has one name twice."""
+    monkeypatch.setattr(log, "SEALED_ABOVE", 200)
+    monkeypatch.setattr(log, "_MOST_PARTS", 2)
+    one = world.member("one")
+    told = publish(one, world, 5)
+    ref = next(ref for ref in world.refs() if "/log/" in ref)
+    names = world.git("ls-tree", "--name-only", ref).split()
+    assert len(names) == len(set(names)) == 3
+    newest = max(int(name.split(".")[1]) for name in names if name != "log.jsonl")
+    assert newest > 3
+    assert read_by(world, "two") < told
+
+
 def test_a_server_that_denies_force_gets_a_second_part(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """git denies it for branches alone; claims, each on the one before, are no rewriting."""
     monkeypatch.setattr(log, "SEALED_ABOVE", 1000)
