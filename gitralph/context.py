@@ -79,6 +79,16 @@ def in_worktree(ctx: Context, root: str) -> Context:
     return replace(ctx, repo=repo, layout=state_layout(repo.place, create=False), outer=outer)
 
 
+def refuse_operation(ctx: Context, left_undone: str) -> None:
+    """Raise Refused while git is in the middle of something, saying what was not done."""
+    # A merge or rebase in progress owns index and files: what it left there is half done, and is nobody's.
+    doing = ctx.repo.operation()
+    if doing:
+        raise Refused(
+            f"{doing} is in progress; nothing was {left_undone}", "finish or abort it first: git status"
+        )
+
+
 def without_programs(ctx: Context) -> Context:
     """The same with a git that starts no program which the configuration names; to be closed as its own."""
     git = replace(ctx.git, words=(*ctx.git.words, *ctx.config.without_programs()))

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from gitralph.base import files, gitdir, layout, locks
 from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
-from gitralph.base.layout import Layout
+from gitralph.base.layout import Layout, session_of
 from gitralph.commit import decision, own_worktree, pending_paths, recover
 from gitralph.context import Context, in_worktree
 from gitralph.fleet import tidy
@@ -58,7 +58,7 @@ def known(trees: Worktrees) -> list[str]:
     for suffix in _SUFFIXES:
         for lay in trees.every:
             stems.update(name.removesuffix(suffix) for name in names(lay.own, suffix))
-    return sorted(stem.partition("~")[0] for stem in stems)
+    return sorted(session_of(stem) for stem in stems)
 
 
 def _last_event(trees: Worktrees, session: str) -> float:

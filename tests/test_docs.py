@@ -71,7 +71,7 @@ def test_every_reason_is_explained() -> None:
     told = _sections(MAN / "git-ralph-commit.1")["DESCRIPTION"]
     reasons = {
         value for name, value in vars(decision).items() if name.isupper() and isinstance(value, str)
-    } - {decision.UNRECORDED, decision.EDITS, decision.WHOLE_FILE}
+    } - {decision.UNRECORDED, decision.EDITS, decision.WHOLE_FILE, decision.WAITING}
     assert [reason for reason in sorted(reasons) if f".B {reason}\n" not in told] == []
 
 

@@ -59,7 +59,7 @@ def read(lay: Layout, path: bytes) -> bytes:
 
 @given(TEXTS)
 def test_lines_are_the_text(text: bytes) -> None:
-    lines = journal.split_lines(text)
+    lines = journal.full_lines(text)
     assert b"".join(lines) == text
     assert all(line.endswith(b"\n") for line in lines[:-1])
     assert all(line.count(b"\n") <= 1 and line for line in lines)
@@ -69,7 +69,7 @@ def test_lines_are_the_text(text: bytes) -> None:
 def test_a_hunk_reproduces_the_text_after(before: bytes, after: bytes) -> None:
     hunk = journal.hunk_between(before, after)
     assert journal.apply_hunks(before, [hunk]) == after
-    lines = journal.split_lines(before)
+    lines = journal.full_lines(before)
     # nothing that both have at its edges
     if hunk.removed and hunk.lines:
         assert lines[hunk.start] != hunk.lines[0]

@@ -40,7 +40,8 @@ SHARED_IN_CLI = {
     "output", "pager", "proving", "screen", "signals", "sources", "taken",
 }  # fmt: skip
 FAST = ("base", "hook")
-PURE = {"gitralph.base.dataclass"}  # what isolate may use of others: it knows no file and no process
+# What isolate may use of others: it knows no file and no process.
+PURE = {"gitralph.base.dataclass", "gitralph.base.ids"}
 ABSENT_FROM_A_COMMAND = {
     "click",
     "dataclasses",

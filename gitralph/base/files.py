@@ -212,6 +212,13 @@ def read_bytes(path: str, limit: int, foreign: bool = False) -> bytes:
         os.close(fd)
 
 
+def umask() -> int:
+    """The mode bits that a new file of the user's does not get."""
+    found = os.umask(0o077)  # it can be read by setting it alone (umask(2)): private for the moment between
+    os.umask(found)
+    return found
+
+
 def _temporary(path: str) -> str:
     return f"{path}.{os.getpid()}-{time.monotonic_ns():x}.tmp"
 

@@ -1,4 +1,4 @@
-"""Which ids of sessions and of beads are allowed, and the safe form of one that is not; pure.
+"""Which ids of sessions and of beads are allowed, and the safe form of one that is not; fixed ids; pure.
 
 An id is taken whole or not at all: ``bd-a3f8.1`` never means ``bd-a3f8``. A bead's is stricter than
 git's rules for a branch, since it names a branch, a folder and a file.
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _REST = _FIRST | frozenset("._-")
+# The id of the tree without entries, which every git knows without having it (git's object-file.c).
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+# Stands where a session's id would, for what nobody recorded; no session can have it for a name.
+UNRECORDED = "unrecorded"
 # A name on disk may have 255 bytes (ext4, APFS, NTFS) and gets suffixes and a digest.
 _LIMIT = 120
 

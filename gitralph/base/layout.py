@@ -57,6 +57,11 @@ class StateError(Exception):
     """The state folder cannot be used: wrong format, a link, no permission."""
 
 
+def session_of(stem: str) -> str:
+    """The session that the stem of a file's name stands for; :meth:`Layout.stem` makes it."""
+    return stem.partition("~")[0]
+
+
 class Layout:
     """Paths for one worktree; ``top`` is shared by all, ``own`` is this worktree's."""
 

@@ -7,6 +7,7 @@ import sys
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
+from gitralph.commit.decision import Left
 from gitralph.context import Context
 from gitralph.git.uncommitted import dirty_paths
 from gitralph.query import reading
@@ -45,8 +46,8 @@ def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...
         result = assigning.assign(ctx, found, _wanted(ctx, places), pick)
     except RalphError as error:
         if as_json:
-            refused = Assigned("refused", session, notes=[error.message])
-            refused.left = list(error.left) if isinstance(error, Refused) else []  # type: ignore[arg-type]
+            left: list[Left] = list(error.left) if isinstance(error, Refused) else []  # type: ignore[arg-type]
+            refused = Assigned("refused", session, left=left, notes=[error.message])
             output.as_json(_document(ctx, refused))
         raise
     _show(ctx, result, as_json)

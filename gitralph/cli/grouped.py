@@ -7,17 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from gitralph.base.quote import printable, shown
 from gitralph.cli import columns, output
 from gitralph.commit import advice, decision
-from gitralph.commit.pending_paths import WAITING
 from gitralph.context import Context
 from gitralph.journal import sessions
 from gitralph.query.status import LOOP, NOBODY, PathRow, SessionRows
 
 # What a path keeps of its width before what is said of it is cut as well.
 _LEAST_PATH = 16
-_SAID = {
-    decision.SHELL: "changed by a shell command",
-    WAITING: "waits for uncommitted lines of others",
-}
 
 
 class Here:
@@ -132,7 +127,7 @@ def _note(row: PathRow, group: SessionRows, paper: Paper) -> str:
         return printable(" ".join(part for part in (told, f"likely {made}" if made else "") if part))
     if row.unrecorded:
         others += (" and " if others else "") + "unrecorded lines"
-    word = "" if row.reason is None else _SAID.get(row.reason, advice.said(row.reason))
+    word = "" if row.reason is None else advice.said_alone(row.reason)
     if row.reason in (decision.UNANCHORED, decision.STALE) and not row.others:
         return word  # whose the other lines are is what is not known
     return printable(" ".join(part for part in (word, f"with {others}" if others else "") if part))

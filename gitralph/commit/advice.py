@@ -16,6 +16,18 @@ _SAID = {
 }
 
 
+# Where no sentence follows, as in a list of paths, these say more than their names.
+_SAID_ALONE = {
+    decision.SHELL: "changed by a shell command",
+    decision.WAITING: "waits for uncommitted lines of others",
+}
+
+
+def said_alone(reason: str) -> str:
+    """A reason in words for people, where it is all that is said of a path."""
+    return _SAID_ALONE.get(reason, said(reason))
+
+
 def said(reason: str) -> str:
     """A reason in words for people."""
     return _SAID.get(reason, reason)

@@ -7,7 +7,8 @@ nothing to merge. git calls that a conflict wherever two changes touch.
 from collections import Counter
 
 from gitralph.base.dataclass import dataclass
-from gitralph.hook.journal import split_lines
+from gitralph.git.texts import is_binary
+from gitralph.hook.journal import full_lines
 from gitralph.isolate.linediff import Range, hunks
 
 Lines = list[bytes]
@@ -36,7 +37,7 @@ class _Side:
 
 
 def _side(old: Lines, text: bytes) -> _Side:
-    lines = split_lines(text)
+    lines = full_lines(text)
     names: dict[bytes, int] = {}
     before, after = ([names.setdefault(line, len(names)) for line in side] for side in (old, lines))
     counts = Counter(before), Counter(after)
@@ -87,9 +88,9 @@ def carried(old: bytes, new: bytes, staged: bytes, now: bytes | None) -> bytes |
 
     ``now`` is the file as it stands: where both sides added lines it tells their order.
     """
-    if any(b"\0" in text[:8000] for text in (old, new, staged)):
+    if any(map(is_binary, (old, new, staged))):
         return None
-    before = split_lines(old)
+    before = full_lines(old)
     mine, theirs = _side(before, new), _side(before, staged)
     there = _side(before, now) if now is not None else None
     both = [(one[0], one[1]) for side in (mine, theirs) for one in side.hunks]

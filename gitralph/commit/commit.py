@@ -13,7 +13,7 @@ from gitralph.commit.hooks import Taken
 from gitralph.commit.inputs import Entries
 from gitralph.commit.plan import open_bench
 from gitralph.commit.request import Candidate, Draft, Request, Result
-from gitralph.context import Context
+from gitralph.context import Context, refuse_operation
 from gitralph.git import commits as objects
 from gitralph.git import history, index, message, refs
 from gitralph.git.blobs import Workbench
@@ -41,16 +41,6 @@ def _check_rewritten(ctx: Context, request: Request) -> None:
         from gitralph.commit import own_commit
 
         own_commit.check(ctx, request)
-
-
-def refuse_operation(ctx: Context) -> None:
-    """Raise Refused while git is in the middle of something."""
-    doing = ctx.repo.operation()
-    if doing:
-        raise Refused(
-            f"{doing} is in progress; nothing was committed",
-            "finish or abort it first: git status",
-        )
 
 
 def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
@@ -152,7 +142,7 @@ def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
 
 def dry_run(ctx: Context, request: Request) -> Result:
     """What commit would do. Raises Refused as commit would."""
-    refuse_operation(ctx)
+    refuse_operation(ctx, "committed")
     _check_rewritten(ctx, request)
     lost = _passed_over(ctx, request)
     _, made, bench = preview(ctx, request)
@@ -282,7 +272,7 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
 
 def _checked_draft(ctx: Context, bench: Workbench, request: Request) -> Draft:
     """The draft of a commit that may be made. Raises Refused or Fatal for one that may not."""
-    refuse_operation(ctx)
+    refuse_operation(ctx, "committed")
     _check_rewritten(ctx, request)
     made = _build(ctx, bench, request)
     refuse_left(ctx, request, made)
@@ -486,4 +476,4 @@ def note_void(ctx: Context, made: Draft) -> None:
         land.write_consumption(ctx.layout, lines)
 
 
-__all__ = ["Request", "Result", "commit", "dry_run", "open_bench", "preview", "refuse_operation"]
+__all__ = ["Request", "Result", "commit", "dry_run", "open_bench", "preview"]

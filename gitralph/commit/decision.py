@@ -1,6 +1,7 @@
 """What may become of one pending path: taken, left with a reason, or consumed with a note."""
 
 from gitralph.base.dataclass import dataclass
+from gitralph.base.ids import UNRECORDED as UNRECORDED
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
 
@@ -8,7 +9,9 @@ ENTANGLED, CONTESTED, UNANCHORED, STALE = "entangled", "contested", "unanchored"
 IGNORED, OUTSIDE, SUBMODULE, UNMERGED = "ignored", "outside", "submodule", "unmerged"
 UNCHANGED, GONE, FILTERED, TOO_LARGE, SHELL = "unchanged", "gone", "filtered", "too-large", "shell"
 REFUSING = frozenset([ENTANGLED, CONTESTED, UNANCHORED, STALE, UNMERGED, FILTERED, TOO_LARGE])
-UNRECORDED = "unrecorded"
+
+# Not left and not taken yet: lines that stand on what another session has not committed.
+WAITING = "waiting"
 
 EDITS, WHOLE_FILE = "edits", "whole-file"
 

@@ -14,6 +14,7 @@ from gitralph.commit.request import Draft
 from gitralph.git.index import Staged
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git
+from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook.journal import replay, text_id
 
@@ -201,7 +202,7 @@ def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
 
 
 def _forms(text: bytes) -> set[bytes]:
-    return {text, text.replace(b"\r\n", b"\n")}
+    return {text, with_line_feeds(text)}
 
 
 def cached_trees(

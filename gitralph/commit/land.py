@@ -24,7 +24,8 @@ from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption, intents
 from gitralph.journal.intents import Intent
 
-# Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite); then 75.
+# Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
+# that is not stopped holds a journal's, for one append; after it, Busy.
 WAIT = 10.0
 # Open descriptors before they are synced together: well below the usual limit of 1,024.
 _AT_ONCE = 200

@@ -13,6 +13,7 @@ from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.base.light import closing
 from gitralph.base.quote import line_form, shown
+from gitralph.commit.land import WAIT
 from gitralph.context import Context
 from gitralph.git.placing import HeldFolder, drop_empty_folders
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
@@ -21,9 +22,6 @@ from gitralph.hook.journal import Record
 from gitralph.hook.record import path_text
 from gitralph.journal import intents
 from gitralph.journal.intents import Rewriting
-
-WAIT = 10.0
-"""Seconds to wait for a journal's lock: a hook holds it for one append, a stopped one for ever."""
 
 
 @dataclass(frozen=True)
@@ -104,12 +102,6 @@ def _form(content: Content) -> list[str] | None:
     return None if content.data is None else [f"{content.mode:o}", journal.text_id(content.data)]
 
 
-def _umask() -> int:
-    umask = os.umask(0o022)
-    os.umask(umask)
-    return umask
-
-
 def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
     """Everything that can fail for want of room, before anything moves."""
     for session in {record.session for row in rows for record, _ in row.records}:
@@ -121,7 +113,7 @@ def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
                 journal.store_text(ctx.layout, text, journal.text_id(text))
         if not row.after.absent:
             with closing(_place(ctx, worktree, row)) as place:
-                place.prepare(row.work, row.after, _umask())
+                place.prepare(row.work, row.after, files.umask())
 
 
 def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
@@ -167,7 +159,7 @@ def _record(ctx: Context, fd: int, row: _Row) -> None:
     The record first, unlike a hook: the session has the path in its manifest, and a line of that without a
     record would be a claim of the whole file.
     """
-    written, known = _written(ctx, row.path), _recorded(fd)
+    written, known = last_written(ctx, row.path), _recorded(fd)
     for record, before in row.records:
         if _key(record) not in known:
             record.mtime = written
@@ -175,7 +167,8 @@ def _record(ctx: Context, fd: int, row: _Row) -> None:
             files.append_record(ctx.layout.manifest(record.session), line_form(row.path) + b"\n", WAIT)
 
 
-def _written(ctx: Context, path: bytes) -> int | None:
+def last_written(ctx: Context, path: bytes) -> int | None:
+    """When a file was last written, which tells a correction from a file that git put back."""
     try:
         return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
     except (FileNotFoundError, NotADirectoryError):
@@ -283,5 +276,5 @@ def _is_in_place(place: HeldFolder, row: _Row, size: int) -> bool:
     if now != row.before or size != row.length:
         return False
     if not row.after.absent:
-        place.prepare(row.work, row.after, _umask())
+        place.prepare(row.work, row.after, files.umask())
     return place.put(row.work, row.before, row.after)

@@ -12,6 +12,7 @@ from gitralph.commit import decision
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git import history
+from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record, replay, text_id
 from gitralph.journal.pending import PathState
@@ -77,7 +78,7 @@ def _is_committed(scene: Scene, path: bytes, text: bytes | None, commit: str | N
     """True when HEAD, or the HEAD of then, holds this text at ``path``."""
     if text is None:
         return False
-    forms = {text_id(text).encode(), text_id(text.replace(b"\r\n", b"\n")).encode()}
+    forms = {text_id(text).encode(), text_id(with_line_feeds(text)).encode()}
     then = history.entry_at(scene.repo, commit, path)
     return any(isinstance(entry, Entry) and entry.oid in forms for entry in (scene.reader.entry(path), then))
 

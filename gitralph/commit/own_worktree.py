@@ -12,6 +12,7 @@ import os
 from gitralph.base import files, locks
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
+from gitralph.base.ids import EMPTY_TREE
 from gitralph.context import Context
 from gitralph.git import worktrees
 from gitralph.git.run import Git, GitError
@@ -21,7 +22,6 @@ HOOKS, PROOFS = "scratch", "prove"
 # checkout would leave out files that a check needs.
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.sparseCheckout=false")
 _REASON = "git ralph runs commands here; git ralph gc takes it away"
-_EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # the empty tree, which every git knows
 # A branch that is never made: HEAD before the first commit.
 _UNBORN = "refs/heads/ralph-unborn"
 
@@ -149,7 +149,7 @@ def _laid_out(
 def _nothing_yet(ctx: Context) -> str:
     """A commit for git to make a worktree at, before there is one; no ref will hold it."""
     who = {f"GIT_{role}_{what}": "gitralph" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    return ctx.git.at(**who).line("commit-tree", "-m", "nothing yet", _EMPTY)
+    return ctx.git.at(**who).line("commit-tree", "-m", "nothing yet", EMPTY_TREE)
 
 
 def idle(ctx: Context, cutoff: float) -> list[str]:

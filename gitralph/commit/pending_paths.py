@@ -24,7 +24,6 @@ from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.journal import manifests, pending, shell
 from gitralph.shell import attribution
 
-WAITING = "waiting"
 _LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
 
 
@@ -168,7 +167,7 @@ def _found(made: Draft) -> Works:
         elif path in made.entries:
             out[path] = Work(None, made.entries[path] == made.now.get(path))
         elif one.content is None and one.notes and not one.void:
-            out[path] = Work(WAITING)  # lines that stand on what another session has not committed
+            out[path] = Work(decision.WAITING)  # lines that stand on what another session has not committed
     for path in made.entries:  # the files below a folder that gives way to a file
         out.setdefault(path, Work(None, True))
     return out

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitralph.base.dataclass import replace
-from gitralph.hook.journal import OFFERED, RENDERED, Record, split_lines
+from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
 
 _FINE = 4000
 """So many changed lines are compared line by line; SequenceMatcher takes the square of them."""
@@ -53,7 +53,7 @@ def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
 
 def added(old: bytes | None, new: bytes) -> set[int]:
     """The indices of the lines that ``new`` has and ``old`` has not."""
-    found = ranges(split_lines(old or b""), split_lines(new))
+    found = ranges(full_lines(old or b""), full_lines(new))
     return {at for _, _, first, last in found for at in range(first, last)}
 
 
@@ -62,7 +62,7 @@ def blocks(old: bytes, new: bytes, own: set[int] | None = None) -> list[Block] |
 
     With ``own``, None where a line that is not in it would change; what is inserted must touch one.
     """
-    a, b = split_lines(old), split_lines(new)
+    a, b = full_lines(old), full_lines(new)
     grown: list[Range] = []
     for i, j, k, m in ranges(a, b):
         if own is not None and not own.issuperset(range(i, j)):
@@ -83,7 +83,7 @@ def carried(found: Sequence[Block], old: bytes, new: bytes) -> list[Block | None
     """The same blocks in another text; None for one that was touched on the way."""
     if old == new:
         return list(found)
-    changes = ranges(split_lines(old), split_lines(new))
+    changes = ranges(full_lines(old), full_lines(new))
     return [_carry(block, changes) for block in found]
 
 
@@ -101,7 +101,7 @@ def apply(text: bytes, found: Sequence[Block]) -> bytes:
     """The text with the blocks in it."""
     if not found:
         return text
-    lines = split_lines(text)
+    lines = full_lines(text)
     for block in sorted(found, reverse=True):
         lines[block.start : block.stop] = block.lines
     return b"".join(lines)

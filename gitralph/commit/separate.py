@@ -5,7 +5,7 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from gitralph import isolate
 from gitralph.base.dataclass import dataclass, replace
@@ -18,6 +18,7 @@ from gitralph.commit.provenance import Chain
 from gitralph.commit.rewrites import AsRead
 from gitralph.git import blobs, history
 from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import (
     ASSIGN,
@@ -27,11 +28,13 @@ from gitralph.hook.journal import (
     UNDO,
     Record,
     TextHunk,
+    full_lines,
     replay,
-    split_lines,
     text_id,
 )
+from gitralph.hook.record import TEXT_LIMIT
 from gitralph.isolate import Reading, Separation, Step
+from gitralph.isolate.fit import ABSORBED
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
 
@@ -40,7 +43,6 @@ Row = tuple[Record, bytes | None, bytes | None]
 
 # The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
 # judged whole, and a person does not read a diff of it either.
-TEXT_LIMIT = 5 << 20
 STEP_LIMIT = 2000
 _REWINDS = 20
 """To so many earlier commits of ours HEAD is looked for; a deeper reset is matched line by line.
@@ -101,7 +103,7 @@ def read_blob(scene: Scene, entry: Entry) -> bytes:
 
 def one_form(text: bytes | None) -> bytes | None:
     """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
-    return None if text is None else text.replace(b"\r\n", b"\n")
+    return None if text is None else with_line_feeds(text)
 
 
 def takes_of(
@@ -109,7 +111,7 @@ def takes_of(
 ) -> tuple[isolate.Take, ...] | None:
     """What the hunks of an assignment give; None where its texts are read in another way than they were."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]
-    return isolate.takes(split_lines(before or b""), split_lines(after or b""), places)
+    return isolate.takes(full_lines(before or b""), full_lines(after or b""), places)
 
 
 def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
@@ -336,11 +338,6 @@ def _start(
     return text, text
 
 
-def _binary(texts: Iterable[bytes | None]) -> bool:
-    # git's own test for binary: a NUL in the first 8,000 bytes (buffer_is_binary, xdiff-interface.c).
-    return any(text is not None and b"\0" in text[:8000] for text in texts)
-
-
 def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
     """The reason why lines of this path cannot be told apart, None when they can."""
     content, entry = scene.contents[state.path], scene.reader.entry(state.path)
@@ -394,7 +391,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
         detail = "only its path was recorded, and somebody without a session changed it too"
         return _refuse(state, decision.UNANCHORED, detail, whom)
     known = gather(scene, state)
-    if _binary([known.head, known.worktree, *(s.after for s in known.steps)]):
+    if any(map(is_binary, [known.head, known.worktree, *(s.after for s in known.steps)])):
         detail = "it is binary, and others have changes there"
         return _refuse(state, decision.CONTESTED, detail, whom)
     if _made_anew(scene, state, known):
@@ -604,8 +601,7 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
         if session in scene.own:
             left = [unit for unit in kept if _owner_of(state, unit) == session]
         else:
-            # a superseded unit's name ends with a mark
-            left = _still_pending(state, known, session, {unit.rstrip("~") for unit in taken})
+            left = _still_pending(state, known, session, {unit.removesuffix(ABSORBED) for unit in taken})
         manifest = manifest_upto(scene, state, session)
         void = tuple(unit for unit in found.void if _owner_of(state, unit) == session)
         out.append(

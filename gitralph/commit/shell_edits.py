@@ -11,7 +11,7 @@ from gitralph.base.quote import shown
 from gitralph.commit import decide, decision, provenance
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
-from gitralph.hook.journal import split_lines
+from gitralph.hook.journal import full_lines
 from gitralph.journal.pending import PathState
 from gitralph.shell.attribution import CONTESTED, MINE, Offer, ShellChanges, call_name
 
@@ -82,7 +82,7 @@ def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
     from gitralph.isolate.linediff import hunks  # most commits need no diff of ours
 
     lines: dict[bytes, int] = {}
-    before, after = ([lines.setdefault(x, len(lines)) for x in split_lines(t)] for t in (old, new))
+    before, after = ([lines.setdefault(x, len(lines)) for x in full_lines(t)] for t in (old, new))
     counts = Counter(before), Counter(after)
     return hunks(before, after, lambda line: all(count[line] == 1 for count in counts))
 

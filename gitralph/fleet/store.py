@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 
 from gitralph.base import files
 from gitralph.base.dataclass import dataclass
+from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
 from gitralph.git.commits import with_identity
 from gitralph.git.run import Git, GitError
 
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 COMMIT_LIMIT = 16 << 10
 TREE_LIMIT = 64 << 10
 

@@ -228,9 +228,7 @@ def finish(copy: IndexCopy) -> None:
         return
     fd = os.open(copy.path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        umask = os.umask(0o022)
-        os.umask(umask)
-        mode = 0o666 & ~umask
+        mode = 0o666 & ~files.umask()
         if not copy.missing:
             # The user may share the repository by mode: git keeps the index's mode, and so must its
             # successor.

@@ -142,8 +142,7 @@ class Move:
 def prepare(move: Move) -> None:
     """Write the finished lock files under private names."""
     # A ref's file has the mode that git would give it, so that a shared repository stays shared.
-    umask = os.umask(0o022)
-    os.umask(umask)
+    umask = files.umask()
     for path in (move.prepared_ref, move.prepared_head):
         files.write_whole(path, move.new.encode() + b"\n", sync=True)
         os.chmod(path, 0o666 & ~umask)

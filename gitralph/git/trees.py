@@ -9,7 +9,7 @@ import stat
 import zlib
 from collections.abc import Iterable, Mapping
 
-from gitralph.base import files
+from gitralph.base import files, ids
 from gitralph.base.errors import Fatal
 from gitralph.git import treetext
 from gitralph.git.objects import Objects
@@ -20,8 +20,7 @@ SYMLINK = 0o120000
 # Regular files, plain and executable: the only ones with lines (gitformat-index(5)).
 FILES = (0o100644, 0o100755)
 FOLDER = 0o40000
-# git knows it without having it.
-EMPTY_TREE = b"4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+EMPTY_TREE = ids.EMPTY_TREE.encode()
 # Open temporary files before they are synced together: well below the usual limit of 1,024 descriptors.
 _AT_ONCE = 200
 

@@ -9,6 +9,7 @@ from gitralph.git.listing import Counts
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.snapshot import LeadsOutError, Worktree
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import EMPTY_TREE
 
 Change = tuple[str, Counts]
@@ -76,6 +77,6 @@ def _untracked(root: str, worktree: Worktree, path: bytes) -> Change:
         data = worktree.read(path).data
     except (OSError, LeadsOutError):
         return "A", (None, None)
-    if data is None or b"\0" in data[:8000]:
+    if data is None or is_binary(data):
         return "A", (None, None)
     return "A", (data.count(b"\n") + (data[-1:] not in (b"", b"\n")), 0)

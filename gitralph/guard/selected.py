@@ -7,12 +7,12 @@ session has pending and not others.
 from collections.abc import Sequence
 
 from gitralph.commit.rewrites import Range, ranges
-from gitralph.hook.journal import split_lines
+from gitralph.hook.journal import full_lines
 
 
 def text(head: bytes, wanted: bytes, staged: bytes) -> bytes:
     """HEAD's text with those changes of ``wanted`` that ``staged`` has too."""
-    old, new, there = split_lines(head), split_lines(wanted), split_lines(staged)
+    old, new, there = full_lines(head), full_lines(wanted), full_lines(staged)
     theirs = ranges(old, there)
     lines = list(old)
     for found in reversed(ranges(old, new)):

@@ -34,7 +34,7 @@ def text_id(text: bytes) -> str:
     return digest(b"blob %d\0" % len(text) + text)
 
 
-def split_lines(text: bytes) -> list[bytes]:
+def full_lines(text: bytes) -> list[bytes]:
     """Lines with their newline; only ``\\n`` ends one."""
     # splitlines takes a lone CR for a line end, git and the records do not.
     if b"\r" not in text:
@@ -57,7 +57,7 @@ class TextHunk:
 
 def hunk_between(before: bytes, after: bytes) -> TextHunk:
     """The one hunk that is left when the common head and tail are trimmed."""
-    old, new = split_lines(before), split_lines(after)
+    old, new = full_lines(before), full_lines(after)
     # Trimming is all a hook can pay for; whoever commits diffs finer (see isolate/linediff.py).
     start, shorter = 0, min(len(old), len(new))
     while start < shorter and old[start] == new[start]:
@@ -70,7 +70,7 @@ def hunk_between(before: bytes, after: bytes) -> TextHunk:
 
 def apply_hunks(before: bytes, hunks: list[TextHunk]) -> bytes:
     """The text after. Raises ValueError when a hunk lies outside ``before``."""
-    lines = split_lines(before)
+    lines = full_lines(before)
     for hunk in reversed(hunks):
         if hunk.start < 0 or hunk.removed < 0 or hunk.start + hunk.removed > len(lines):
             raise ValueError("hunk outside the text")
@@ -408,7 +408,7 @@ class _Held:
         text = b"" if oid is None else load_text(layout, oid)
         if text is None:
             return False
-        self.oid, self.text, self.lines = oid, text, split_lines(text)
+        self.oid, self.text, self.lines = oid, text, full_lines(text)
         return True
 
     def apply(self, record: Record) -> bytes | None:
@@ -426,7 +426,7 @@ class _Held:
             return None
         ended = not self.text or self.text.endswith(b"\n")
         self.oid, self.text = record.after, text
-        self.lines = lines if ended and _are_lines(record) else split_lines(text)
+        self.lines = lines if ended and _are_lines(record) else full_lines(text)
         return text
 
 

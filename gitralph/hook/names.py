@@ -8,6 +8,7 @@ the hint is lost or wrong the files are asked one after the other.
 import os
 
 from gitralph.base import files
+from gitralph.base.ids import UNRECORDED
 from gitralph.base.layout import Layout
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -15,7 +16,7 @@ _REST = _LETTERS | frozenset("0123456789-")
 LIMIT = 32
 RULE = f"a name is a small letter, then up to {LIMIT - 1} of small letters, digits and single '-'"
 # Words that stand for no session where one is named.
-_RESERVED = frozenset(["nobody", "unrecorded", "all", "session"])
+_RESERVED = frozenset(["nobody", UNRECORDED, "all", "session"])
 _SHORT = {"claude-code": "claude"}
 # Leaves room for a count behind it within the limit of a name.
 _AGENT_LIMIT = 20

@@ -10,6 +10,7 @@ import time
 
 from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
+from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import hook_git, record, sessionfile
 from gitralph.hook.event import Event
@@ -24,8 +25,6 @@ _LIMIT = 32 << 20
 _TWIN_SECONDS = 2.0
 # where it comes at once, a command without an end had ended before
 _ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
-# The id that git gives the tree without entries, known to it in every repository.
-_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 class Picture:
@@ -112,7 +111,7 @@ def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str])
     """The paths in which two HEADs differ."""
     if old == new:
         return set()
-    words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old or _EMPTY_TREE, new or _EMPTY_TREE]
+    words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old or EMPTY_TREE, new or EMPTY_TREE]
     said = hook_git.run(root, words, environ, time.monotonic() + BUDGET)
     return None if said is None else {record.path_text(path) for path in nul.rows(said)}
 

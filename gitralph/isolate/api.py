@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 from gitralph.base.dataclass import dataclass
+from gitralph.base.ids import UNRECORDED as UNRECORDED
 
 Reason = Literal["entangled", "stale"]
-UNRECORDED = "unrecorded"
 
 
 @dataclass(frozen=True, slots=True)

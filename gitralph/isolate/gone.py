@@ -19,12 +19,12 @@ Unsure = Callable[[str], bool]
 
 def still_gone(weave: Weave, own: set[int], settled: set[str]) -> set[int]:
     """Return the units that were found without effect before, and none of whose lines came back since."""
-    return {
-        at
-        for at in own
-        if (weave.units[at].key in settled or weave.units[at].key.rpartition(".")[0] in settled)
-        and _never_came_back(weave, at)
-    }
+    return {at for at in own if is_settled(weave.units[at].key, settled) and _never_came_back(weave, at)}
+
+
+def is_settled(key: str, settled: set[str]) -> bool:
+    """Tell whether a unit was found without effect before: named itself, or its step named whole."""
+    return key in settled or key.rpartition(".")[0] in settled
 
 
 def _never_came_back(weave: Weave, unit: int) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from gitralph.isolate.api import LeftEdit, Step
 from gitralph.isolate.build import GAP
 from gitralph.isolate.explain import Places, keys_of, sessions_of, who
+from gitralph.isolate.gone import is_settled
 from gitralph.isolate.select import Ground
 from gitralph.isolate.weave import EXISTS, NEWLINE, Weave
 
@@ -25,11 +26,11 @@ def lost_writes(
         # Only a step that `order` marked was written from an old read; for all others nothing can be lost.
         if not step.over:
             continue
-        own = [unit for unit in ground.own - void if _step_of(weave, unit) == step.key]
+        own = [unit for unit in ground.own - void if _recorded_step(weave, unit) == step.key]
         if not own:
             continue
         lost = set(_lost(weave, step)) - ground.own - ground.committed
-        lost = {unit for unit in lost if not _is_settled(weave.units[unit].key, settled)}
+        lost = {unit for unit in lost if not is_settled(weave.units[unit].key, settled)}
         if lost:
             sessions = sessions_of(weave, lost)
             detail = f"it was written over an old copy of the file, which took out lines of {who(sessions)}"
@@ -38,12 +39,8 @@ def lost_writes(
     return found
 
 
-def _is_settled(key: str, settled: set[str]) -> bool:
-    """True for a unit that is named itself, or whose step is named whole."""
-    return key in settled or key.rpartition(".")[0] in settled
-
-
-def _step_of(weave: Weave, unit: int) -> str:
+def _recorded_step(weave: Weave, unit: int) -> str:
+    """The key of the step that was folded in when a unit was made; a gap's names the step after it."""
     step = weave.units[unit].step
     return weave.steps[step] if step >= 0 else ""
 
@@ -51,7 +48,7 @@ def _step_of(weave: Weave, unit: int) -> str:
 def _lost(weave: Weave, step: Step) -> Iterator[int]:
     """Yield the units of overwritten steps whose effect this write undid."""
     for gap in range(1, len(weave.units)):
-        if _step_of(weave, gap) != GAP + step.key:
+        if _recorded_step(weave, gap) != GAP + step.key:
             continue
         for hunk in weave.units[gap].hunks:
             made = weave.hunks[hunk]
@@ -59,7 +56,7 @@ def _lost(weave: Weave, step: Step) -> Iterator[int]:
                 if atom in (EXISTS, NEWLINE) or weave.visible(atom) != (atom in made.undels):
                     continue
                 unit = weave.hunks[_maker(weave, atom, hunk)].unit
-                if _step_of(weave, unit) in step.over:
+                if _recorded_step(weave, unit) in step.over:
                     yield unit
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gitralph.base import files, treepath
 from gitralph.base.dataclass import dataclass, field
-from gitralph.base.layout import Layout
+from gitralph.base.layout import Layout, session_of
 from gitralph.base.quote import c_unquote, line_form
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
@@ -95,7 +95,7 @@ def _stems(folder: str) -> Iterator[str]:
 def sessions_here(layout: Layout) -> list[str]:
     """The ids (file stems) of all sessions that have a manifest in this worktree, sorted."""
     try:
-        return sorted(stem.partition("~")[0] for stem in _stems(layout.own))
+        return sorted(session_of(stem) for stem in _stems(layout.own))
     except FileNotFoundError:
         return []
 

@@ -7,7 +7,7 @@ its SHA-256. The records here keep the id, and whoever reads a trailer maps the 
 import os
 
 from gitralph.base.ids import hashed, is_valid
-from gitralph.base.layout import Layout
+from gitralph.base.layout import Layout, session_of
 
 _HASH_LENGTH = 16
 
@@ -39,5 +39,5 @@ def local(layout: Layout, said: str) -> str:
     except OSError:
         return said
     # a record's name has a suffix where two differ in case only (layout.stem)
-    known = (name.removesuffix(".json").partition("~")[0] for name in names if name.endswith(".json"))
+    known = (session_of(name.removesuffix(".json")) for name in names if name.endswith(".json"))
     return next((one for one in known if is_valid(one) and hashed(one) == said), said)

@@ -14,7 +14,7 @@ from gitralph.journal import consumption, manifests
 _LIMIT = 1 << 30
 
 
-@dataclass
+@dataclass(frozen=True)
 class PathState:
     """One path: its journal, and per session the records no commit has taken.
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from gitralph.base import process
-from gitralph.base.layout import Layout
+from gitralph.base.layout import Layout, session_of
 from gitralph.hook import sessionfile
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def records(layout: Layout, finished: bool = False) -> Iterator[dict[str, Any]]:
     if finished:
         stems |= {name[: -len(".json")] for name in _names(layout.finished) if name.endswith(".json")}
     for stem in stems:
-        record = sessionfile.read(layout, stem.partition("~")[0])
+        record = sessionfile.read(layout, session_of(stem))
         if record is not None:
             found.append(record)
     yield from sorted(found, key=lambda r: (str(r.get("started")), str(r.get("session"))))

@@ -12,8 +12,7 @@ from gitralph.base.errors import Busy, Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.children import Children
 from gitralph.commit import pending_paths
-from gitralph.commit.commit import refuse_operation
-from gitralph.context import Context
+from gitralph.context import Context, refuse_operation
 from gitralph.journal import run as runs
 from gitralph.loop import boxes, claims, earlier, launch, preflight, skips, subject, summary
 from gitralph.loop import runs as running
@@ -160,7 +159,7 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         subject.checked(options.subject)
     branch = _branch(ctx, prepared)
     if not options.worktree:
-        refuse_operation(ctx)  # better now than when the first agent has done its work
+        refuse_operation(ctx, "committed")  # better now than when the first agent has done its work
     begun = time.monotonic()
     with _only_one(ctx, options):
         ledger, news = _open(ctx, prepared, say)

@@ -21,6 +21,7 @@ from gitralph.context import Context
 from gitralph.git import blobs, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import FILES, GITLINK, SYMLINK, TreeBuilder, TreeReader, write_trees
 from gitralph.journal import pending
 from gitralph.prove.proof import Prover, Tree
@@ -156,7 +157,7 @@ def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference
     old, new = _lines(tree.data), _lines(here.data)
     made = _Difference(path, old, tree, here, [])
     everybody = tuple(sorted(pending.path_state(ctx.layout, path, []).pending))
-    special = {tree.mode, here.mode} & {SYMLINK} or b"\0" in (tree.data or b"") + (here.data or b"")
+    special = {tree.mode, here.mode} & {SYMLINK} or is_binary(tree.data) or is_binary(here.data)
     if special or here.data is None or not new or max(len(old), len(new)) > _LINES:
         made.pieces.append(Piece(path, everybody))
         return made

@@ -11,8 +11,9 @@ from gitralph.base.layout import MAIN, Layout
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
 from gitralph.git import refs
+from gitralph.git.texts import is_binary
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import GAP, REDO, RESTORE, UNDO, Record, replay, split_lines
+from gitralph.hook.journal import GAP, REDO, RESTORE, UNDO, Record, full_lines, replay
 from gitralph.query.whose import Makers
 
 _JOURNAL = 1 << 28
@@ -130,7 +131,7 @@ def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedE
 
 def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> tuple[int, int]:
     if record.op in _SPREAD and texts is not None:
-        old, new = (Counter(split_lines(text or b"")) for text in texts)
+        old, new = (Counter(full_lines(text or b"")) for text in texts)
         return (new - old).total(), (old - new).total()
     hunks = record.hunks or []
     return sum(len(hunk.lines) for hunk in hunks), sum(hunk.removed for hunk in hunks)
@@ -223,9 +224,9 @@ def patch(edit: LoggedEdit) -> bytes:
              for text, prefix in ((before, b"a/"), (after, b"b/"))]  # fmt: skip
     head = b"--- %s\n+++ %s\n" % (c_quote(names[0]), c_quote(names[1]))
     old, new = before or b"", after or b""
-    if b"\0" in old[:8000] or b"\0" in new[:8000]:
+    if is_binary(old) or is_binary(new):
         return b"Binary files %s and %s differ\n" % (c_quote(names[0]), c_quote(names[1]))
-    body = b"".join(_hunks(split_lines(old), split_lines(new)))
+    body = b"".join(_hunks(full_lines(old), full_lines(new)))
     return head + body if body else b""
 
 

@@ -11,8 +11,10 @@ from gitralph.commit.plan import open_bench
 from gitralph.context import Context
 from gitralph.git import blame, refs
 from gitralph.git.snapshot import Worktree
-from gitralph.hook.journal import split_lines
+from gitralph.git.texts import is_binary
+from gitralph.hook.journal import full_lines
 from gitralph.hook.locate import OutsideError, locate
+from gitralph.hook.record import TEXT_LIMIT
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
@@ -59,8 +61,8 @@ def read(ctx: Context, path: bytes) -> Read:
             if scene.barred:
                 raise Fatal(f"'{shown(path)}': {scene.barred[path].detail}")
             data = scene.contents[path].data or b""
-            count = len(split_lines(data))
-            if len(data) > separate.TEXT_LIMIT or b"\0" in data[:8000]:
+            count = len(full_lines(data))
+            if len(data) > TEXT_LIMIT or is_binary(data):
                 return Read(state, [None] * count, _blamed(ctx, path, data), _by_marks(state))
             known = separate.gather(scene, state)
             return Read(state, _keys(known, count), _blamed(ctx, path, data), _still_pending(known))
@@ -89,5 +91,5 @@ def _still_pending(known: separate.Evidence) -> frozenset[str]:
 
 
 def _blamed(ctx: Context, path: bytes, data: bytes) -> list[blame.Line]:
-    found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, len(split_lines(data)))
+    found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, len(full_lines(data)))
     return found if found is not None else blame.uncommitted(data)

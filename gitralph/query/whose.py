@@ -9,15 +9,13 @@ from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
 from gitralph.commit.decision import EDITS, SHELL
 from gitralph.context import Context
-from gitralph.hook.journal import GAP, Journal, Record, replay, split_lines
+from gitralph.git.texts import with_line_feeds
+from gitralph.hook.journal import GAP, Journal, Record, full_lines, replay
+from gitralph.hook.record import TEXT_LIMIT
 from gitralph.isolate import Step
 from gitralph.journal import consumption, pending, sessions
 from gitralph.query import alike
 from gitralph.query.changed import Commit, File
-
-UNRECORDED = "unrecorded"
-_TEXT = 5 << 20
-"""Beyond this a file is judged whole by the hook as well: its lines have no records."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ class CommitOwners:
             for hunk in record.hunks or []:
                 for line in hunk.lines:
                     wrote.setdefault(line.rstrip(b"\r\n"), set()).add(owner)
-        lines = [line.rstrip(b"\r\n") for line in split_lines(text)]
+        lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
         out: dict[int, Owner] = {}
         for first, last in file.ranges:
             piece = lines[first - 1 : last]
@@ -220,8 +218,9 @@ class CommitOwners:
             Step(str(r.offset), None if r.op == GAP else r.session, _form(b, converted), _form(a, converted))
             for r, b, a in rows
         ]
-        count = len(split_lines(text))
-        if not steps or len(text) > _TEXT:
+        count = len(full_lines(text))
+        # Beyond it the hook judges a file whole as well: its lines have no records.
+        if not steps or len(text) > TEXT_LIMIT:
             return [isolate.LineOwner(None, None, None, committed=False)] * count
         old = blob(self.ctx, file.old)
         chained = isolate.chain(steps, steps[0].before)
@@ -229,7 +228,7 @@ class CommitOwners:
 
 
 def _form(text: bytes | None, converted: bool) -> bytes | None:
-    return text.replace(b"\r\n", b"\n") if converted and text is not None else text
+    return with_line_feeds(text) if converted and text is not None else text
 
 
 def _session(owner: Owner) -> str | None:

@@ -11,22 +11,23 @@ from contextlib import ExitStack
 
 from gitralph import isolate
 from gitralph.base import files
-from gitralph.base.dataclass import dataclass, field
+from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import line_form, shown
-from gitralph.commit import advice, decision, inputs, provenance, separate
+from gitralph.commit import advice, decision, inputs, land, land_files, provenance, separate
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
 from gitralph.commit.plan import open_bench
 from gitralph.commit.provenance import Chain
 from gitralph.commit.separate import Evidence
 from gitralph.commit.ways_out import typed_name
-from gitralph.context import Context
+from gitralph.context import Context, refuse_operation
 from gitralph.git import refs
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK
 from gitralph.hook import journal, record, sessionfile
-from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Record, TextHunk, replay, split_lines, text_id
+from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
 from gitralph.isolate import Unrecorded
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
@@ -37,7 +38,7 @@ Lines = tuple[int, int]
 _TRIES = 3
 
 
-@dataclass
+@dataclass(frozen=True)
 class Unowned:
     """What nobody recorded in one path, and the text it stands in.
 
@@ -63,10 +64,10 @@ class Unowned:
     @property
     def count(self) -> int:
         """How many lines the file has."""
-        return len(split_lines(self.content.data or b""))
+        return len(full_lines(self.content.data or b""))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Assigned:
     """What became of the question; ``paths`` are the lines each path gave."""
 
@@ -87,7 +88,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
 
     Raises Refused with nothing written, UsageError for lines that a file has not.
     """
-    _refuse_operation(ctx)
+    refuse_operation(ctx, "assigned")
     before: dict[bytes, Content] = {}
     for _ in range(_TRIES):
         found = _survey(ctx, session, wanted)
@@ -102,16 +103,9 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
         if not records:
             return result
         if _write(ctx, session, found, records):
-            result.status = "assigned"
-            return result
+            return replace(result, status="assigned")
     left = [Left(path, decision.STALE, "it keeps changing; try again") for path in wanted]
     raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
-
-
-def _refuse_operation(ctx: Context) -> None:
-    doing = ctx.repo.operation()
-    if doing:
-        raise Refused(f"{doing} is in progress; nothing was assigned", "finish or abort it first: git status")
 
 
 # --- what is there ---
@@ -141,8 +135,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     content, entry = scene.contents[path], scene.reader.entry(path)
     found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
     if scene.entries.get(path) == entry:
-        found.settled = "it is as in HEAD"
-        return found
+        return replace(found, settled="it is as in HEAD")
     others = _path_level(state) - scene.own
     if others:
         ways = [
@@ -152,16 +145,13 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
         left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
     if _path_level(state):
-        found.settled = "this session claims the whole path already"
-        return found
-    found.whole = _whole(scene, state)
+        return replace(found, settled="this session claims the whole path already")
+    found = replace(found, whole=_whole(scene, state))
     if content.mode != GITLINK and found.whole is None:
-        _look_at_lines(scene, state, found)
+        found = _with_lines(scene, state, found)
     elif content.mode != GITLINK and (entry is None or entry.mode != GITLINK):
-        found.head = separate.head_text(scene, path)
-        _look_at_last(scene, state, found)
-    _look_at_mode(scene, found)
-    return found
+        found = _from_last(scene, state, replace(found, head=separate.head_text(scene, path)))
+    return replace(found, mode=_has_new_mode(found))
 
 
 def _path_level(state: PathState) -> set[str]:
@@ -174,18 +164,13 @@ def _whole(scene: Scene, state: PathState) -> str | None:
     barred = separate.whole_only(scene, state)
     if barred is not None:
         return barred[1].partition(",")[0]
-    if (
-        b"\0" in (content.data or b"")[:8000]
-        or b"\0" in (separate.head_text(scene, state.path) or b"")[:8000]
-    ):
+    if is_binary(content.data) or is_binary(separate.head_text(scene, state.path)):
         return "it is binary"
     return None
 
 
-def _look_at_lines(scene: Scene, state: PathState, found: Unowned) -> None:
+def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     known = separate.gather(scene, state)
-    found.head, found.converted = known.head, known.converted
-    found.known, found.owners = known, scene.own
     changes = isolate.unrecorded(known.head, known.worktree, known.readings, scene.own)
     if known.seen.blocks or changes is None:
         detail = "HEAD has moved to a text that the recorded edits do not fit"
@@ -193,31 +178,35 @@ def _look_at_lines(scene: Scene, state: PathState, found: Unowned) -> None:
             detail = "a hook's lines are in the commit alone, and the file has others"
         left = Left(state.path, decision.STALE, detail)
         raise Refused(advice.describe(scene.layout, left), left=(left,))
-    found.changes = changes
     rows = isolate.owners_by_line(
         known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
     )
-    for number, row in enumerate(rows, 1):
-        if row.owner is not None and not row.committed and row.owner not in scene.own:
-            found.others[number] = row.owner
+    others = {
+        number: row.owner
+        for number, row in enumerate(rows, 1)
+        if row.owner is not None and not row.committed and row.owner not in scene.own
+    }
+    return replace(
+        found, head=known.head, converted=known.converted, known=known, owners=scene.own, changes=changes,
+        others=others,
+    )  # fmt: skip
 
 
-def _look_at_last(scene: Scene, state: PathState, found: Unowned) -> None:
+def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     """What this session recorded last is where its whole path goes on from."""
     rows = replay(state.journal, scene.layout)
     if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in set(state.pending) & scene.own:
-        return
-    found.head = rows[-1][2]
-    if found.head == found.content.data:
-        found.settled = "this session recorded it already"
+        return found
+    known = rows[-1][2] == found.content.data
+    return replace(found, head=rows[-1][2], settled="this session recorded it already" if known else None)
 
 
-def _look_at_mode(scene: Scene, found: Unowned) -> None:
+def _has_new_mode(found: Unowned) -> bool:
     """Nobody's change of the executable bit goes with the whole path."""
     if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
-        return
+        return False
     known = Chain(tuple(found.state.journal.records))
-    found.mode = provenance.mode_of(known, found.content, found.head_mode)[1]
+    return provenance.mode_of(known, found.content, found.head_mode)[1]
 
 
 # --- what is wanted of it ---
@@ -242,12 +231,12 @@ def _choose(
         return []
     chosen = [one for one in found.changes if wanted is None or _is_within(found, one, wanted)]
     if wanted is not None:
-        result.left += _recorded(found, wanted)
+        result.left.extend(_recorded(found, wanted))
     if pick is None:
-        result.left += _in_the_way(found, chosen)
+        result.left.extend(_in_the_way(found, chosen))
     else:
         barred = _in_the_way(found, chosen)
-        result.notes += [f"{advice.describe(ctx.layout, left)}; not asked" for left in barred]
+        result.notes.extend([f"{advice.describe(ctx.layout, left)}; not asked" for left in barred])
         chosen = pick(found, [one for one in chosen if not one.sessions and not one.stale])
     if not chosen and not result.left and not (found.mode and wanted is None and pick is None):
         result.notes.append(f"{where}: nothing unrecorded {'was chosen' if pick else 'is there'}")
@@ -409,14 +398,14 @@ def _hunks(
     """The places as hunks; where only the newline at the end changes, with the line it ends."""
     if before is None or after is None:
         return [journal.hunk_between(before or b"", after or b"")] if (before or after) else []
-    new, shift, out = split_lines(after), 0, list[TextHunk]()
+    new, shift, out = full_lines(after), 0, list[TextHunk]()
     for start, removed, added in places:
         out.append(TextHunk(start, removed, new[start + shift : start + shift + added]))
         shift += added - removed
     for _ in range(3):
         if journal.apply_hunks(before, out) == after:
             return out
-        last = out.pop() if out and _ends_at(out[-1], before) else TextHunk(len(split_lines(before)), 0, [])
+        last = out.pop() if out and _ends_at(out[-1], before) else TextHunk(len(full_lines(before)), 0, [])
         if out and _end(out[-1]) == last.start:
             up = out.pop()
             last = TextHunk(up.start, up.removed + last.removed, up.lines + last.lines)
@@ -432,7 +421,7 @@ def _end(hunk: TextHunk) -> int:
 
 
 def _ends_at(hunk: TextHunk, text: bytes) -> bool:
-    return _end(hunk) == len(split_lines(text))
+    return _end(hunk) == len(full_lines(text))
 
 
 def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] | None:
@@ -479,7 +468,7 @@ def _write(
         for one in sorted(
             (one for one in found if one.path in records), key=lambda one: layout.journal(one.path)
         ):
-            held[one.path] = files.open_locked(layout.journal(one.path), wait=10.0)
+            held[one.path] = files.open_locked(layout.journal(one.path), wait=land.WAIT)
             stack.callback(os.close, held[one.path])
         with Worktree(ctx.repo.root) as worktree:
             for one in found:
@@ -487,18 +476,10 @@ def _write(
                     return False
         for path, fd in held.items():
             made, before = records[path]
-            made.mtime = _written(ctx, path)
+            made.mtime = land_files.last_written(ctx, path)
             files.append_record(layout.manifest(session), line_form(path) + b"\n")
             journal.append(layout, fd, path, made, before)
     return True
-
-
-def _written(ctx: Context, path: bytes) -> int | None:
-    """When the file was last written, which tells a correction from a file that git put back."""
-    try:
-        return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
-    except (FileNotFoundError, NotADirectoryError):
-        return None
 
 
 def _is_as_read(worktree: Worktree, one: Unowned, fd: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gitralph.base import files, jsonline
 from gitralph.base.errors import Refused
 from gitralph.base.quote import shown
-from gitralph.commit import advice, decision
+from gitralph.commit import advice, decision, land
 from gitralph.commit.decision import Left
 from gitralph.commit.ways_out import typed_name
 from gitralph.context import Context
@@ -18,7 +18,6 @@ from gitralph.query import reading
 
 # Records that a person made, not an agent's hook: only these may be taken back by saying so.
 _BY_HAND = ("track", journal.ASSIGN)
-WAIT = 10.0
 
 
 def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
@@ -70,7 +69,7 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
             "v": 1, "ts": sessionfile.now(), "session": session, "worktree": ctx.layout.token,
             "commit": None, "ref": None, "note": "released", "paths": {path_text(path): size},
         }  # fmt: skip
-        files.append_record(ctx.layout.commits(session), jsonline.dumps(fields).encode("ascii") + b"\n", WAIT)
+        files.append_record(ctx.layout.commits(session), jsonline.line(fields), land.WAIT)
         notes.append(f"{where} is no longer claimed by session '{ctx.called(session)}'")
     if recorded:
         notes.append(f"{where}: recorded edits of session '{ctx.called(session)}' are not released")
@@ -78,6 +77,6 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
 
 
 def _append(ctx: Context, session: str, path: bytes, offsets: list[int]) -> None:
-    with files.Locked(ctx.layout.journal(path), WAIT) as fd:
+    with files.Locked(ctx.layout.journal(path), land.WAIT) as fd:
         line = journal.release_line(session, offsets, sessionfile.now(), journal.tail(fd))
         files.append(fd, line)

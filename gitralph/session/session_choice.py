@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gitralph.base.errors import Fatal, Refused, UsageError
 from gitralph.base.ids import is_valid, safe_form
-from gitralph.base.layout import Layout
+from gitralph.base.layout import Layout, session_of
 from gitralph.context import Context
 from gitralph.hook import names, sessionfile
 from gitralph.journal import manifests, sessions
@@ -72,7 +72,7 @@ def _ids(layout: Layout) -> list[str]:
         names = [name[: -len(".json")] for name in os.listdir(layout.top) if name.endswith(".json")]
     except FileNotFoundError:
         names = []
-    return sorted({name.partition("~")[0] for name in names} | set(manifests.sessions_here(layout)))
+    return sorted({session_of(name) for name in names} | set(manifests.sessions_here(layout)))
 
 
 def _fitting(layout: Layout, typed: str) -> str | None:

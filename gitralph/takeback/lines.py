@@ -8,9 +8,10 @@ from gitralph.commit import decision, separate
 from gitralph.commit.decision import Left
 from gitralph.commit.land_files import Replacement
 from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import PAYLOAD, Record, split_lines, text_id
+from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
 from gitralph.isolate import Reversal
 from gitralph.takeback.survey import Survey
 
@@ -27,8 +28,7 @@ def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
         return decision.UNANCHORED, "only its path is recorded"
     known = found.evidence(path)
     texts = [known.head, known.worktree, *(step.after for step in known.steps)]
-    # git's own test for binary: a NUL in the first 8000 bytes (buffer_is_binary in xdiff-interface.c).
-    if any(text is not None and b"\0" in text[:8000] for text in texts):
+    if any(map(is_binary, texts)):
         return decision.CONTESTED, "it is binary"
     if any(r.mode[1] == f"{SYMLINK:o}" for r in state.journal.records):
         return decision.CONTESTED, "it is, or was, a symbolic link"
@@ -72,7 +72,7 @@ def bytes_of(found: Survey, path: bytes, answer: Reversal, raw: bytes | None) ->
     known = found.evidence(path)
     if answer.lines is None or not known.converted:
         return answer.text
-    old = split_lines(raw or b"")
+    old = full_lines(raw or b"")
     end = _line_end(found, path)
     out = [
         (old[one].rstrip(b"\n").removesuffix(b"\r") + _end_of(old[one], end))

@@ -72,7 +72,7 @@ def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> Non
     back = isolate.undo_undo(known.steps, known.worktree, {str(undo.offset)})
     if back is None:
         return
-    made.left += lines.lefts(path, back)
+    made.left.extend(lines.lefts(path, back))
     if back.units and not back.refused:
         mode = mode_before(found.content(path), undo)
         made.changes.append(lines.change(found, path, REDO, made.call, back, mode))

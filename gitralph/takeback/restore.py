@@ -49,7 +49,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
             if isinstance(answer, Left):
                 made.left.append(answer)
             elif isinstance(answer, list):
-                made.left += answer
+                made.left.extend(answer)
             elif answer is not None:
                 made.changes.append(answer)
     return made

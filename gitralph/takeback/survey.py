@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 
 from gitralph.base.dataclass import dataclass, field
-from gitralph.base.errors import Refused
 from gitralph.commit import decision, inputs, separate, undone
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
@@ -18,13 +17,6 @@ from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
 
 Match = Callable[[Iterable[bytes]], list[bytes]]
-
-
-def refuse_operation(ctx: Context) -> None:
-    """Raise Refused while git is in the middle of something."""
-    doing = ctx.repo.operation()
-    if doing:
-        raise Refused(f"{doing} is in progress; nothing was written", "finish or abort it first: git status")
 
 
 @dataclass(frozen=True)

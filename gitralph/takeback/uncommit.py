@@ -13,13 +13,12 @@ from gitralph.commit import advice, land, own_commit, recover
 from gitralph.commit import index as index_plan
 from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
 from gitralph.commit.plan import open_bench
-from gitralph.context import Context
+from gitralph.context import Context, refuse_operation
 from gitralph.git import commits, history, index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head
 from gitralph.git.trees import TreeReader
-from gitralph.takeback.survey import refuse_operation
 
 # Under our own lock only plain git wins a race against us; five in a row is a loop at work (see
 # `commit.commit`).
@@ -48,7 +47,7 @@ def uncommit(ctx: Context, session: str) -> CommitTakenBack:
     with bench, locks.hold(ctx.layout, locks.COMMIT):
         for _ in range(_TRIES):
             recover.settle(ctx)
-            refuse_operation(ctx)
+            refuse_operation(ctx, "written")
             inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=False)
             try:
                 return _land(ctx, inner, session)

@@ -15,14 +15,14 @@ from gitralph.commit import advice, decision, land_files, provenance, recover
 from gitralph.commit.decision import Left
 from gitralph.commit.land_files import Replacement
 from gitralph.commit.provenance import Chain
-from gitralph.context import Context
+from gitralph.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.journal.pending import PathState
 from gitralph.takeback import hints, lines, whole
 from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Match, Survey, in_order, refuse_operation, survey
+from gitralph.takeback.survey import Match, Survey, in_order, survey
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
 # Each try is lost to an edit recorded while files were read; with three in a row somebody is typing.
@@ -41,7 +41,7 @@ class TakenBack:
     hints: list[str] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(frozen=True)
 class UndoPlan:
     """What would be written, and what not."""
 
@@ -68,8 +68,7 @@ def undo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
 
 def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry: bool) -> TakenBack:
     """Plan and write, again where somebody changed a file meanwhile; whoever came between is kept."""
-    # A rebase or merge in progress owns the files: what it left there is half done.
-    refuse_operation(ctx)
+    refuse_operation(ctx, "written")
     result = TakenBack("nothing", request.session)
     if dry:
         made = planner(ctx, request)
@@ -86,10 +85,12 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             if attempt == 0:
                 _refuse(ctx, request, op, made, planner)
             moved = land_files.land(ctx, made.changes) if made.changes else []
-            made.changes = [one for one in made.changes if one.path not in moved]
-            if attempt == _TRIES - 1:
-                made.left += [Left(p, decision.STALE, "it keeps changing; try again") for p in moved]
-            _report(result, made, DONE[op])
+            late = [Left(p, decision.STALE, "it keeps changing; try again") for p in moved]
+            done = replace(
+                made, changes=[one for one in made.changes if one.path not in moved],
+                left=made.left + (late if attempt == _TRIES - 1 else []),
+            )  # fmt: skip
+            _report(result, done, DONE[op])
             if not moved:
                 break
             asked = replace(request, match=_only(frozenset(moved)))
@@ -131,7 +132,7 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
     made = UndoPlan(call=new_call(UNDO))
     with survey(ctx, request.session, request.match) as found:
         chosen = _chosen(found, request)
-        made.left += [one for path, one in found.barred.items() if chosen is None or path in chosen]
+        made.left.extend([one for path, one in found.barred.items() if chosen is None or path in chosen])
         for path in found.open_paths():
             keys = None if chosen is None else chosen.get(path, set())
             # An empty set is a path that the choice does not name, None means all of it.
@@ -215,7 +216,7 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
     if taken is None:
         made.left.append(stale or lines.unfit(path))
         return
-    made.left += lines.lefts(path, taken)
+    made.left.extend(lines.lefts(path, taken))
     if taken.refused:
         return
     if taken.units:
@@ -265,5 +266,5 @@ def _together(found: Survey, made: UndoPlan) -> None:
     ]
     for path, other in pairs:
         if path in left and any(one.path == other for one in made.changes):
-            made.changes = [one for one in made.changes if one.path != other]
+            made.changes[:] = [one for one in made.changes if one.path != other]
             made.left.append(Left(other, decision.ENTANGLED, f"it goes with '{shown(path)}', which is left"))

@@ -13,7 +13,8 @@ from gitralph import __version__
 from gitralph.base.ids import hashed
 from gitralph.base.quote import text_form
 from gitralph.context import Context
-from gitralph.hook.journal import split_lines
+from gitralph.git.texts import is_binary
+from gitralph.hook.journal import full_lines
 from gitralph.journal import content_hash
 from gitralph.query import changed
 from gitralph.query.changed import File
@@ -56,9 +57,9 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
     told, lines, named = [], {}, set[str]()
     for file in files:
         text = blob(ctx, file.new) if file.ranges else None
-        if text is None or b"\0" in text[:8000]:
+        if text is None or is_binary(text):
             continue
-        content = split_lines(text)
+        content = full_lines(text)
         known = judge.owners(file, text)
         spans = ((first, last + 1) for first, last in file.ranges)
         owners = {n: known.get(n, Owner(None)) for first, end in spans for n in range(first, end)}

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.hook.journal import split_lines
+from gitralph.hook.journal import full_lines
 from gitralph.isolate import (
     Reading,
     Separation,
@@ -49,7 +49,7 @@ class Place:
 
     def takes(self, chosen: list[Unrecorded]) -> tuple[Take, ...]:
         before, places = without(self.disk, self.head, chosen)
-        old, new = split_lines(before or b""), split_lines(self.disk or b"")
+        old, new = full_lines(before or b""), full_lines(self.disk or b"")
         if before is None:
             places = [(0, 0, len(new))] if new else []
         found = takes(old, new, places)
@@ -251,6 +251,6 @@ def test_a_commit_holds_exactly_the_chosen_lines(
     assert not found.refused, found.left
     rest = [one for one in changes if one not in chosen]
     wanted = without(disk, place.head, rest)[0]
-    if place.head is None and not split_lines(wanted or b""):
+    if place.head is None and not full_lines(wanted or b""):
         wanted = found.text
     assert found.text == wanted

@@ -83,19 +83,12 @@ def _keep_owner(fd: int, like: str) -> None:
             raise
 
 
-def _usual_mode() -> int:
-    """The mode that a new file gets."""
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return 0o666 & ~umask
-
-
 def replace(found: FoundFile, data: bytes) -> None:
     """Put ``data`` where ``found`` was, through its links, its mode kept; folders are made."""
     os.makedirs(os.path.dirname(found.target), exist_ok=True)
     try:
         if found.mode is None:
-            put(found.target, data, _usual_mode())
+            put(found.target, data, 0o666 & ~files.umask())
         else:
             put(found.target, data, found.mode, found.target)
     except OSError:
