@@ -130,7 +130,7 @@ def tick(layout: Layout, path: str, key: tuple[str, int], done: bool = True) -> 
 
     The file is compared right before and looked at again right after, because editors replace files.
     """
-    with locks.hold(layout, f"tick-{key_of(path)}"):
+    with locks.hold(layout, locks.TICK + key_of(path)):
         for _ in range(_TRIES):
             data = read(path)
             task = next((one for one in parse(data) if one.key == key), None)

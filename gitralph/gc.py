@@ -23,7 +23,7 @@ from gitralph.context import Context, in_worktree
 from gitralph.fleet import tidy
 from gitralph.git import worktrees as git_worktrees
 from gitralph.hook import sessionfile
-from gitralph.journal import manifests, pending, sessions, sweep
+from gitralph.journal import manifests, over_time, pending, sessions, sweep
 from gitralph.journal.sweep import Sweep, Swept, names
 from gitralph.loop import runs
 from gitralph.prove import results
@@ -295,9 +295,9 @@ def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
     top = Layout(ctx.layout.top, layout.MAIN)
     here, gone, reasons = [top], [], {}
     roots = _roots(ctx)
-    for name in sweep.names(f"{top.top}/worktrees"):
+    for found in over_time.worktrees(top)[1:]:
+        name = found.token
         reason = _reason(ctx, name)
-        found = Layout(top.top, name)
         if reason is None:
             here.append(found)
         else:

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from gitralph.base import locks
 from gitralph.hook.agents import ADAPTERS
 from tests.support import source
 
@@ -35,6 +36,8 @@ def _defined(path: Path) -> set[str]:
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             found |= {name.id for one in targets for name in ast.walk(one) if isinstance(name, ast.Name)}
+        elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
+            found |= {one.name for one in node.names}  # what a room hands out
     return found
 
 
@@ -104,6 +107,17 @@ def test_the_rooms_are_the_folders_there_are() -> None:
     named = {word.rstrip("/") for cell in first for word in _quoted(cell) if ROOM.fullmatch(word)}
     there = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert named == there
+
+
+def test_the_order_of_locks_names_who_takes_them() -> None:
+    """The table of ``base.locks``: each constant and each function is there."""
+    names = re.findall(
+        r"\b[a-z_]+(?:\.[a-z_]+)+", str(locks.__doc__).partition("::\n")[2].partition("\n\nA ")[0]
+    )
+    assert len(names) > 7
+    assert [name for name in names if name not in ("index.lock",) and not _exists(name)] == []
+    constants = re.findall(r"\b[A-Z]{2,}\b", str(locks.__doc__).replace("HEAD", ""))
+    assert {name for name in vars(locks) if name.isupper()} - {"WAIT", "_HANDS"} == set(constants)
 
 
 def test_a_name_that_does_not_exist_is_noticed() -> None:

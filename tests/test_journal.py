@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.hook import journal
 from gitralph.hook.journal import Record, TextHunk
+from tests.support import source
+
+PACKAGE = source.ROOT / "gitralph"
 
 TEXTS = st.binary(max_size=60) | st.lists(
     st.sampled_from(
@@ -305,3 +309,12 @@ def test_mutated_journals_never_raise(lay: Layout) -> None:
             + good[dice.choice([a, b, c]) :]
         )
         journal.replay(journal.parse(data), lay)
+
+
+def test_who_asks_about_the_past_asks_one_reader() -> None:
+    """The folder of journals is listed by the reader of all of them, and by who clears it away."""
+    lists = re.compile(r"\w\.edits\}/|(?:listdir|names)\(\w+\.edits")
+    found = {
+        str(path.relative_to(source.ROOT)) for path in PACKAGE.rglob("*.py") if lists.search(path.read_text())
+    }
+    assert found == {"gitralph/journal/over_time.py", "gitralph/journal/sweep.py"}

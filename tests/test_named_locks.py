@@ -1,5 +1,6 @@
 """One module for locks: who holds one is named, every wait ends, and a child may keep one open."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -26,6 +27,21 @@ def test_only_files_locks() -> None:
     """``flock`` is taken in one place; nothing waits for it without a limit."""
     wrong = {m.name for m in source.modules() for one in m.imports() if one.module == "fcntl"}
     assert wrong == {"gitralph.base.files"}
+
+
+def test_the_names_of_locks_stand_in_one_place() -> None:
+    """Their order is written beside them; a name spelled elsewhere would be a lock outside of it."""
+    given = [
+        (m.name, ast.unparse(node.args[1]))
+        for m in source.modules()
+        for node in ast.walk(m.tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("locks.hold", "locks.take")
+        and m.name != "gitralph.base.locks"
+    ]
+    assert len(given) > 15
+    wrong = [one for one in given if not one[1].startswith("locks.") and one[1] != "name"]
+    assert wrong == []
 
 
 def test_a_named_lock_and_a_beads_lock_are_one_kind(lay: Layout) -> None:

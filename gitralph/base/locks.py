@@ -3,6 +3,21 @@
 Plain ``flock``, 3 microseconds where a library for it took 237 and its waiters up to 2.8 s. The holder
 writes its pid inside, for messages only. The descriptor may be handed to a child: a git that outlives us
 then keeps the lock, and is not taken for a dead one.
+
+Who holds several takes them in this order, so that no two wait for each other; each may be left out::
+
+    PLAN           loop.start.run, while the loop lasts; never waited for
+    BEAD           worktree.merge.merge_bead
+    GC             gc.put_away_by_portions; never waited for
+    COMMIT         commit.commit.commit
+    index.lock     commit.land.land
+    HEAD.lock      git.refs.swap; then the lock of the branch
+    a journal      commit.land.write_consumption; several by their names, as session.assign.assign
+    its companions hook.record.record_change: manifest and texts; commit.land_files.land: the same
+
+A journal is the last that is waited for, so a hook, which takes no other, waits for an append and never for a
+commit. Apart from these, with nothing but a file's own lock below: ``FLEET``, ``TICK``, ``RUNS``, ``CURSOR``.
+The slots of worktrees of ours are taken by whoever finds one free, and never waited for.
 """
 
 import os
@@ -17,6 +32,15 @@ WAIT = 10.0
 _HANDS = 12
 GC = "gc"  # held by a gc in the background, so that there is one; its time says when there was one
 COMMIT = "commit"  # whatever moves a branch: one lock for the repository
+RUNS = "runs"  # the record of a run of the loop is read and written whole
+FLEET = "fleet"  # one at a time talks to the remote: what is pushed rests on what was looked at
+# Of these there is one a thing; what is named stands behind the word.
+BEAD, TICK, PLAN, CURSOR = "bead-", "tick-", "plan-", "cursor-"
+
+
+def slot(kind: str, name: str) -> str:
+    """The lock of one worktree of ours, by what it is for: ``scratch-1``, ``prove-0``."""
+    return f"{kind}-{name}"
 
 
 def _pid_in(data: bytes) -> str:

@@ -7,6 +7,8 @@ its formatters made; but ``prepare-commit-msg`` gives the user's index back befo
 
 import os
 
+from gitralph.hook.variables import MARKS
+
 NARROW = "narrow"
 NAME = "pre-commit"
 HOOKS = (NAME, "prepare-commit-msg", "commit-msg", "post-commit")
@@ -18,11 +20,6 @@ HEADER = """\
 #!/bin/sh
 # gitralph: a guard for plain git; 'git ralph uninstall --guard' takes it out again
 """
-# What tells an agent's shell from a person's. The first ones name a session; Gemini CLI's names none.
-MARKS = (
-    "RALPH_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "QWEN_CODE_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID", "PI_SESSION_ID", "OPENCODE_SESSION_ID", "GEMINI_CLI",
-)  # fmt: skip
 _AGENT = "".join(f"${{{name}-}}" for name in MARKS)
 # A login shell sets PATH anew (seen with Codex 0.169), so a launcher names the folder by itself.
 _FIND = '[ -z "${RALPH_PROGRAMS-}" ] || PATH=$PATH:$RALPH_PROGRAMS\n'

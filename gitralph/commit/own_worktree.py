@@ -43,7 +43,7 @@ def take(ctx: Context, kind: str) -> Slot:
     for number in itertools.count():
         name = f"{ctx.layout.token}-{number}"
         try:
-            return Slot(f"{_top(ctx)}/{kind}/{name}", locks.take(ctx.layout, f"{kind}-{name}", wait=0))
+            return Slot(f"{_top(ctx)}/{kind}/{name}", locks.take(ctx.layout, locks.slot(kind, name), wait=0))
         except Busy:
             continue
     raise AssertionError("unreachable")
@@ -158,7 +158,7 @@ def idle(ctx: Context, cutoff: float) -> list[str]:
     tops = {ctx.layout.top, _top(ctx)}
     for kind, top in ((kind, f"{top}/{kind}") for top in sorted(tops) for kind in (HOOKS, PROOFS)):
         for name in sorted(os.listdir(top)) if os.path.isdir(top) else ():
-            lock = ctx.layout.lock(f"{kind}-{name}")
+            lock = ctx.layout.lock(locks.slot(kind, name))
             # the lock's file is written at each use
             if os.path.isdir(f"{top}/{name}") and os.path.lexists(lock) and os.stat(lock).st_mtime < cutoff:
                 found.append(f"{top}/{name}")
@@ -169,7 +169,7 @@ def retire(ctx: Context, folder: str) -> bool:
     """Take an idle worktree away; False when somebody took it up meanwhile."""
     kind, name = folder.split("/")[-2:]
     try:
-        slot = Slot(folder, locks.take(ctx.layout, f"{kind}-{name}", wait=0))
+        slot = Slot(folder, locks.take(ctx.layout, locks.slot(kind, name), wait=0))
     except Busy:
         return False
     try:

@@ -37,7 +37,7 @@ class LandedBead:
 
 def hold(fleet: Fleet, wait: float = 60.0) -> "contextlib.AbstractContextManager[int]":
     """The lock under which one clone changes what it has of the fleet."""
-    return locks.hold(fleet.ctx.layout, own.LOCK, wait, "another git ralph talks to the remote")
+    return locks.hold(fleet.ctx.layout, locks.FLEET, wait, "another git ralph talks to the remote")
 
 
 def tip_of(fleet: Fleet, bead: str) -> tuple[str, str]:

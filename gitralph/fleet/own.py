@@ -15,7 +15,6 @@ from gitralph.base.dataclass import asdict, dataclass, field, fields
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 
-LOCK = "fleet"
 _LIMIT = 32 << 20
 PUSHING = "pushing"
 One = TypeVar("One")

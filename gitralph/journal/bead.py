@@ -165,6 +165,6 @@ def hold(layout: Layout, bead: str, wait: float = locks.WAIT) -> Iterator[int]:
     Case twins share a lock, since they would share a folder on some disks.
     """
     busy = f"bead '{bead}' is being changed by another git ralph"
-    with locks.hold(layout, f"bead-{bead.lower()}", wait, busy) as fd:
+    with locks.hold(layout, locks.BEAD + bead.lower(), wait, busy) as fd:
         spend_temporaries(layout, bead)
         yield fd

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from gitralph.base import files
+from gitralph.base import files, locks
 from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile
@@ -115,7 +115,7 @@ def read_journal(layout: Layout, path: bytes, claimed: Sequence[Claims] = ()) ->
         return Journal()
     try:
         # Shared: several commands may read at once, and none between a hook's manifest line and its record.
-        files.lock(fd, name, files.SHARED, wait=10.0)
+        files.lock(fd, name, files.SHARED, wait=locks.WAIT)
         size = os.fstat(fd).st_size
         found = journal.parse(os.pread(fd, min(size, _LIMIT), 0))
         # Else a commit takes the record and leaves its line behind, which then looks like a script's claim.

@@ -16,7 +16,6 @@ from gitralph.hook import event_log, sessionfile
 
 # A record has a few KB a task; beyond this it is no record of ours.
 _LIMIT = 64 << 20
-_LOCK = "runs"
 Record = dict[str, Any]
 
 
@@ -58,7 +57,7 @@ def save(layout: Layout, record: Record) -> None:
     """Put a record on disk in one step."""
     path = layout.run(record["run"])
     files.make_folder(os.path.dirname(path))
-    with locks.hold(layout, _LOCK):
+    with locks.hold(layout, locks.RUNS):
         files.write_whole(path, json.dumps(record, indent=1).encode("ascii") + b"\n")
 
 

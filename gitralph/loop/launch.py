@@ -14,8 +14,8 @@ from gitralph.base import run as runner
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
+from gitralph.hook.variables import PUBLISHED
 from gitralph.loop.model import Options
-from gitralph.session.session_choice import PUBLISHED
 
 PROMPT = "{prompt}"
 # Linux takes 128 KiB for one argument (MAX_ARG_STRLEN, execve(2)).

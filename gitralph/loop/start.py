@@ -114,7 +114,7 @@ def _only_one(ctx: Context, options: Options) -> Iterator[None]:
     if options.plan is None:
         yield
         return
-    name = f"plan-{plans.key_of(options.plan)}"
+    name = locks.PLAN + plans.key_of(options.plan)
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(locks.hold(ctx.layout, name, wait=0))

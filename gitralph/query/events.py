@@ -176,7 +176,7 @@ def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Rea
             yield reader
             return
         layout = Layout(source.top, MAIN)
-        with locks.hold(layout, f"cursor-{cursor.checked(name)}"):
+        with locks.hold(layout, locks.CURSOR + cursor.checked(name)):
             reader.at = cursor.position(layout, name, source.name)
             yield reader
             keep(reader, name)

@@ -1,22 +1,21 @@
 """``git ralph log``: what was edited and committed, over time; of all worktrees of the repository."""
 
 import difflib
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from gitralph.base import files, jsonline, nul
+from gitralph.base import nul
 from gitralph.base.dataclass import dataclass
-from gitralph.base.layout import MAIN, Layout
+from gitralph.base.layout import Layout
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
 from gitralph.git import refs
 from gitralph.git.texts import is_binary
-from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import GAP, REDO, RESTORE, UNDO, Record, full_lines, replay
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import REDO, RESTORE, UNDO, Record, full_lines, hunk_between, replay
+from gitralph.journal import over_time
 from gitralph.query.whose import Makers
 
-_JOURNAL = 1 << 28
 # difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk.
 _FINE = 2000
 _FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%(trailers:key=Ralph-Session,valueonly)%x00%s%x00"
@@ -84,19 +83,9 @@ class LogWish:
         return named and (self.since is None or when >= self.since)
 
 
-def layouts(ctx: Context) -> list[Layout]:
-    """The state of every worktree that has any, the main one first."""
-    top = Layout(ctx.layout.top, MAIN)
-    try:
-        linked = sorted(os.listdir(f"{top.top}/worktrees"))
-    except OSError:
-        linked = []
-    return [top, *(Layout(top.top, name) for name in linked)]
-
-
 def edits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedEdit]:
     """The edits, oldest first."""
-    found = [edit for lay in layouts(ctx) for edit in _of_worktree(lay, makers, wish)]
+    found = [edit for lay in over_time.worktrees(ctx.layout) for edit in _of_worktree(lay, makers, wish)]
     if wish.match is not None:
         kept = set(wish.match({edit.path for edit in found}))
         found = [edit for edit in found if edit.path in kept]
@@ -105,24 +94,13 @@ def edits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedEdit]:
 
 
 def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedEdit]:
-    try:
-        names = sorted(os.listdir(lay.edits))
-    except OSError:
-        return
-    for name in names:
-        try:
-            data = files.read_bytes(f"{lay.edits}/{name}", _JOURNAL)
-        except OSError:
-            continue
-        read = journal.parse(data)
-        wanted = [r for r in read.records if r.op != GAP and wish.wants(r.session, _when(r))]
-        if not wanted:
-            continue
-        path = _path_in(data, wanted[0])
+    for kept in over_time.journals(lay):
+        wanted = [r for r in kept.records if wish.wants(r.session, _when(r))]
+        path = kept.path if wanted else None
         if path is None:
             continue
         asked = wish.texts or any(record.op in _SPREAD for record in wanted)
-        texts = {r.offset: (b, a) for r, b, a in replay(read, lay) if r.is_exact} if asked else {}
+        texts = {r.offset: (b, a) for r, b, a in replay(kept.journal, lay) if r.is_exact} if asked else {}
         for record in wanted:
             model, when, known = makers.model_of(record), _when(record), texts.get(record.offset)
             lines = _lines(record, known)
@@ -135,12 +113,6 @@ def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> t
         return (new - old).total(), (old - new).total()
     hunks = record.hunks or []
     return sum(len(hunk.lines) for hunk in hunks), sum(hunk.removed for hunk in hunks)
-
-
-def _path_in(data: bytes, record: Record) -> bytes | None:
-    """The path that a journal is of, as a line of it says."""
-    path = jsonline.object_in(data[record.offset : record.end]).get("path")
-    return path.encode("utf-8", "surrogateescape") if isinstance(path, str) else None
 
 
 def _when(record: Record) -> float:
@@ -247,7 +219,7 @@ def _hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
 
 
 def _one_hunk(old: list[bytes], new: list[bytes]) -> list[tuple[str, int, int, int, int]]:
-    hunk = journal.hunk_between(b"".join(old), b"".join(new))
+    hunk = hunk_between(b"".join(old), b"".join(new))
     start, end, more = hunk.start, hunk.start + hunk.removed, len(hunk.lines)
     before, after = max(0, start - 3), min(len(old), end + 3)
     return [

@@ -8,13 +8,9 @@ from gitralph.base.ids import is_valid, safe_form
 from gitralph.base.layout import Layout, session_of
 from gitralph.context import Context
 from gitralph.hook import names, sessionfile
+from gitralph.hook.variables import BY_AGENT, MARKS
 from gitralph.journal import manifests, sessions
 
-_BY_AGENT = (
-    ("CLAUDE_CODE_SESSION_ID",), ("CODEX_THREAD_ID", "CODEX_SESSION_ID"), ("QWEN_CODE_SESSION_ID",),
-    ("COPILOT_AGENT_SESSION_ID",), ("PI_SESSION_ID",), ("OPENCODE_SESSION_ID",),
-)  # fmt: skip
-PUBLISHED = tuple(name for variables in _BY_AGENT for name in variables)
 SHORTEST = 4
 _LISTED = 5
 _NAMED = 3
@@ -32,7 +28,7 @@ def checked(session: str) -> str:
 
 def is_agent(environ: Mapping[str, str]) -> bool:
     """True in the shell of an agent, or of what a launcher started."""
-    return bool(environ.get("RALPH_SESSION")) or any(environ.get(name) for name in PUBLISHED)
+    return any(environ.get(name) for name in MARKS)
 
 
 def is_known(layout: Layout, session: str) -> bool:
@@ -139,7 +135,7 @@ def _published(layout: Layout, environ: Mapping[str, str]) -> tuple[list[str], l
     """The sessions that agents publish to their shells, and the ids that stand for none of ours."""
     known: list[str] = []
     strangers: list[str] = []
-    for variables in _BY_AGENT:
+    for variables in BY_AGENT:
         values = list(dict.fromkeys(environ[name] for name in variables if environ.get(name)))
         found: list[str] = []
         for value in values:

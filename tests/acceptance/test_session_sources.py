@@ -5,6 +5,9 @@ import json
 import pytest
 
 from gitralph.base import process
+from gitralph.commit import guard_script
+from gitralph.hook import variables
+from gitralph.session import session_choice
 from tests.support import payloads
 from tests.support.repo import Repo
 
@@ -54,13 +57,7 @@ def test_ralph_session_beats_the_only_live_one(repo: Repo) -> None:
     assert done.json()["session"] == "S2"
 
 
-PUBLISHED = (
-    "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "QWEN_CODE_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID", "PI_SESSION_ID",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", variables.PUBLISHED)
 def test_an_agents_published_id_that_we_know_counts(repo: Repo, name: str) -> None:
     _two(repo)
     repo.ralph("commit", "-m", "x", env={name: "S1"})
@@ -186,3 +183,10 @@ def test_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo)
         "S1": "live", "S2": "stale",
     }  # fmt: skip
     repo.commit(None, code=4)
+
+
+@pytest.mark.parametrize("name", variables.MARKS)
+def test_every_mark_of_an_agent_is_one_for_all_who_ask(name: str) -> None:
+    """The guard's hooks and the commands: Gemini CLI names no session, and was a person to the commands."""
+    assert session_choice.is_agent({name: "1"})
+    assert f"${{{name}-}}" in guard_script._AGENT

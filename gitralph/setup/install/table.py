@@ -1,6 +1,7 @@
 """Every agent that hooks can be registered with: where its files are and what goes into them; data.
 
-A new agent is one entry here, an adapter in ``gitralph.hook.agents`` and a sample in ``doctor.samples``.
+A new agent is one entry here, an adapter in ``gitralph.hook.agents`` and a sample in ``doctor.samples``: the
+three rows that the table in CONTRIBUTING calls mandatory.
 """
 
 import os
