@@ -94,6 +94,7 @@ def commit(
     show = _Show(as_json, stable or zero, zero, quiet, dry_run)
     if prove is not None and no_prove:
         raise UsageError("options --prove and --no-prove exclude each other")
+    # A dry run writes nothing, not even the state folder.
     ctx = options.context(create=not dry_run)
     wishes = {
         "--dry-run": dry_run, "--skip-entangled": skip_entangled, "--include-entangled": include_entangled,
@@ -127,9 +128,12 @@ def commit(
         else:
             from gitralph.cli import signals
 
+            # A proof may run for minutes in children of its own: they must end with us.
             with signals.stopped_like_by_hand():
                 result = commits(ctx, request)
     except RalphError as error:
+        # Edits that git put away may be why a record does not fit any more; whether they can be brought back
+        # is asked only then.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
             from gitralph.takeback import ways_back
 
@@ -144,6 +148,7 @@ def commit(
     if result.status == "nothing":
         show.beside(ctx, result, messages, paths)
     elif result.status == "committed":
+        # Last of all, in the background: nobody waits for it.
         crowd.put_away_if_due(ctx)
 
 
@@ -152,6 +157,7 @@ def _again(valued: dict[str, tuple[str, ...] | str | None]) -> list[str]:
     words = []
     for name, given in valued.items():
         for one in given if isinstance(given, tuple) else [given]:
+            # A hint is a line that is copied; standard input is used up by now.
             if one is not None and one.isprintable() and (name, one) != ("-F", "-"):
                 words += [name, one]
     return words
@@ -234,6 +240,7 @@ def _session(
         head = refs.read_head(ctx.repo).oid
         from gitralph.commit import own_commit
 
+        # Of several makers nobody can say who wants another message.
         made_by = own_commit.makers(ctx, head) if head else []
         found = made_by[0] if len(made_by) == 1 else None
     return found

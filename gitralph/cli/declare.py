@@ -33,6 +33,7 @@ class AtLeast:
 
     def read(self, typed: str) -> int | None:
         """The number; None for what is left to click, which also takes ``+3`` or says what is wrong."""
+        # Longer numbers are left to click, as every form that is not plain.
         found = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else -1
         return found if found >= self.least else None
 
@@ -76,6 +77,7 @@ class Word:
         """Whether :meth:`Command.read` understands it as click would."""
         kind = self.settings.get("type")
         plain = kind in (None, UNPROCESSED) or isinstance(kind, AtLeast)
+        # `--a/--no-a` in one name is a pair of flags to click.
         plain = plain and self.settings.get("nargs") in (None, -1)
         return plain and self.settings.keys() <= _SIMPLE and not any("/" in name for name in self.names)
 
@@ -123,6 +125,7 @@ class Command:
     epilog: str | None = None
 
     def __post_init__(self) -> None:
+        # click would know the option and the plain reader would not: the same line would mean two things.
         if hasattr(self.call, "__click_params__"):
             raise TypeError(
                 f"'{self.name}': declare with options.option and options.argument, not with click"
@@ -150,6 +153,7 @@ class Command:
         for one in left:
             if one == "--":
                 rest += left
+            # A lone dash is a word: standard input, to commands that take a file.
             elif one[:1] != "-" or one == "-":
                 rest.append(one)
             elif not _take(options, found, one, left):
@@ -159,12 +163,14 @@ class Command:
 
 def _take(options: dict[str, Word], found: dict[str, Any], one: str, left: Any) -> bool:
     """Read one option, with its value; False for what is not known for certain."""
+    # `-mtext` and flags written together are left to click, which knows which letters take a value.
     name, equals, value = one.partition("=") if one[:2] == "--" else (one, "", "")
     word = options.get(name)
     if word is None:
         return False
     if word.is_flag:
         found[word.target] = True
+        # `--flag=value` is wrong, and click says how.
         return not equals
     given = value if equals else next(left, None)
     kind = word.settings.get("type")

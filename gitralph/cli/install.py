@@ -127,6 +127,7 @@ def install(names: tuple[str, ...], user: bool, project: bool, guard: str | None
     env = environ.snapshot()
     done = apply.install(_chosen(names, env), scope, _root(scope, env), env)
     _show(done)
+    # The registered command is `git ralph`, which git looks for on the agent's PATH; ours may be another.
     if shutil.which("git-ralph", path=env.get("PATH")) is None:
         output.warn("'git-ralph' is not on PATH; an agent started from here would not find it")
     if any(one.status in (apply.INSTALLED, apply.UPDATED) for one in done):
@@ -176,6 +177,7 @@ def uninstall(names: tuple[str, ...], user: bool, project: bool, guard: bool, in
     env = environ.snapshot()
     agents = apply.named(names) if names else list(AGENTS.values())
     done = apply.uninstall(agents, scope, _root(scope, env), env)
+    # Asked for all agents, those that were never installed are no news.
     _show([one for one in done if names or one.status not in (apply.ABSENT, apply.BY_HAND)])
     if not names and all(one.status in (apply.ABSENT, apply.BY_HAND) for one in done):
         output.note(f"no hook of ours is in the {scope} settings")

@@ -83,6 +83,8 @@ class CommandTree(click.Group):
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """The end of a sentence about a word that is none of ``known``: those that it resembles."""
+    # 0.75 takes a letter that is missing, doubled or exchanged, and no other word of the list; two at most,
+    # or it is a list and no help.
     close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
     return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
 
@@ -135,6 +137,7 @@ def _words(error: click.UsageError) -> str:
     return (said[:1].lower() + said[1:]).rstrip(".")
 
 
+# click has no class of its own for it, only these words (click 8).
 _NO_COMMAND = re.compile(r"No such command '([^']*)'")
 
 
@@ -148,6 +151,7 @@ def _page_of(args: list[str]) -> str | None:
         rest = rest[2:]
     if not rest or rest[0] not in COMMANDS:
         return None
+    # `session list --help` asks for the page of `session`: a page a command, none for the parts.
     inner = 2 if rest[0] in _GROUPS and rest[1:2] and rest[1][0:1] != "-" else 1
     return rest[0] if rest[inner : inner + 1] == ["--help"] else None
 

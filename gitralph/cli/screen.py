@@ -51,6 +51,8 @@ def run(ctx: Context, session: str | None, specs: Sequence[str]) -> int:
     with _Terminal(environ.wants_color(ctx.environ, ctx.config.get("color.ui"))) as terminal:
         ended = _show(looker, terminal)
     if ended is not None and ended != signal.SIGINT:
+        # The exit status of a signal tells a shell that it was one, so that its loop ends too (Bash's wait
+        # status).
         signal.signal(ended, signal.SIG_DFL)
         os.kill(os.getpid(), ended)  # whoever sent it sees that it worked
     return OK if ended is None else INTERRUPTED
@@ -78,13 +80,18 @@ class _Terminal:
         self.ended: int | None = None
         self.color = color
         self._fd = sys.stdin.fileno()
+        # A pipe that a signal or a thread writes to ends a select that already sleeps; a flag alone would be
+        # seen a second later.
         self._woken, self._waker = os.pipe()
         self._before: list[object] = []
         self._kept: list[tuple[int, object]] = []
 
     def __enter__(self) -> "_Terminal":
         for fd in (self._woken, self._waker):
+            # A handler that blocks on a full pipe would never come back.
             os.set_blocking(fd, False)
+        # Real-time signals are left out: libraries use them among themselves. What was ignored, as under
+        # nohup, stays so.
         self._kept = [(n, signal.signal(n, self._told)) for n in sorted(signal.valid_signals() - _NOT_CAUGHT)
                       if n < signal.SIGRTMIN and signal.getsignal(n) is not signal.SIG_IGN]  # fmt: skip
         self._kept += [
@@ -104,6 +111,8 @@ class _Terminal:
 
     def _enter(self) -> None:
         self._before = termios.tcgetattr(self._fd)
+        # Keys come at once and unseen, while Ctrl-C and Ctrl-Z still are signals (termios(3), ICANON and
+        # ISIG).
         tty.setcbreak(self._fd)
         sys.stdout.write(_ENTER)
         sys.stdout.flush()
@@ -141,6 +150,7 @@ class _Terminal:
         if self._fd not in ready:
             return b""
         try:
+            # An arrow key is several bytes; they are read together, and none of them is q.
             keys = os.read(self._fd, 64)
         except OSError:
             keys = b""
@@ -152,6 +162,7 @@ class _Terminal:
             size = os.get_terminal_size(sys.stdout.fileno())
             width, height = size.columns or columns.USUAL, size.lines or 24
             rows = page(width, height)
+            # The screen is not cleared first: between clearing and drawing it would be dark.
             body = f"{_REST_OF_LINE}\n".join(rows[:height])
             sys.stdout.write(f"{_HOME}{body}{_REST_OF_LINE}{_REST_OF_SCREEN}")
             sys.stdout.flush()
@@ -184,6 +195,7 @@ class _Looker:
         self._over.set()
         self._now.set()
         if self._thread is not None:
+            # It is a daemon thread, so the process does not wait for a git that hangs.
             self._thread.join(0.5)
 
     def hurry(self) -> None:

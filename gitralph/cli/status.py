@@ -47,6 +47,7 @@ def status(
     if watch:
         return _watch(ctx, session, specs)
     found = session_choice.for_reading(ctx, session)
+    # Programs get owners and paths alone: counting lines would read every file for nothing.
     plain = stable or zero
     everybody = pending_paths.everyone(ctx, counting=not plain)
     rows = statuses.owners(ctx, found, specs, everybody, counting=not plain)
@@ -183,6 +184,7 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
             _ADVICE,
             "git ralph commit --with-shell  # takes what only its own shell calls changed",
         )
+    # A person knows what he did himself.
     elif rest and session is not None and session_choice.is_agent(ctx.environ):
         output.advise(
             ctx.config, _ADVICE, "git ralph track <path>  # claims a path that you changed by a shell"

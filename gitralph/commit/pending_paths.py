@@ -24,6 +24,8 @@ from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.journal import manifests, pending, shell
 from gitralph.shell import attribution
 
+# With these alone a session has nothing that a commit could take, ever: it is not counted among those that
+# one must choose between, and status lists the path for what it is.
 _LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
 
 

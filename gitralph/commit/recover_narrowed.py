@@ -21,6 +21,8 @@ from gitralph.journal import intents
 from gitralph.journal.intents import Narrowed
 
 # How far back a commit is looked for where no reflog is kept.
+# The first command of ours after the kill looks: only what others committed meanwhile is nearer to the tip.
+# Beyond fifty it is not found and its records stay pending; the next commit sees that HEAD has them.
 _FAR = 50
 
 

@@ -43,7 +43,12 @@ Row = tuple[Record, bytes | None, bytes | None]
 
 # The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
 # judged whole, and a person does not read a diff of it either.
+# Two thousand pending edits of one path are days of work without a commit; each is folded into the weave at
+# every commit, status and diff of the path.
 STEP_LIMIT = 2000
+# More than the four of isolate.build._COMMITS, since the questions differ: here a person moved HEAD on
+# purpose, as far as he liked, and each place is tried once; there every text that comes back is looked for,
+# once per unit that is folded.
 _REWINDS = 20
 """To so many earlier commits of ours HEAD is looked for; a deeper reset is matched line by line.
 
@@ -534,6 +539,8 @@ def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> 
     if known.converted or known.seen.blocks or not any(unit.startswith(prefix) for unit in found.taken):
         return None, found
     before = known.steps[-1].after if known.steps else known.head
+    # 48 bits tell the gaps of one journal apart: the text is hashed with the place, and a retry must find the
+    # same name again.
     key = f"{GAP}-{text_id(b'%d ' % state.journal.size + (known.worktree or b''))[:12]}"
     taken = tuple(unit.replace(prefix, key + ".", 1) for unit in found.taken)
     return Gap(key, before, known.worktree), replace(found, taken=taken)

@@ -164,4 +164,6 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
 
 
 # A hint is typed or pasted: a command of more paths is nobody's to read.
+# The command that a hint shows is copied as a line; of more paths it shows these, and the next refusal shows
+# the rest.
 _MOST = 10

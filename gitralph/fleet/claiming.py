@@ -86,6 +86,8 @@ def read_claims(fleet: Fleet, view: RemoteRefs, beads: Iterable[str]) -> dict[st
 
 def bring(fleet: Fleet, oids: Iterable[str]) -> None:
     """Fetch what is not here yet; one by one where the server does not give all at once."""
+    # Many servers give any object by its id (uploadpack.allowAnySHA1InWant), others only tips, and one
+    # unknown id fails the whole request.
     wanted = set(oids)
     absent = sorted(wanted - fleet.store.holds(wanted))
     if absent and not fleet.wire.fetch(absent):
@@ -110,11 +112,14 @@ def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], ever
         oid = view.refs[names.claim_ref(fleet.namespace, bead)]
         claims[bead] = oid
         seen.pop(bead, None)
+        # Our own claim needs no watching: we know whether we live.
         if bead in ours and ours[bead].is_at(oid):
             continue
         if one is None or one.state == HELD:
             log = "" if one is None else _logs(fleet, view, one.writer)
             old = before.seen.get(bead)
+            # Time is counted only while claim, log and boot of this machine are the same: a clock that
+            # started anew, or any sign of life, begins again.
             if old is not None and (old.claim, old.log, old.boot) == (oid, log, boot) and old.last <= now:
                 seen[bead] = replace(old, last=now, reads=old.reads + 1)
             else:
@@ -132,6 +137,7 @@ def is_over(fleet: Fleet, look: LastLook, bead: str, one: Claim | None) -> bool:
     seen = look.seen.get(bead)
     if seen is None:
         return False
+    # A holder may have asked for longer than we do, and a claim of zero seconds must not be free at once.
     lease = max(fleet.me.lease, one.lease if one else 0, 1)
     return seen.reads >= _READS and seen.last - seen.first >= _LEASES * lease
 

@@ -21,7 +21,11 @@ from gitralph.fleet.wire import NoAtomicError, Pushed, RefUpdate, RemoteRefs
 from gitralph.git import merge, refs, worktrees
 from gitralph.git.run import Git
 
+# Each turn is lost to another landing on the same branch, so twenty of them mean that twenty others did land:
+# whoever is overtaken as often tries again later.
 _TURNS = 20
+# A lock on the server goes with the push that holds it. After so many turns, each with a longer pause, at
+# which nothing moved either, its holder is dead: only who looks after the server can take it away.
 _STUCK_AFTER = 6
 _HEADS = "refs/heads/"
 

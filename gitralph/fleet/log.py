@@ -23,10 +23,12 @@ from gitralph.fleet.wire import Pushed, RefUpdate, RemoteRefs
 from gitralph.hook.sessionfile import now as wall_clock
 
 SEALED_ABOVE = 4 << 20
+# A lease may be hours; others should still see within ten minutes that somebody is at work.
 LONGEST = 600.0
 _FILE = "log.jsonl"
 # So much of a log a new member reads, 128 MB; who read an older part before has it.
 _MOST_PARTS = 32
+# A bound on memory, not on use: the file is read whole, and nothing of ours comes near it.
 _MOST_BYTES = 1 << 30
 
 

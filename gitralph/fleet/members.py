@@ -10,6 +10,7 @@ from gitralph.fleet.member import Fleet
 from gitralph.fleet.store import COMMIT_LIMIT, TREE_LIMIT
 from gitralph.fleet.wire import RemoteRefs
 
+# Whoever may push may make logs without end: of so many writers the own clone keeps a file each.
 _MOST_MEMBERS = 1000
 # A log is sealed at 4 MB; one record more may come on top.
 _BLOB_LIMIT = 8 << 20
@@ -26,6 +27,7 @@ def _entries(raw: bytes) -> list[tuple[int, str]]:
             return []
         match = _ENTRY.fullmatch(raw, at, end + 1)
         if match is not None:
+            # The current file, which has no number, comes after every sealed one.
             found.append((int(match[2] or 999_999), raw[end + 1 : end + 21].hex()))
         at = end + 21
     return sorted(found)

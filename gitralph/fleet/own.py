@@ -15,6 +15,7 @@ from gitralph.base.dataclass import asdict, dataclass, field, fields
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 
+# A bound on memory, not on use: a claim takes some hundred bytes.
 _LIMIT = 32 << 20
 PUSHING = "pushing"
 One = TypeVar("One")

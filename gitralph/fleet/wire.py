@@ -25,12 +25,16 @@ _MOST_REFS = 200_000
 # What a fetch may write in one file; a log is kept below 4 MB.
 _MOST_BYTES = 64 << 20
 _LATE = b"the server took too long"
+# No repeat changes any of these: the address or the access is wrong. Whatever else goes wrong counts as no
+# answer.
 _NO_SUCH = (
     "does not appear to be a git repository", "not found", "access denied", "repository not exported",
     "permission denied", "authentication failed", "could not read username", "invalid path",
 )  # fmt: skip
 # git-receive-pack's words when another process holds the lock file of a ref, or died holding it.
 _LOCKED = (".lock", "file exists", "unable to create", "another git process")
+# Words of send-pack and receive-pack for a ref that is not where the lease says, or was moved meanwhile: to
+# look again is the answer, not to give up.
 _RACED = ("stale info", "fetch first", "failed to", "cannot lock ref", "already exists",
           "non-fast-forward", "atomic push")  # fmt: skip
 
@@ -142,6 +146,8 @@ class Wire:
         head = None
         for row in out.decode("utf-8", "surrogateescape").split("\n")[:_MOST_REFS]:
             oid, _, ref = row.partition("\t")
+            # Row `ref: refs/heads/main<TAB>HEAD` of `--symref`, before the ids (git-ls-remote(1)); a name
+            # with blanks or control characters is no ref.
             if oid.startswith("ref: ") and ref == "HEAD" and printable(oid) == oid and oid.count(" ") == 1:
                 head = oid[5:]
             elif names.is_oid(oid) and ref:
@@ -155,6 +161,8 @@ class Wire:
         """
         words = ["push", "--porcelain", *(() if verify else ("--no-verify",)), "--no-follow-tags"]
         words += ["--recurse-submodules=no", "--no-signed", *(("--atomic",) if atomic else ())]
+        # The old value is named for each ref, so that a push cannot overwrite what nobody here has seen; an
+        # empty one means that there must be none.
         words += [f"--force-with-lease={step.ref}:{step.old or ''}" for step in steps]
         words += ["--", self.url, *(f"{step.new}:{step.ref}" for step in steps)]
         _code, out, err = self._run(self.git, words)

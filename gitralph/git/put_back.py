@@ -44,6 +44,7 @@ def read(repo: Repository) -> PutBack:
         places.setdefault(words.split(b" ")[1] if b" " in words else b"", at)
         if not _is_commit(message):
             moved = at
+    # The newest mark alone counts: one file put back after a record is enough to doubt the record.
     return PutBack(max(_time(name) for name in _marks(repo)), places, moved)
 
 
@@ -58,6 +59,8 @@ def _marks(repo: Repository) -> list[str]:
     return [*shared, repo.git_dir + "/ORIG_HEAD", repo.git_dir + "/AUTO_MERGE"]
 
 
+# Only these two words mean that HEAD moved and the files did not: every other command of git that writes the
+# reflog (merge, reset, checkout, pull, rebase, cherry-pick, revert) may write files as well.
 def _is_commit(message: bytes) -> bool:
     """True for ``commit: <subject>`` and ``commit (amend): <subject>``, as `git commit` tells the reflog."""
     head, colon, _ = message.partition(b": ")

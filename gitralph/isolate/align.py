@@ -34,6 +34,7 @@ def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
     match = Match(bytearray(shown))
     _rims(match, shown, head)
     visible = [atom for atom in weave.order() if shown[atom]] if shown[EXISTS] else []
+    # Without the file none of its lines is there, whatever their own operations say.
     for atom in weave.order() if not shown[EXISTS] else []:
         match.present[atom] = 0
     old = [weave.line[atom] for atom in visible]
@@ -90,6 +91,8 @@ def _bring_up(weave: Weave, match: Match, line: int, right: int) -> None:
         return
     for atom in weave.seen[line]:
         hunk = weave.birth[atom]
+        # Only a line that replaced the one behind it may change sides with it: any other order was somebody's
+        # text.
         if hunk == BASE or match.present[atom] or right not in weave.hunks[hunk].dels:
             continue
         gone, births, at = set(weave.hunks[hunk].dels), [atom], right

@@ -84,6 +84,7 @@ def unrecorded(
     look.followed = _followed(look)
     for hunk in range(len(weave.hunks)):
         if look.is_free(hunk):
+            # A replaced block shows each old line before its new one, so that a person can take the pair.
             interleave(weave, hunk)
     return _with_rims(look, list(_changes(look)), head)
 
@@ -92,6 +93,7 @@ def _started(reading: Reading, head: bytes | None) -> Reading:
     """Return a reading that begins with HEAD's text where it has no step to begin with."""
     if reading.steps:
         return reading
+    # Without a step there is nothing to fold the working tree onto; HEAD's text is where it starts.
     return replace(reading, steps=(Step("head", None, head, head),))
 
 
@@ -113,6 +115,7 @@ def _followed(look: _Look) -> dict[int, str]:
 def _changes(look: _Look) -> Iterable[Unrecorded]:
     weave = look.weave
     line, removed = 0, list[int]()
+    # END stands for what was removed after the last line.
     for atom in [*weave.order(), END]:
         if atom != END and not weave.visible(atom):
             if _is_removed(look, atom):
@@ -279,6 +282,7 @@ def _same_commit(
     head: bytes | None, worktree: bytes | None, before: Reading, after: Reading, owner: str
 ) -> bool:
     """Tell whether another owner's commit is what it was, or goes through where it was refused."""
+    # Both with and without corrections that go along: either way of asking must get the answer it got before.
     for follow in (True, False):
         old, new = (
             separate(head, each.steps, worktree, committed=(), owners={owner}, readings=[each], follow=follow)

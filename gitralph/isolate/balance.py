@@ -41,6 +41,7 @@ def unbalanced(
             wanted[word] += sign * count
             (more if sign * count > 0 else less)[word] += abs(count)
     off = {word for word in change.keys() | wanted.keys() if change[word] != wanted[word]}
+    # Never more than the units themselves moved of a word; less may be, where others have a hand in it.
     too_much = {word for word in off if not -less[word] <= change[word] <= more[word]}
     if off - too_much:
         since = min(min(weave.units[unit].hunks) for unit in units)

@@ -63,6 +63,7 @@ def fit(
         # A place behind what HEAD lost calls the owner's own lines nobody's: the fewer of these the better.
         if best is None or len(found.drift) < len(best.anchored.drift):
             best = Fitted(reading, weave, found, known)
+        # It cannot get better than nothing that is nobody's.
         if not found.drift:
             break
     if best is not None and not keep_away:

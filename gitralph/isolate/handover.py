@@ -86,6 +86,8 @@ def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
     _take_file(weave, made, index, take)
     for source in sources:
         weave.hunks[source].assigned = True  # what is left of it was left on purpose: it follows nobody
+    # Gaps are read again from here: a text that returns to one before it must not give the lines back to
+    # nobody.
     return made, min(sources, default=index)
 
 

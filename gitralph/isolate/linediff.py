@@ -52,6 +52,7 @@ def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool])
     found: list[Range] = []
     at = (0, 0)
     for anchor in [*anchors, (len(old), len(new))]:
+        # Two anchors side by side in both texts leave nothing between them; that is nearly all of them.
         if anchor[0] - at[0] != 1 or anchor[1] - at[1] != 1 or not at[0]:
             _between(old, new, at, anchor, found)
         at = anchor

@@ -20,6 +20,7 @@ COUNTS, GHOST = 1, 2
 def flags_of(weave: Weave, units: Iterable[int]) -> Flags:
     """Return the flags of some units, by index, and of the base."""
     flags = bytearray(len(weave.hunks))
+    # The first text belongs to every commit.
     flags[BASE] = 1
     for unit in units:
         switch(weave, flags, unit)
@@ -70,5 +71,6 @@ def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
     if not lines:
         return b""
     if shown[NEWLINE]:
+        # `join` then ends the last line as well.
         lines.append(b"")
     return b"\n".join(lines)

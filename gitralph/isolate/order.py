@@ -49,6 +49,8 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
                 step = replace(step, over=over)
             done.append(step)
             text = step.after
+            # Of a text that returned the last time counts: what was written before it was known to whoever
+            # read it then.
             last_seen[text] = len(done)
         for at in sorted(path, reverse=True):
             del waiting[at]
@@ -76,6 +78,8 @@ def _path(waiting: Sequence[Step], text: bytes | None) -> list[int]:
     # Breadth first, so that the shortest way is taken: a longer one through the same texts is an edit and its
     # undo.
     near = range(1, min(len(waiting), _REACH))
+    # Each text is arrived at once, by the shortest way: loops through texts that return cannot keep the
+    # search going.
     arrived: dict[bytes | None, list[int]] = {text: []}
     frontier = [text]
     while frontier:

@@ -59,6 +59,7 @@ def _beside_twins(weave: Weave, dead: Sequence[int], low: int, high: int, index:
 
 def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
     others = weave.seen[weave.line[atom]]
+    # A brace has twins everywhere, which say nothing about a move.
     if len(others) == 1 or not has_words(weave.content(atom)):
         return None
     living = [other for other in others if other != atom and weave.visible(other)]
@@ -73,6 +74,7 @@ def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[i
     """
     up = 0
     while _splits(weave, owner, index - up):
+        # Slid up a line, the last new line takes the place of the first: the run is read around.
         line = fresh[-1 - up % len(fresh)]
         if index - up < 1 or weave.line[weave.shown[index - up - 1]] != line:
             return 0

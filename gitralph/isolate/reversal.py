@@ -58,6 +58,7 @@ def flags_without(weave: Weave, units: Collection[int]) -> Flags:
     everything = range(len(weave.units))
     if idle:
         flags = flags_of(weave, (at for at in everything if at not in idle))
+        # Without them the text must be the same, or they do not cancel out after all.
         if text_of(weave, weave.order(), states(weave, flags)) != weave.text:
             idle = set()
     return flags_of(weave, (at for at in everything if at not in idle and at not in units))
@@ -102,12 +103,14 @@ def named(weave: Weave, names: Collection[str]) -> set[int]:
     if not wanted:
         return set()
     found = {at for at, unit in enumerate(weave.units) if unit.key in wanted} - {BASE}
+    # All or none: half of an undo has a text that nobody ever saw.
     return found if len(found) == len(wanted) else set()
 
 
 def cancel(weave: Weave, step: Step) -> bool:
     """Make the undo that a step takes back as if it had never been; False where that is not its text."""
     units = named(weave, step.undoes)
+    # Only units of an undo that still stands can be taken back this way; anything else is an edit.
     if not units or not units <= set(weave.undone):
         return False
     hunks = {hunk for at in units for hunk in weave.units[at].hunks}
@@ -141,6 +144,7 @@ def thrown_away(weave: Weave, units: Iterable[int]) -> Ops:
     for at in units:
         for atom in weave.atoms_of(weave.units[at]):
             ops = list(weave.ops[atom] or ())
+            # What a session did last stays: it meant it.
             while ops and ops[-1] >> 1 != BASE and weave.owner_of(ops[-1] >> 1) is None:
                 ops.pop()
             if ops != list(weave.ops[atom] or ()):

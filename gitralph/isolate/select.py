@@ -105,6 +105,7 @@ def _hunks(weave: Weave, units: set[int]) -> set[int]:
 def _meet(ground: Ground, choice: Choice, flags: Flags, need: Need, own: Writing) -> bool:
     """Try to supersede the unit a need asks for; `own` is what the commit writes so far."""
     unit = ground.weave.hunks[need.other].unit
+    # The owner's own unit is either wanted or was dropped; it is not superseded by itself.
     if not need.absorbable or unit in ground.own:
         return False
     more = absorbed(ground.weave, unit, flags, own, ground.barred)

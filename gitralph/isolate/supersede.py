@@ -32,6 +32,7 @@ def absorbed(weave: Weave, unit: int, flags: Flags, own: Writing, barred: set[in
     trial = bytearray(flags)
     switch(weave, trial, unit)
     taken = [unit]
+    # It grows while it is walked: what a unit needs may need more.
     for index in taken:
         if index in barred:
             return set()
@@ -81,8 +82,10 @@ def _foreign_to(weave: Weave, unit: Unit, written: list[int]) -> bool:
     hunks = [weave.hunks[index] for index in unit.hunks]
     if not any(words(weave.content(atom)) for made in hunks for atom in _brought(made)):
         return False  # a brace or a blank line: anybody could have written it
+    # Words first: a change that is in words only would be hidden by the punctuation both share.
     for pieces in (words, marks):
         old = _pieces(weave, (atom for made in hunks for atom in _lines(made.dels)), pieces)
+        # What the unit itself added: words that were in the replaced line already are nobody's news.
         new = _pieces(weave, (atom for made in hunks for atom in _brought(made)), pieces) - old
         if new:
             return new.isdisjoint(_pieces(weave, written, pieces))

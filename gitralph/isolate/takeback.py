@@ -74,6 +74,7 @@ def _standing(fitted: Fitted, owners: Collection[str], keys: Collection[str] | N
         if unit.owner in owners and unit.owner is not None and at not in in_head
         if keys is None or step_of(weave, at) in keys
     }
+    # The file went back behind it (a checkout, a stash): there is nothing in the file to take out.
     asked = {at for at in asked if not is_behind(weave, at)}
     units = asked - void_units(weave, asked, flags_of(weave, in_head))
     units -= _undoing(weave, fitted.reading.steps, units)
@@ -81,6 +82,7 @@ def _standing(fitted: Fitted, owners: Collection[str], keys: Collection[str] | N
     while units:
         shown = shown_without(weave, units)
         woken = {at for at in asked - units if _wakes(weave, at, shown)}
+        # An undo that would have to go as well, and with it bring back what it took out, is no part of this.
         woken -= _undoing(weave, fitted.reading.steps, units | woken)
         if not woken:
             break
@@ -175,6 +177,7 @@ def _reversal(weave: Weave, steps: Sequence[Step], units: set[int], skip: bool) 
             return Reversal(weave.text, left=tuple(left))
         needs = list(_builds_on(weave, units, position))
         needs += lost_or_doubled(weave, units, shown, before)
+        # The count comes last: it only says that something does not add up, the others say what.
         needs = needs or list(unbalanced(weave, units, shown, texts, comes=False))
         if not needs:
             return _result(weave, order, shown, text, units, tuple(left))
@@ -182,6 +185,7 @@ def _reversal(weave: Weave, steps: Sequence[Step], units: set[int], skip: bool) 
         if not skip:
             return Reversal(weave.text, left=tuple(found), refused=True)
         left += found
+        # Fewer units may bring new needs, so all is asked again; each round drops at least one.
         units = units - {weave.hunks[need.other].unit for need in needs}
 
 

@@ -92,6 +92,7 @@ def _rewritten(weave: Weave, mine_of: dict[int, int], shown: bytearray, wanted: 
             if mine is None or birth <= mine or weave.owner_of(birth) is not None:
                 continue
             old, new = (set(words(weave.content(one))) for one in (atom, other))
+            # The same half as in `follow`: a version of a line keeps most of its words.
             if 2 * len(old & new) >= min(len(old), len(new)):
                 yield Need(birth, mine, "repeats")
 
@@ -111,6 +112,8 @@ def _doubled(
             continue
         telling = [atom for atom in run if has_words(weave.content(atom))]
         counts = ((atom, after[weave.line[atom]], now[weave.line[atom]]) for atom in telling)
+        # More often than now and more often than the text to go by has it: a line that the edit itself
+        # doubled may come back twice.
         if telling and all(new > old and new > told.count(atom, hunk) for atom, new, old in counts):
             same = weave.seen[weave.line[telling[0]]]
             twin = next((atom for atom in same if weave.visible(atom)), None)
@@ -128,6 +131,7 @@ def _lost(
         if shown[atom] or weave.hunks[birth].unit not in units:
             continue
         line = weave.line[atom]
+        # It stands elsewhere still, or the units wrote it themselves, or it is a brace: nothing is lost.
         if after[line] or line in own or not has_words(weave.content(atom)):
             continue
         if told.count(atom, birth):

@@ -92,6 +92,7 @@ class Weave:
         self.text = start
         self.texts: list[bytes] = []
         self.ids: dict[bytes, int] = {}
+        # The four atoms that are no lines have no content.
         self.line: list[int] = [-1] * 4
         self.birth: list[int] = [BASE] * 4
         self.ops: list[list[int] | None] = [None] * 4

@@ -9,6 +9,8 @@ import os
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import Layout, session_of
 
+# ``s_`` and 14 digits, as base.ids.hashed makes it: 56 bits, which a million sessions share with a chance of
+# 1 in 100,000.
 _HASH_LENGTH = 16
 
 

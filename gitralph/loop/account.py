@@ -84,6 +84,7 @@ def begin(ctx: Context, run: str, session: str) -> None:
     kept = {_text(path): _stamp(ctx.repo.root, path) for path in paths}
     name = _before_file(ctx.layout, run, session)
     files.make_folder(os.path.dirname(name))
+    # Where the reflog ends now: only what comes after it happened in the task.
     size = os.stat(_reflog(ctx)).st_size
     facts = {"stash": _stash(ctx), "reflog": size, "dirty": kept}
     files.write_whole(name, json.dumps(facts).encode("ascii"))
@@ -166,6 +167,7 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     own = {left.path for left in result.left}
     found = Account(missed=sorted({shown(path) for path in missed}), fresh=[row.path for row in fresh])
     for row in fresh:
+        # The commit itself says why it leaves it: that is in `missed` or meant so.
         if row.path in own:
             continue
         name, commands = shown(row.path), {window.session for window in row.likely}
@@ -230,6 +232,7 @@ def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[s
             continue
         entry, last = reader.entry(path), own[-1].after
         stands = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
+        # Made and deleted again within the task, without a git that could have taken it.
         probe = stands is None and entry is None and not moved
         if last not in (stands, entry.oid.decode() if entry else None) and not probe:
             out.append(shown(path))

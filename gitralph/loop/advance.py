@@ -40,6 +40,7 @@ def _steps(worker: Worker, job: Job, may_merge: bool) -> None:
         if job.step in (AGENT, VERIFY, COMMIT):
             _make(worker, ctx, job, tracker)
         if job.step == MERGE:
+            # Agent and checks need not wait for the earlier tasks, coming home does.
             if not may_merge:
                 raise NotYetError
             land.merge(worker, ctx, job)
@@ -94,6 +95,7 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
     proves = options.proves or (options.prove is None and bool(landing.account.doubtful))
     if needed and job.step == VERIFY and not options.proves:
         work.verify(worker, ctx, job)
+    # A run that was killed after landing must not land again.
     job.commit = job.commit or land.committed(ctx, job)
     worker.ledger.step(job, COMMIT)
     land.check(worker, job, landing)

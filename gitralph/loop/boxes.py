@@ -43,6 +43,7 @@ def repair(ledger: Ledger, path: str, before: Collection[Key], say: Say) -> None
             if task.done and task.key in before and task.key not in landed:
                 plans.tick(ledger.ctx.layout, path, task.key, done=False)
                 done.append(f"'{task.text}' was ticked by an agent but has not landed: its box is open again")
+            # A `git checkout` of the plan, or an agent that rewrote it, brings the old boxes back.
             elif not task.done and task.key in landed:
                 plans.tick(ledger.ctx.layout, path, task.key)
                 done.append(f"'{task.text}' has landed in this run: its box is ticked again")

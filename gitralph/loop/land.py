@@ -104,6 +104,8 @@ def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: b
     """What the task changed against what lands, once other tasks' hooks had time to say what is theirs."""
     found = account.take(ctx, worker.ledger, job, preview)
     for _ in range(_LOOKS):
+        # What lands is certain, and what git committed by hand too: only a task that would come away empty is
+        # given the time.
         if preview.changes or by_hand or not found.doubtful or not _others_work(worker, job):
             break
         time.sleep(_BETWEEN)
@@ -153,6 +155,8 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     called = worker.ctx.called(job.session)
     claim = f"git ralph track --session {called} <path>  # claims a path for the task"
     skip = f"git ralph run skip {job.number}  # leaves the task open and goes on"
+    # Where something lands, what else changed meanwhile may be anybody's: it is told of, but does not hold
+    # the task.
     held = found.missed + ([] if lands else found.doubtful + found.astray)
     job.unlanded = held
     if found.missed:
@@ -241,6 +245,7 @@ def _own_commit(ctx: Context, job: Job) -> str | None:
     form = "--format=%H %(trailers:key=Ralph-Session,valueonly,separator=%x20)"
     done = ctx.git.try_run("log", form, f"{job.head}..{head}", "--")
     rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+    # In a fleet the message names the hash of the session.
     own = {job.session, member.published(ctx.layout, job.session)}
     return next((row[0] for row in rows if own & set(row[1:])), None)
 
@@ -255,6 +260,7 @@ def _by_hand(ctx: Context, job: Job, result: Result) -> PlainCommit | None:
     git = ctx.git.at(ctx.repo.root)
     done = git.try_run("--literal-pathspecs", "log", form, f"{job.head}..{head}", "--", *paths)
     rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+    # A row of one word has no trailer: no session claims that commit.
     found = next((row[0] for row in rows if len(row) == 1), None)
     if found is None:
         return None

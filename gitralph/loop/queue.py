@@ -8,6 +8,7 @@ from gitralph.loop.model import AGENT, LANDED, SKIPPED, VERIFY, Job, Options, Sa
 from gitralph.session import lifecycle
 
 DROPPED = "dropped"
+# A task may be a paragraph; what the summary and the tracker show of it is one line.
 _TITLE = 200
 # An agent that adds a task for each one it does would never be done.
 _ADDED = 20

@@ -17,6 +17,7 @@ from gitralph.journal.run import Record
 from gitralph.query import events as emitting
 
 ENDS = frozenset(["loop.terminate"])
+# They go into a person's terminal or an agent's prompt; of more it is said how many.
 _NEWS_LIMIT = 200
 # Finished runs that gc leaves; a record is a few KB, its output may be 32 MiB a task.
 _KEEP = 50
@@ -104,6 +105,7 @@ def _collect(layout: Layout, found: Resumed) -> int:
             upto = row.end
             if not isinstance(row, Emitted):
                 continue
+            # An agent starts with what came after the last end, also where the record of the run was lost.
             if row.topic in ENDS:
                 found.news, found.more = [], 0
             elif row.start >= handed and not emitting.is_own(row):
@@ -118,6 +120,7 @@ def _collect(layout: Layout, found: Resumed) -> int:
 
 def _handed(record: Record, fd: int) -> int:
     handed = record.get("handed")
+    # A file shorter than that is another one: all of it is new.
     return handed if type(handed) is int and handed <= os.fstat(fd).st_size else 0
 
 

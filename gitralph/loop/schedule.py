@@ -15,6 +15,7 @@ from gitralph.loop.model import BLOCKED, ENTANGLED, FAILED, LANDED, SKIPPED, Job
 from gitralph.loop.queue import Queue
 from gitralph.loop.work import InterruptedLoop, Worker
 
+# So soon a Ctrl-C or the end of the time is noticed; a task's end wakes the loop by itself.
 _PAUSE = 0.5
 # Children are made to end after five seconds; whoever asked the loop to stop waits no longer than ten.
 _GRACE = 8.0
@@ -83,6 +84,7 @@ class Schedule:
         if not self._running and self._waiting and not self._last_try:
             # what looked entangled may have been somebody in the middle of an edit
             self.crew.wait(_PAUSE)
+            # Once for all that wait: with nobody at work nothing will change by itself after it.
             self._last_try = True
             self._wake()
             return self._fill()
@@ -203,6 +205,7 @@ class Schedule:
         known = isinstance(done.error, RalphError | NotYetError | OSError)
         if done.error is not None and not known and self._error is None:
             self._error = done.error
+        # A task that landed while we stopped is done, whatever asked us to stop.
         if done.job.outcome not in LANDED:
             self.ledger.step(done.job, done.job.step, process=None)
 
@@ -214,6 +217,8 @@ class Schedule:
         if open_jobs:
             return ENTANGLED, REFUSED
         elsewhere = [job for job in self.ledger.jobs if job.outcome == SKIPPED and job.code]
+        # With a plan others' tasks are passed over and the rest counts; a single task that somebody else has
+        # is the answer.
         if elsewhere and self.worker.options.plan is None:
             return SKIPPED, elsewhere[0].code
         left = self.queue.open_count()

@@ -27,11 +27,14 @@ from gitralph.prove.proof import Prover, Tree, describe
 from gitralph.session import lifecycle
 
 DOCUMENTS = (".md", ".markdown", ".rst", ".adoc")
+# An agent that has not done a task in ten turns does not do it in an eleventh: the plan goes on, and a person
+# looks.
 ITERATIONS = 10
 _DONE = "task.done"
 # What goes into the next prompt of a check that failed: an argument of a program has 128 KiB at most
 # (MAX_ARG_STRLEN, execve(2)), and one line of a minified file may be longer.
 _DETAIL = 8 << 10
+# Of an agent's last words; enough for a page of reasons, and small beside the prompt it goes into.
 _SAID = 4000
 # Asked again that often when the service says that too much was asked of it, each time twice as late.
 _BUSY = re.compile(rb"rate.?limit|too many requests|\b(?:429|529)\b|overloaded", re.I)
@@ -149,9 +152,11 @@ def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], cri
     """One call of the agent; True when the task is done."""
     text = prompt.compose(job, worker.plan, worker.options.promise, criteria, worker.news)
     events_file = env["RALPH_EVENTS_FILE"]
+    # What was emitted in an earlier iteration must not end this one.
     since = os.stat(events_file).st_size
     if worker.options.plan is not None:
         with boxes.turn():
+            # Noted before the agent runs: what it ticks itself is opened again, by this list.
             worker.ledger.open |= boxes.open_now(worker.options.plan)
     try:
         ended = _call(worker, ctx, job, env, text)
@@ -243,6 +248,7 @@ def are_needed(worker: Worker, ctx: Context, job: Job, changed: Sequence[bytes])
     """False when there are none, or only documentation changed since the task began, whoever changed it."""
     if not worker.options.verify:
         return False
+    # Nothing changed at all is no documentation: the checks run on what is there.
     if changed and all(map(_is_document, changed)) and not _has_moved(ctx, job):
         job.notes.append("only documentation changed; the checks were skipped")
         return False

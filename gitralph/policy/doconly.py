@@ -26,6 +26,8 @@ def _patterns(folder: str, environ: Mapping[str, str]) -> list[str]:
 
 def _is_documentation(relative: str, patterns: list[str]) -> bool:
     """Judged by the last name alone where a pattern has no slash, else by the whole path."""
+    # As gitignore has it: a pattern without a slash is about names, in any folder, here in any case of
+    # letters.
     name = relative.rsplit("/", 1)[-1]
     return any(
         fnmatchcase(relative if "/" in one else name.lower(), one if "/" in one else one.lower())
@@ -52,6 +54,7 @@ def _judge(path: str, cwd: str, common: str | None, home: str | None, patterns: 
 
 
 def _existing(path: str) -> str:
+    # The folder is yet to be made; the repository is found from the first one above that is there.
     while not os.path.lexists(os.path.dirname(path)):
         path = os.path.dirname(path)
     return path
@@ -68,6 +71,7 @@ def checked(event: Event, environ: Mapping[str, str]) -> Reply:
     here = gitdir.discover(cwd)
     try:
         patterns = _patterns(here.root if here else cwd, environ)
+    # A configuration that cannot be read allows no more than the built-in patterns.
     except RalphError:
         patterns = list(PATTERNS)
     home = _home(event, environ)

@@ -52,6 +52,7 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
 
 def _unusable(said: LaunchWish, error: RalphError) -> Reply:
     """No repository, or one we must not touch: only who needs a worktree is stopped."""
+    # A launch that asked for nothing goes on: most are none of our business.
     if said.policy == "required" or (said.policy == "optional" and (said.bead or said.path)):
         return blocked(f"worktree_policy is {said.policy}: {error.message}", *error.hints)
     return Reply()

@@ -37,6 +37,7 @@ def rewritten(agent: str, bare: bool, given: dict[str, object], context: str, al
     if agent == "gemini":
         return encode({"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": given}})
     inner: dict[str, object] = {"hookEventName": "PreToolUse"}
+    # Without a decision the agent asks its user as ever; to answer for him takes his configuration.
     if allow:
         inner |= {"permissionDecision": "allow", "permissionDecisionReason": "ralph.hook.allow"}
     return encode({"hookSpecificOutput": {**inner, "updatedInput": given, "additionalContext": context}})

@@ -51,6 +51,7 @@ def header(prompt: str | None) -> dict[str, object]:
             if not fenced or line.strip() == "---":
                 break
             continue
+        # YAML allows quotes around a value, and models write them.
         text = value.strip().strip("\"'")
         found[key] = int(text) if key == "max_iterations" and text.isdigit() else text
     return found
@@ -80,6 +81,7 @@ def wish_of(fields: dict[str, object], source: str) -> LaunchWish:
     if bead is not None and not ids.is_bead(bead):
         raise BadWishError(f"bead_id '{bead[:60]}' is not a bead id: {ids.BEAD_RULE}")
     limit = fields.get("max_iterations")
+    # bool is an int to Python: true is no count.
     if limit is not None and (type(limit) is not int or limit < 0):
         raise BadWishError(f"max_iterations is {_shown(limit)}, not a count")
     mode = _text(fields, "spawn_mode")
@@ -138,6 +140,8 @@ def decide(ctx: Context, launch: Launch, session: str | None, said: LaunchWish) 
     """The whole wish: what the launch says, then a spawn record, then configuration. Raises BadWishError."""
     if said.policy == "none":
         return said
+    # A spawn record is for launches whose text cannot be changed; one that says something itself needs none,
+    # and leaves it for the next.
     if said.policy is None and said.bead is None and said.path is None:
         said = _over(said, _spawned(ctx, launch, session))
     return said if said.policy else _over(said, _configured(ctx, launch))
@@ -150,6 +154,7 @@ def bead_of(wish: LaunchWish, root: str) -> str | None:
     home = f"{root}/{lost_worktree.FOLDER}/{lost_worktree.PREFIX}"
     full = os.path.join(root, wish.path).rstrip("/")
     bead = full[len(home) :] if full.startswith(home) else ""
+    # `join` would keep it, and the path may be a link's way out of the folder.
     if ".." in wish.path.split("/") or not ids.is_bead(bead):
         raise BadWishError(
             f"worktree_path '{wish.path[:80]}' is no place for a bead: it is '.worktrees/ralph-<bead>'"

@@ -31,6 +31,7 @@ def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
         record = _bead_of(layout, event, session, reply)
         if record is None:
             continue
+        # Something goes on in the background, and its end will be a stop as well.
         if event.stop.running:
             return reply
         ctx = place.context(event, environ, reply, folder)
@@ -57,6 +58,7 @@ def _active(layout: Layout, session: str | None, reply: Reply) -> list[Bead]:
 def _bead_of(layout: Layout, event: Event, session: str | None, reply: Reply) -> Bead | None:
     """The bead of whoever stops; a subagent's by its own prompt, by its id, or as the only one left."""
     mine = _active(layout, session, reply)
+    # The main agent answers for beads that it works on itself; a bead with an agent's id is a subagent's.
     if event.kind != "subagent-stop" and not event.agent_id:
         return next((one for one in mine if one.agent_id is None), None)
     stop = event.stop
@@ -67,6 +69,8 @@ def _bead_of(layout: Layout, event: Event, session: str | None, reply: Reply) ->
     bound = next((one for one in mine if event.agent_id and one.agent_id == event.agent_id), None)
     kind = plain_type(event.agent_type)
     waiting = [one for one in mine if one.agent_id is None and kind and one.agent_type == kind]
+    # Two of one type that nobody has bound yet cannot be told apart, and holding the wrong one would keep it
+    # for ever.
     return bound or (waiting[0] if len(waiting) == 1 else None)
 
 
@@ -114,6 +118,7 @@ def _decide(ctx: Context, record: Bead, stop: Stop, reply: Reply) -> bool:
             f"warning: bead '{record.bead}' is not done after {record.iteration} iterations: given up"
         )
         return False
+    # The agent says that nobody sent it on: a person did, so the row is broken.
     if stop.again is False:
         record.blocks = 0
     if record.blocks >= _most(ctx):

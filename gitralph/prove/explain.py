@@ -82,6 +82,7 @@ def needed(count: int, passes: Callable[[frozenset[int]], bool]) -> tuple[list[i
     # Halving finds the shortest prefix that passes; its last piece is needed, and the one more run asks
     # whether it is enough alone.
     budget = (count - 1).bit_length() + 1 if count else 0
+    # One more than there are: it stands for all pieces together failing.
     low, high = 0, count + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -91,9 +92,11 @@ def needed(count: int, passes: Callable[[frozenset[int]], bool]) -> tuple[list[i
     found = [high - 1]
     if high == 1:
         return found, runs, True
+    # The search alone has used it up; the caller says that the answer may not be all.
     if runs >= budget:
         return found, runs, False
     while not tried(found):
+        # What is needed besides stands before the last one found: all behind it were left out and it passed.
         low, high = 0, found[-1]
         while high - low > 1:
             middle = (low + high) // 2
@@ -146,6 +149,7 @@ def _differences(ctx: Context, bench: Workbench, reader: TreeReader, worktree: W
             git = bench.git.at(ctx.repo.root)
             text = blobs.working_form(git, path, entry) if entry.mode in FILES else None
             tree = Content(entry.mode, git.run("cat-file", "blob", entry.oid) if text is None else text)
+        # A submodule's commit is no line of anybody's.
         if GITLINK in (here.mode, entry and entry.mode) or here == tree:
             continue
         found.append(_cut(ctx, path, tree, here))
@@ -175,6 +179,7 @@ def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference
             made.pieces.append(
                 Piece(path, (whose,) if whose else (), (at + 1, stop), start, end, tuple(new[at:stop]))
             )
+            # The tree's lines go with the first author's piece; the next one only adds.
             at, start = stop, end
     if not made.pieces:  # only the mode differs
         made.pieces.append(Piece(path, everybody))

@@ -76,6 +76,7 @@ class Prover:
         with contextlib.ExitStack() as stack:
             slot = own_worktree.take(self.ctx, own_worktree.PROOFS)
             stack.callback(slot.close)
+            # A proof that outlived its git ralph would write into the tree of the next.
             _stop_left_over(slot)
             _wait_for_another_second(self.ctx, slot, tree)
             outside = _objects(self.ctx, tree)
@@ -86,6 +87,7 @@ class Prover:
                 modules.lay_out(self.ctx, git, slot.folder)
                 return self._run(slot, tree, command, outside)
             finally:
+                # Also after a failure: what lies in the folder decides about byte code, not how it came out.
                 files.write_whole(slot.folder + ".tree", tree.oid.encode() + b"\n")
 
     def _run(self, slot: Slot, tree: Tree, command: ProofCommand, outside: dict[str, str]) -> Proof:
@@ -94,12 +96,14 @@ class Prover:
             where = shown(os.fsencode(command.folder))
             raise Failed(f"the commit has no folder '{where}' to run '{command.shown}' in")
         own = {key: value.replace("{root}", slot.folder) for key, value in self.env.items()}
+        # PWD too: tools that resolve links ask it before getcwd(3), and it would name the user's folder.
         env = {**runner.inherited(self.ctx.environ), **own, **outside, "PWD": cwd}
         begun = time.monotonic()
         ended = self.children.run(
             command.words, cwd=cwd, env=env, started=_recorder(slot), sink=self.sink, seconds=self.seconds
         )
         seconds = time.monotonic() - begun
+        # A command that is stopped may still say 0.
         ok = ended.code == 0 and not ended.late and not self.children.stopping.is_set()
         if ok and self.notes:
             results.note(self.ctx.layout, tree.oid, command, seconds)

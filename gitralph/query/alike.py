@@ -24,6 +24,7 @@ def follow(
     for line in lines:
         known = claims(line) if _says(line) >= telling else ()
         found.append(pick(known) if len({session(one) for one in known}) == 1 else None)
+    # First from above, then from below: a brace at the top of a block follows the line under it.
     for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
         before: Claim | None = None
         for at in order:

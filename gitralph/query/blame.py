@@ -58,6 +58,7 @@ def porcelain(path: bytes, row: BlameLine) -> bytes:
 def _uncommitted(path: bytes, number: int) -> tuple[bytes, ...]:
     """What git says of a line in no commit, for a file that it does not know yet."""
     numbers = b"%s %d %d" % (blame.ZERO.encode(), number, number)
+    # git tells about a commit once, at the first of its lines (git-blame(1), THE PORCELAIN FORMAT).
     if number > 1:
         return (numbers,)
     who = [

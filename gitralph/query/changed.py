@@ -14,6 +14,7 @@ _FORM = "%H%x00%P%x00%ct%x00%cI%x00{}%x00{}%x00{}%x00%B%x00".format(
 )
 # `git merge --squash` indents the messages of what it swallows; servers put a list's star in front.
 _MENTIONED = re.compile(r"^[ \t*-]*Ralph-Session: *([A-Za-z0-9][A-Za-z0-9._-]{0,119})\s*$", re.MULTILINE)
+# So many NULs end a commit in _FORM; a message cannot hold one.
 _FIELDS = 8
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
 # `:<mode> <mode> <oid> <oid> <letter>[score]\t<path>[\t<path>]` (git-diff-tree(1), RAW OUTPUT FORMAT)

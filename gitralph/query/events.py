@@ -41,6 +41,8 @@ class Wanted:
         """
         if self.topic is None or self.strict:
             return None
+        # A plain search in the bytes passes by most lines without parsing them; the longest piece is found
+        # least often by chance.
         pieces = [""]
         for letter in self.topic:
             if letter.isascii() and (letter.isalnum() or letter in "._:- "):
@@ -178,6 +180,8 @@ def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Rea
         layout = Layout(source.top, MAIN)
         with locks.hold(layout, locks.CURSOR + cursor.checked(name)):
             reader.at = cursor.position(layout, name, source.name)
+            # An exception in the block leaves the cursor where it was: the same events come again rather than
+            # never.
             yield reader
             keep(reader, name)
     finally:

@@ -17,7 +17,9 @@ from gitralph.hook.event import list_of, object_of, text_of
 from gitralph.journal import content_hash, member
 from gitralph.query import alike
 
+# A bound on memory. Of a longer log the oldest records are read, as they come first.
 _LOG = 64 << 20
+# fleet.shared publishes no longer one.
 _LINE = 1 << 20
 OURS = "io.gitralph"
 
@@ -62,6 +64,7 @@ def _logs(layout: Layout) -> Iterator[tuple[str, float, bytes]]:
         return
     for name in names:
         writer = name.removesuffix(".jsonl")
+        # The folder holds other files too, and a name that is no writer's never came from a sync.
         if writer == name or not writer.isalnum() or not writer.isascii() or len(writer) > 40:
             continue
         try:
@@ -98,6 +101,8 @@ def _taken(fields: dict[str, object], writer: str, synced: float) -> _Record | N
         path = text_of(file, "path")
         if path is None:
             continue
+        # Hashes of all lines of a path in one text, those of its conversations one behind the other, each as
+        # long as content_hash.LINE.
         text = text_of(object_of(ours, "lines"), path) or ""
         for talk in list_of(file, "conversations"):
             who = _who(talk)
@@ -206,6 +211,7 @@ class MemberLogs:
         if not good:
             return set()
         words = ["rev-list", "--ignore-missing", "--stdin"]
+        # rev-list would stop at an id that is no commit, and these come from others.
         here = self._ctx.git.try_run("cat-file", "--batch-check=%(objecttype) %(objectname)",
                                      stdin="\n".join(good).encode() + b"\n")  # fmt: skip
         known = [row.split() for row in here.stdout.decode("ascii", "replace").splitlines()]

@@ -53,7 +53,10 @@ def staged(ctx: Context) -> dict[bytes, Entry | None]:
     """What the index at hand, which git is about to commit, changes against HEAD."""
     head = refs.read_head(ctx.repo).oid
     git = ctx.git.at(GIT_INDEX_FILE=os.path.abspath(ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index))
+    # Before the first commit everything is new against the empty tree, whose id git makes here for its own
+    # object format.
     base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
+    # `--no-renames`: a rename is two paths, and each may be somebody else's.
     words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
     found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
     return {path: new for path, (_, new) in found.items()}
@@ -70,6 +73,7 @@ def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
 def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
     """The line changes between two blobs, None where they have no lines."""
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-U0")
+    # No context and no configured driver: only the numbers in the headers and the added lines are read.
     said = git.run("-c", "diff.algorithm=histogram", "diff", *plain, old, new)
     out: list[_Hunk] = []
     for line in said.split(b"\n"):
@@ -86,6 +90,7 @@ def _common(theirs: _Hunk, staged: _Hunk) -> int:
     """How many lines of their hunk the staged one has too."""
     if staged.start > theirs.end or theirs.start > staged.end:
         return 0
+    # What both take away of the same old lines, or both add; blank lines say nothing.
     removed = len(range(max(theirs.start, staged.start), min(theirs.end, staged.end)))
     there = set(staged.added)
     return max(removed, sum(line in there for line in theirs.added if line.strip()))
@@ -94,6 +99,7 @@ def _common(theirs: _Hunk, staged: _Hunk) -> int:
 def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | None) -> int | None:
     """How many of the changed lines of ``theirs`` are in ``staged``; None: all of the path."""
     if staged is None or theirs is None:
+        # A deletion has no lines: both delete the path, or they have nothing in common.
         return None if theirs == staged else 0
     base = old.oid if old is not None else git.run("hash-object", "-w", "--stdin", stdin=b"").strip()
     one, two = _hunks(git, base, theirs.oid), _hunks(git, base, staged.oid)

@@ -85,6 +85,7 @@ def _has_gap(worktree: Worktree, state: PathState, works: list[Work]) -> bool:
     Where one session alone has work there, its commit tells; else, or where a filter stands between, the
     records do: whether they chain, and end at what stands there.
     """
+    # A filter makes another text for the commit, so that its being the whole file tells nothing.
     if len(works) == 1 and works[0].reason != decision.FILTERED:
         return not works[0].whole
     records = [r for group in state.pending.values() for r in group]
@@ -120,6 +121,7 @@ def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]
         if naming or os.path.lexists(ctx.layout.journal(path)):
             found, asking = pending.path_state(ctx.layout, path, naming), works.get(path, {})
             known = {**found.void, **found.pending}
+            # A session whose commit would take nothing here has nothing pending, whatever its records say.
             alive = {name: known[name] for name in asking if name in known}
             out[path] = replace(found, pending=alive, bare=found.bare & set(asking))
     return out
@@ -133,6 +135,8 @@ def _unexplained(ctx: Context, paths: list[bytes]) -> dict[bytes, bool]:
     if not paths:
         return {}
     ctx = without_programs(ctx)
+    # Corrections that nobody recorded would go along with whose lines they correct, and this asks whether
+    # there are any.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
     bench = plan.open_bench(ctx, quarantine=True)
     try:
@@ -245,4 +249,5 @@ def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:
 def by_name(name: str) -> tuple[str, int, str]:
     """Sorts ``claude-2`` before ``claude-10``."""
     stem, _, number = name.rpartition("-")
+    # Ten digits are no count of ours, but part of an id.
     return (stem, int(number), name) if stem and number.isdecimal() and len(number) < 10 else (name, 0, name)

@@ -191,12 +191,14 @@ class CommitOwners:
         for row in journal.consumed:
             session, end, units = row.get("session"), row.get("upto"), row.get("units")
             if row.get("commit") == self.commit.oid and isinstance(units, list):
+                # A unit is called by the offset of its record, then a number.
                 names |= {str(unit).partition(".")[0] for unit in units}
             elif row.get("commit") == self.commit.oid and type(end) is int:
                 since = upto.get(session, 0)
                 names |= {str(r.offset) for r in own if r.session == session and since <= r.offset < end}
             if type(end) is int:
                 upto[session] = max(end, upto.get(session, 0))
+        # A line of an older version may name nothing: then any of them may have been taken.
         return [record for record in own if str(record.offset) in names] or own
 
     def _taken_how(self, journal: Journal) -> set[object]:
@@ -244,6 +246,7 @@ def _common(owners: Collection[Owner]) -> Owner:
 
 def _until(journal: Journal, end: int) -> Journal:
     cut = Journal()
+    # What was recorded after the commit must not explain its lines.
     cut.records, cut.size = [r for r in journal.records if r.offset < end], end
     return cut
 

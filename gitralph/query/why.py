@@ -36,11 +36,13 @@ def _fate(read: Read, record: Record) -> tuple[str, str | None]:
     key, journal = str(record.offset), read.state.journal
     mark = consumption.mark_of(journal, record.session)
     noted = consumption.commit_of(journal, record)
+    # A claim has no lines to look for in HEAD: consumption alone tells.
     if key in read.pending or (not record.is_exact and consumption.is_pending(record, mark)):
         return PENDING, None
     lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]
     holding = [commit for commit in lines if commit is not None]
     if holding:
+        # git may have rewritten the commit since; then the one that holds most of its lines is meant.
         return COMMITTED, noted if noted in holding else max(holding, key=holding.count)
     return (COMMITTED, noted) if noted else (VOID, None)
 

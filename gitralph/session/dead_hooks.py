@@ -57,6 +57,7 @@ def notes(ctx: Context, session: str) -> list[str]:
     plan = (sessionfile.read(ctx.layout, session) or {}).get("plan")
     ours = os.fsencode(str(plan)) if plan else b""  # the loop ticks it
     changed = [path for path in _changed_since(ctx, when) if path != ours]
+    # Nothing changed, so there was nothing to record: silence is right.
     if not changed:
         return []
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))

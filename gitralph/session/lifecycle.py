@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
 
 
@@ -59,6 +60,7 @@ def _continued(ctx: Context, plan: str | None, task: str | None) -> str | None:
 
 
 def _author(ctx: Context) -> str | None:
+    # Without the option git makes a name of the login and the host, which nobody chose.
     done = ctx.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
     if done.returncode:
         return None
@@ -89,6 +91,7 @@ def start(
         sessionfile.update(ctx.layout, session, ended=None, process=launcher)
         sessionfile.mark_active(ctx.layout, session)
         return session
+    # One word would mean two sessions from then on.
     holder = names.holder(ctx.layout, session)
     if holder is not None:
         raise UsageError(f"'{session}' is what session '{holder}' is called", "git ralph session list")
@@ -99,6 +102,7 @@ def start(
         head=gitdir.head_oid(ctx.repo.place), author=_author(ctx), process=launcher,
     )  # fmt: skip
     sessionfile.create(ctx.layout, fields)
+    # A launcher may append to it at once; and who lists sessions of this worktree finds it there.
     os.close(_touch(ctx.layout.manifest(session)))
     if parent is not None:
         sessionfile.update(ctx.layout, parent, children=[session])

@@ -45,6 +45,7 @@ def _note(target: Target, session: str) -> None:
     disk = record.look(target.file)
     op = "delete" if disk.mode is None else "edit"
     step = Record(
+        # No text before: a person says that it is the session's, not what it did.
         session, op, None, disk.oid, NONE, mode=(None, disk.mode), unknown_before=True,
         tool="track", ts=sessionfile.now(), head=gitdir.head_oid(target.place),
     )  # fmt: skip

@@ -103,6 +103,7 @@ def paths(agent: str, lines: Iterable[Line]) -> list[str]:
     for line in lines if parse is not None else ():
         assert parse is not None
         for call, path in parse(line, failed):
+            # No file has such a name (PATH_MAX of Linux), so no program of ours need be asked about it.
             if "\0" not in path and len(path) < 4096:
                 found.setdefault(path, call)
         if len(found) >= PATHS_LIMIT:

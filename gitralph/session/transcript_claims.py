@@ -16,6 +16,7 @@ from gitralph.hook import locate, sessionfile
 from gitralph.journal import manifests, pending
 from gitralph.session import dead_hooks, transcript
 
+# Long sessions have transcripts of tens of megabytes; what is beyond was written later and is not offered.
 _LIMIT = 128 << 20
 _SHOWN = 5
 _PLACES = {
@@ -47,6 +48,7 @@ def find(ctx: Context, session: str) -> tuple[str, str] | None:
             continue
         wanted = pattern.format(id=glob.escape(session), short=glob.escape(session[:8]))
         found = sorted(glob.glob(f"{glob.escape(home)}/{wanted}"))
+        # Two files of one id: a copy, and nobody knows which is the session's.
         if len(found) == 1:
             return name, found[0]
     return None
@@ -75,6 +77,7 @@ def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
 
 def _uncommitted(ctx: Context, paths: set[bytes]) -> list[bytes]:
     dirty = uncommitted.dirty_paths(ctx.repo, ctx.config, paths) if paths else []
+    # What a session recorded is better evidence than what a transcript says.
     taken = pending_paths.by_path(pending_paths.everyone(ctx)) if dirty else {}
     return [path for path in dirty if path not in taken]
 

@@ -88,6 +88,7 @@ class _Walk:
     def _by_record(self, at: Form, before: int) -> Record | None:
         if at is None:
             return None
+        # Of several the latest before the place: the walk goes back in time and must never turn.
         found = [r for r in self.records if r.is_exact and r.after == at[0] and r.offset < before]
         return found[-1] if found else None
 
@@ -101,12 +102,15 @@ class _Walk:
 
     def _starts_here(self, window: Window, row: ChangedPath) -> bool:
         """True when the file was as in HEAD when the command began, and HEAD has it so still."""
+        # A command that runs has no row of its own yet: its picture holds only what was dirty, so a clean
+        # path has no base there.
         if window.closed is None and row.base is None:
             return window.head == self.head
         return row.base == (self.base[0] if self.base else None)
 
     def back(self, now: Form, place: int = 1 << 62) -> bool:
         """True when every change on the way is known; ``place``: by commands that began before it."""
+        # Beyond every byte: the walk starts at the end of the journal.
         at, offset = now, 1 << 62
         while at != self.base:
             step = self._by_record(at, offset)
@@ -161,6 +165,7 @@ def judge(
         return None  # the journal tells who made what stands there
     commands = tuple(w for w, _ in reversed(walk.used)) or tuple(touching[-1:])
     others = tuple(sorted(pending_here - family))
+    # Its end was never reported, so a person's change after it would look like its own.
     loose = any(w.late or w.closed is None for w, _ in walk.used)
     if others:
         return Offer(path, now, CONTESTED, commands, "another session has pending edits there", others)
@@ -193,6 +198,7 @@ def _candidates(ctx: Context, windows: Sequence[Window], family: Container[str])
     if not running and not known:
         return []
     dirty = uncommitted.dirty_paths(ctx.repo, ctx.config)
+    # A command that runs has not reported what it changed: any dirty path may be its.
     return dirty if running else [path for path in dirty if path in known]
 
 
@@ -221,6 +227,7 @@ def _sources(
     for other, old in rows.items():
         if other != path and _is_gone(old) and not _is_new(old):
             before = old.base if old.before is None else old.before[0]
+            # A file that was there before is a move only if it has just the vanished text now.
             if _is_new(row) or (row.after is not None and row.after[0] == before):
                 yield other, old
 
@@ -277,6 +284,7 @@ def survey(
         if offer is None:
             continue
         offers[path] = offer
+        # By configuration only what is certain; a person who asks has seen the list.
         if take and offer.verdict == MINE and (asked or not offer.loose):
             taken[path] = state
     return ShellChanges(offers, taken)

@@ -63,6 +63,8 @@ def survey(
     ctx: Context, session: str, match: Match | None, wanted: Callable[[PathState], bool] | None = None
 ) -> Iterator[Survey]:
     """Read what a session has pending, or of all that it ever recorded here the paths that are ``wanted``."""
+    # Nothing is committed here, so no filter or fsmonitor of the configuration needs to run; the answer must
+    # not depend on one.
     quiet = without_programs(ctx)
     with closing(quiet.repo):
         bench = open_bench(quiet, quarantine=True)
@@ -120,9 +122,12 @@ def in_order(found: Survey) -> list[tuple[bytes, Record]]:
         for path in found.states:
             own = [r for r in found.states[path].journal.records if r.session == session]
             places = lines.get(path, [])
+            # A line for each record, none added by hand: then the n-th line is that of the n-th record.
             told = len(places) == len(own)
             for at, record in enumerate(own):
                 place = places[at] if told else -1
+                # Each session has a manifest of its own, so that places of two of them do not compare; the
+                # clock does, in seconds.
                 stamp = record.ts if several or not told else ""
                 rows.append(((stamp, place, record.offset), path, record))
     if any(key[0] for key, _, _ in rows):  # times with places in between would not sort

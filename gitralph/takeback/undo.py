@@ -94,6 +94,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             if not moved:
                 break
             asked = replace(request, match=_only(frozenset(moved)))
+    # Refusals of a later look, after which nothing was written either: the answer is that of a first one.
     if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
         raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
     return result
@@ -157,6 +158,8 @@ def _chosen(found: Survey, request: UndoRequest) -> dict[bytes, set[str]] | None
         return chosen
     assert request.last is not None
     waiting = [row for row in in_order(found) if _stands(found, *row)]
+    # What is no longer in the file is passed over: `--last 1` typed twice takes back two edits, not one
+    # twice.
     for edit in _edits(waiting)[-request.last :]:
         for path, record in edit:
             chosen.setdefault(path, set()).add(str(record.offset))
@@ -169,6 +172,8 @@ def _refuse_unknown(found: Survey, call: str) -> None:
     def made(state: PathState) -> bool:
         return any(r.call == call and r.session in found.scene.own for r in state.journal.records)
 
+    # Committed edits are in no survey of what is pending; a call that is found only here has nothing to take
+    # back, which is no error.
     with survey(found.ctx, found.session, None, made) as all_of_it:
         if all_of_it.states:
             return
@@ -179,6 +184,8 @@ def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Recor
     """Records as edits: the two ends of a rename are one."""
     out: list[list[tuple[bytes, Record]]] = []
     for path, record in rows:
+        # The hook records both ends in one event, one behind the other, so that nothing of this session
+        # stands between them.
         if record.op == "rename-to" and out and out[-1][0][1].op == "rename-from":
             out[-1].append((path, record))
         else:
@@ -192,6 +199,7 @@ def _stands(found: Survey, path: bytes, record: Record) -> bool:
         return False
     if _is_as_in_head(found, path):
         return False
+    # Without lines there is nothing to look for in the file: the chain of texts has to tell.
     if lines.whole_only(found, path) is not None:
         return any(record is one for one in whole.standing(found, path))
     return str(record.offset) in found.kept(path, lines.standing)
@@ -242,12 +250,14 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
     if head is None or content.mode not in FILES or head.mode not in FILES or content.mode == head.mode:
         return
     asked = [r for r in found.own(path) if keys is None or str(r.offset) in keys]
+    # A bit that somebody else set, or nobody recorded, is not ours to take back.
     if not asked or provenance.mode_of(Chain(tuple(asked)), content, head.mode)[1]:
         return
     for at, one in enumerate(made.changes):
         if one.path == path and not one.after.absent:
             made.changes[at] = lines.with_mode(one, head.mode)
             return
+    # The bit was all that these edits changed, so the text before and after is the same.
     if not any(one.path == path for one in made.changes) and content.data is not None:
         after = Content(head.mode, content.data)
         record = lines.record(found, UNDO, made.call, content, after, ())

@@ -11,6 +11,7 @@ from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore
 
 # As many as one line of a hint holds; each costs what a restore does.
+# So many paths are asked about at once; each costs a weave, and a hint that names more would not be read.
 _MOST = 10
 
 

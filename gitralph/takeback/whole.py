@@ -46,13 +46,17 @@ def undone(
     content = scene.contents[path]
     if content.mode == GITLINK:
         return Left(path, decision.SUBMODULE, "it is a submodule")
+    # A text that nobody recorded cannot be put back from the records; HEAD may have it.
     if claimed or any(not r.is_exact for r in asked):
         return _to_head(found, path, asked, claimed, op, call)
+    # Whole texts come back in reverse order only: one from the middle would take the later ones along.
     if known[-len(asked) :] != asked:
         detail = f"{why[1]}, and later edits of this session follow"
         return Left(path, decision.ENTANGLED, detail, (found.session,))
     chain = Chain(tuple(asked))
     last = state.journal.records[-1]
+    # Each record starts where the one before ended, the last ends at the file, and nobody wrote after it:
+    # only then is the text before the first one what is under all of them.
     if not (chain.is_contiguous() and provenance.ends_at(chain, content) and last is asked[-1]):
         detail = f"{why[1]}, and it was changed after the last recorded edit"
         return Left(path, why[0], detail, (decision.UNRECORDED,))
@@ -80,6 +84,8 @@ def _to_head(
     if head is None:
         detail = "only its path is recorded, and HEAD does not have it: nobody knows what it was before"
         return Left(path, decision.UNANCHORED, detail)
+    # What a smudge filter would write is not known without running it, and a program of the configuration is
+    # not run here.
     if path in scene.filtered:
         return Left(path, decision.FILTERED, "a filter governs it, and only its path is recorded")
     text = _head_text(found, path, head)
@@ -97,6 +103,7 @@ def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
 def _mode(found: Survey, path: bytes, record: Record, text: bytes) -> int:
     """The mode that a file had before a record: as seen, as in HEAD, or as it is."""
     before, head = record.mode[0], found.scene.reader.entry(path)
+    # The journal is a file that anybody may write: int(…, 8) raises for the digits 8 and 9.
     if before is not None and before.isdigit() and not set("89") & set(before):
         return int(before, 8)
     if head is not None and head.mode != GITLINK:
@@ -115,6 +122,7 @@ def _change(found: Survey, path: bytes, after: Content, op: str, call: str) -> R
 def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Replacement | Left | None:
     """The file as it was before an undo of the whole of it."""
     content, state = found.scene.contents[path], found.states[path]
+    # Whoever wrote since would lose it: a redo brings back just the text that the undo took away.
     if provenance.content_id(content) != undo.after or state.journal.records[-1] is not undo:
         others = sorted({r.session for r in state.journal.records if r.offset > undo.offset})
         detail = "it was changed after it was taken back"

@@ -35,6 +35,7 @@ def note(record: Document) -> str | None:
             if "url" not in one or not _fits(file["path"]):
                 continue
             key = _key(one, ours, sessions)
+            # The same commit has the same note whenever it is written, so that two clones can merge theirs.
             trace = "t_" + sha256(f"{key}:{commit}".encode()).hexdigest()[:14]
             spans = starmap(_span, ((r["start_line"], r["end_line"]) for r in one["ranges"]))
             entries.append(f"  {key}::{trace} {','.join(spans)}")
@@ -52,6 +53,7 @@ def _key(one: Any, ours: Any, sessions: dict[str, dict[str, object]]) -> str:
     name = one["contributor"].get("model_id", _UNKNOWN).rpartition("/")[2]
     agent = (ours["agent"] if session == ours["session"] else ours.get("agents", {}).get(session)) or _UNKNOWN
     known = sessions.get(session)
+    # The standard has one model for a key.
     key = session if known is None or _model(known) == name else hashed(f"{session}:{name}")
     sessions.setdefault(key, {"agent_id": {"tool": _TOOLS.get(agent, agent), "id": session, "model": name}})
     return str(key)

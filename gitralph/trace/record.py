@@ -57,6 +57,7 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
     told, lines, named = [], {}, set[str]()
     for file in files:
         text = blob(ctx, file.new) if file.ranges else None
+        # A range of lines means nothing in it.
         if text is None or is_binary(text):
             continue
         content = full_lines(text)
@@ -74,6 +75,8 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
     stamp = datetime.fromtimestamp(commit.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "version": VERSION,
+        # From session and commit (RFC 9562, version 5): a second export of a commit is the same record, not
+        # another one.
         "id": str(uuid5(NAMESPACE_URL, f"urn:ralph:{session}:{commit.oid}")),
         "timestamp": stamp,
         "vcs": {"type": "git", "revision": commit.oid},

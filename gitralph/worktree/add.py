@@ -77,6 +77,7 @@ def _check_names(trees: Trees, bead: str) -> bool:
 
 def _check_place(trees: Trees, bead: str, path: str) -> None:
     holder = trees.holder(where.branch_of(bead))
+    # git would refuse as well, but only after it had made folders.
     if holder is not None and holder.path != path:
         raise Refused(f"branch '{short(holder.branch)}' is checked out at '{holder.path}'")
     if trees.at(path) is None and where.folder_holds_something(path):
@@ -127,6 +128,8 @@ def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
             leftover.take_away(trees.ctx, trees.git, record, record.path)
             if not isinstance(error, GitError):
                 raise
+            # Another `git worktree` command that runs at this moment sees ours half made, and we see its;
+            # both pass by themselves.
             if tries >= worktrees.PATIENCE or not worktrees.is_half_registered(error):
                 raise Refused(f"git made no worktree: {error.message}") from error
             worktrees.pause(tries, error)
@@ -201,6 +204,7 @@ def _forget(trees: Trees, record: Bead, old: Bead | None) -> None:
     """After a failure: no record of what was not made."""
     if trees.again().at(record.path) is not None:
         return
+    # Nothing but this attempt ever wrote the record.
     if old is None or record.created == record.updated:
         os.unlink(trees.layout.bead(record.bead))
     else:

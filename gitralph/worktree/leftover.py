@@ -38,7 +38,11 @@ def _half_made(common_dir: str, path: str) -> list[str]:
         if not (name.startswith(base) and (name == base or name[len(base) :].isdigit())):
             continue
         checkout, lock = _text(f"{home}/{name}/gitdir"), _text(f"{home}/{name}/locked")
+        # Without the file nothing says whose it is: then only the name that git gives first is taken for
+        # ours.
         ours = checkout == path + "/.git" or (not checkout and name == base)
+        # git locks a worktree with these words while it makes it, and unlocks it at the end
+        # (builtin/worktree.c).
         begun = lock in ("", INITIALIZING) or (lock is None and not checkout)
         if ours and begun:
             out.append(f"{home}/{name}")
@@ -60,6 +64,7 @@ def _is_begun(git: Git, path: str, commit: str, name: bytes) -> bool:
     """True for a file that git had begun to write."""
     with open(os.path.join(os.fsencode(path), name), "rb") as file:
         data = file.read()
+    # As git would write it here, with filters and line ends: a kill leaves a beginning of just that.
     whole = git.try_run("cat-file", "--filters", os.fsencode(commit) + b":" + name)
     return whole.returncode == 0 and whole.stdout.startswith(data)
 

@@ -56,6 +56,7 @@ def judge_branch(trees: Trees, record: Bead, tip: str, verdict: Objections) -> N
     """Whether the commits are merged: contained as they are, or landed as others."""
     verdict.tip = tip
     goals = targets(trees, record)
+    # Without a commit of its own the branch has nothing to lose.
     if tip == record.base_oid or any(merge.is_ancestor(trees.git, tip, goal) for goal in goals):
         return
     verdict.contained = False

@@ -18,7 +18,10 @@ from gitralph.git.trees import Entry
 from gitralph.git.worktrees import Dirt
 from gitralph.worktree.where import Trees
 
+# Outside of refs/heads and refs/tags: no list of branches and no usual push shows it, and gc keeps what it
+# holds.
 REFS = "refs/ralph/trash"
+# A save must not fail where the user has told git no name.
 _IDENT = {
     "GIT_AUTHOR_NAME": "git ralph", "GIT_AUTHOR_EMAIL": "ralph@localhost",
     "GIT_COMMITTER_NAME": "git ralph", "GIT_COMMITTER_EMAIL": "ralph@localhost",
@@ -72,6 +75,7 @@ def _records(git: Git, root: str, changed: list[bytes], deletions: bool) -> byte
 
 def _tree(trees: Trees, root: str, seed: str, changed: list[bytes], deletions: bool = True) -> str:
     """The tree ``seed`` with ``changed`` as they are on disk."""
+    # The worktree's own index is part of what is saved; it must not change by being saved.
     private = f"{trees.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index"
     os.makedirs(trees.layout.tmp, mode=0o700, exist_ok=True)
     git = trees.git.at(GIT_INDEX_FILE=private)
@@ -123,6 +127,7 @@ def save(
     parents = [tip]
     staged = _staged_tree(git) if dirt.staged and not dirt.unmerged else None
     if staged is not None and staged != tree:
+        # So that `git log` of the save shows both, and nothing of either is unreachable.
         parents.append(_commit(trees.git, staged, [tip], f"staged in the worktree of bead '{bead}'"))
     commit = _commit(trees.git, tree, parents, f"worktree of bead '{bead}' before its removal")
     ref = f"{REFS}/{bead}/{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
@@ -171,10 +176,13 @@ def _write(git: Git, full: bytes, entry: Entry) -> None:
     data = git.run("cat-file", "blob", entry.oid)
     os.makedirs(os.path.dirname(full), exist_ok=True)
     if os.path.lexists(full):
+        # Removed first: writing into a file that is there would write through a link, or into another name of
+        # it.
         os.unlink(full)
     if entry.mode == 0o120000:
         os.symlink(data, full)
         return
+    # "x": a name that came back in between is somebody's.
     with open(full, "xb") as file:
         file.write(data)
     if entry.mode == 0o100755:

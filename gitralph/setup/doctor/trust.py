@@ -50,6 +50,7 @@ def _by_rules(rules: dict[str, Any], folder: str) -> bool | None:
     for path, rule in rules.items():
         at = os.path.dirname(path.rstrip("/")) if rule == "TRUST_PARENT" else path
         if isinstance(rule, str) and at and _within(folder, at):
+            # The longest path that contains the folder is the nearest: all of them contain it.
             nearer = best is None or len(at) > best[0]
             best = (len(at), rule != _DISTRUSTED) if nearer else best
     return None if best is None else best[1]
@@ -139,6 +140,7 @@ def _runs(hook: dict[str, Any]) -> bool:
 
 def trusted(agent: Agent, ours: list[Installation], folder: str, environ: Mapping[str, str]) -> bool | None:
     """True when the hooks run in ``folder``, None where only the agent can tell."""
+    # Most agents run what their own settings name without asking.
     if not agent.asks_trust:
         return True
     read = [one for one in ours if one.is_read]

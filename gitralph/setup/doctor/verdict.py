@@ -72,6 +72,7 @@ class Verdict:
 
 def believe_records(verdict: Verdict) -> None:
     """An agent that recorded here ran its hooks once: what looks like distrust is only a warning."""
+    # Where each command is trusted by itself, that another one ran says nothing of this one.
     if verdict.seen is None or AGENTS[verdict.agent].trusts_one_by_one or verdict.trusted is not False:
         return
     verdict.trusted = None
@@ -113,6 +114,8 @@ def _files(verdict: Verdict, found: list[Installation]) -> None:
             text = f"'{one.file}' {one.error}: the agent ignores it"
             verdict.add("settings-rejected", text, "correct the file, then: git ralph doctor", True, one.file)
         for key in one.registered.disabled if one.registered and one.is_read else ():
+            # `allowManagedHooksOnly` counts in an administrator's settings alone; anywhere else it is
+            # ignored.
             if key == DISABLE_ALL or one.scope == MANAGED:
                 text = f"hooks are switched off: '{key}' is set in '{one.file}'"
                 verdict.add("hooks-disabled", text, f"take '{key}' out of '{one.file}'")
@@ -157,6 +160,7 @@ def _coverage(verdict: Verdict, here: Where) -> None:
         start = os.path.dirname(os.path.dirname(verdict.installed[0].file))
         fix = f"git ralph install --agent {name}, or start it in '{_start(start)}'"
         verdict.add("not-read-here", text, fix)
+    # Both run for each call; the second is known as a repetition and costs the agent its time.
     if len(read) > 1:
         files = " and ".join(f"'{one.file}'" for one in read)
         fix = f"git ralph uninstall --agent {name} --project"

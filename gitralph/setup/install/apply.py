@@ -66,6 +66,7 @@ def _check_edited(form: Form, agent: Agent, found: FoundFile, kept: Receipt | No
     """Raise UnusableError for a file of ours that somebody went on writing."""
     if found.data is None or not form.is_edited(agent, found.data):
         return
+    # An extension is a file of ours as a whole: what a person added to it would be gone with an update.
     if kept is None or kept.wrote != receipt.checksum(found.data):
         raise UnusableError("was changed since it was installed")
 
@@ -106,6 +107,8 @@ def _plan_uninstall(agent: Agent, path: str, environ: Mapping[str, str]) -> _Pla
     kept = receipt.read(environ, found.target)
     if found.data is None:
         return _Plan(agent, found, None, ABSENT, kept)
+    # Nobody has written since, so every byte of before can be put back, also what we would not write the same
+    # way.
     if kept is not None and kept.wrote == receipt.checksum(found.data):
         return _Plan(agent, found, kept.original, RESTORED, kept)
     _check_edited(form, agent, found, kept)
@@ -148,6 +151,7 @@ def _write(plan: _Plan, environ: Mapping[str, str]) -> None:
     if plan.status in (INSTALLED, UPDATED):
         assert kept is not None
         assert plan.data is not None
+        # Of an update the folders of the first installation count: by now they all exist.
         kept.folders = kept.folders or receipt.missing_folders(os.path.dirname(found.target))
         # The receipt first: a kill in between leaves one for a file that was not written, which uninstall
         # just forgets. The other order would lose the old bytes.
@@ -196,6 +200,8 @@ def install(
 
 def _notes(agent: Agent, scope: str) -> tuple[str, str]:
     """What to know, and what the user has to do himself: trust is never given on his behalf."""
+    # Hooks that come with a repository are a stranger's program to the agent; those in the user's own
+    # settings are his.
     asks = scope == PROJECT or agent.trusts_one_by_one
     return agent.project_note if scope == PROJECT else "", agent.trust_note if asks else ""
 

@@ -16,6 +16,7 @@ from gitralph.setup.install import place
 from gitralph.setup.install.form import UnusableError
 from gitralph.setup.install.place import FoundFile
 
+# Shells that read lines of POSIX sh; fish and csh would stop at the first of ours.
 _SHELL = re.compile(rb"#! ?\S*/(?:env (?:-S )?)?(?:ba|da|k|z|)sh\b[^\n]*\n")
 
 INSTALLED, UPDATED, UNCHANGED, REMOVED, ABSENT = "installed", "updated", "unchanged", "removed", "absent"
@@ -97,6 +98,8 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
     """
     hooks = _all(ctx.repo.hooks_dir)
     for hook in hooks:
+        # Moving onto it would delete what is there, which may be the hook of an installation that was cut
+        # short.
         if _moves_aside(hook) and os.path.lexists(hook.beside):
             raise Refused(
                 f"'{hook.beside}' is there already; nothing was written",
@@ -114,6 +117,7 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
 
 def _install(hook: _Hook, made: bool) -> str:
     path, data = hook.path, hook.found.data
+    # A link that leads nowhere has no data and is somebody's all the same.
     if data is None and not os.path.islink(path):
         place.put(path, own(hook.name, made), 0o755)
         return INSTALLED
@@ -127,6 +131,7 @@ def _install(hook: _Hook, made: bool) -> str:
         bare = _without(data)
         first = _SHELL.match(bare)
         assert first is not None
+        # Right behind the first line: an `exit 0` further down would pass by lines at the end.
         place.replace(hook.found, bare[: first.end()] + block(hook.name) + bare[first.end() :])
         return INSTALLED if bare == data else UPDATED
     os.rename(path, hook.beside)
@@ -156,6 +161,7 @@ def uninstall(ctx: Context) -> tuple[str, str]:
         folders.pop()
     found = {folder: _all(folder) for folder in folders}
     if any(SET.encode() in (hook.found.data or b"") for hooks in found.values() for hook in hooks):
+        # It may be gone already, which git calls an error (exit 5, git-config(1)).
         ctx.git.try_run("config", "--local", "--unset-all", "ralph.guard")
     done = {folder: _uninstall_all(folder, hooks) for folder, hooks in found.items()}
     where = next((folder for folder in folders if REMOVED in done[folder]), folders[0])

@@ -11,7 +11,9 @@ from typing import Any
 from gitralph.base.dataclass import dataclass, field
 
 _BLANK = " \t\r\n"
+# Strings first: two slashes inside one, as in every URL, begin no comment.
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+# The text is known to be valid when this is asked, so that it need only find the end.
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}"]+')
 
 
@@ -51,6 +53,8 @@ def parse(text: str, comments: bool = True) -> Node:
     """The document with its spans. Raises ValueError saying where it is not JSON, or not with comments."""
     text = plain(text) if comments else text
     try:
+        # Python's reader alone takes NaN and Infinity (RFC 8259 has neither); the agents' would reject the
+        # file.
         json.loads(text, parse_constant=_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg.lower()}") from None
@@ -148,6 +152,7 @@ def insert(text: str, into: Node, value: object, key: str | None = None) -> str:
     last = into.starts[-1]
     at = into.nodes[-1].end
     if not _stands_alone(text, last):
+        # The parts stand side by side on a line, and so does the new one.
         flat = Style(style.unit, style.newline, True)
         return f"{text[:at]}, {name}{_render(value, flat, '')}{text[at:]}"
     indent = _line_indent(text, last)
@@ -172,6 +177,7 @@ def remove(text: str, out_of: Node, index: int) -> str:
     if index + 1 < len(out_of.nodes):
         return text[: out_of.starts[index]] + text[out_of.starts[index + 1] :]
     end = out_of.nodes[index - 1].end
+    # The last part takes the comma before it along; what else stands between, a comment, stays.
     between = text[end : out_of.starts[index]]
     comma = plain(between).index(",")
     kept = (between[:comma] + between[comma + 1 :]).rstrip()  # comments

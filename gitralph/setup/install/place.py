@@ -25,6 +25,7 @@ class FoundFile:
 
 def look(path: str) -> FoundFile:
     """Read the file that ``path`` names. Raises UnusableError for what is no file of sane size."""
+    # People keep settings in a repository of dotfiles and link to them: replacing the link would cut it.
     target = os.path.realpath(path)
     try:
         fd = os.open(target, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -54,6 +55,8 @@ def put(target: str, data: bytes, mode: int, like: str | None = None) -> None:
     What a killed run left under the temporary name is used again; two runs wait for each other.
     """
     temporary = _temporary(target)
+    # The lock is on the temporary file: the target itself is replaced, and nobody else would look at a lock
+    # on it.
     fd = files.open_locked(temporary)
     with os.fdopen(fd, "wb") as file:
         os.ftruncate(fd, 0)
@@ -79,6 +82,7 @@ def _keep_owner(fd: int, like: str) -> None:
     try:
         os.fchown(fd, owner.st_uid, owner.st_gid)
     except OSError as error:
+        # Only root may give a file away (chown(2)); then the new one is ours, and readable as before.
         if error.errno != errno.EPERM:
             raise
 

@@ -104,6 +104,7 @@ def forget(environ: Mapping[str, str], target: str) -> None:
     kept, path = read(environ, target), _path(environ, target)
     place.clean(path)
     others = [name for name in _names(environ) if name != os.path.basename(path)]
+    # Folders may go with the last receipt only, so one that stays has to remember them.
     if kept is not None and others:
         _hand_over(f"{_folder(environ)}/{others[0]}", kept.own_folders)
     try:

@@ -35,6 +35,7 @@ def _decode(data: bytes | None) -> str:
         text = (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnusableError(f"is not UTF-8 (byte {error.start})") from None
+    # An empty file is what an editor leaves behind: nothing in it could get lost.
     return text if text.strip(_MARK + " \t\r\n") else "{}\n"
 
 
@@ -77,6 +78,8 @@ def _event(agent: Agent, text: str, hooks: Node, event: str) -> Node | None:
 
 
 def _is_ours(agent: Agent, command: str) -> bool:
+    # An agent for which a hook that fails stops the call gets `|| true` behind it; the pattern knows the
+    # command with and without.
     tail = "" if agent.fails_open else r"(?:\|\|\s*(?:true|:)\s*)?"
     words = rf"\s*(?:\S*/)?git[ -]ralph\s+hook\s+{re.escape(agent.name)}\s*{tail}"
     return bool(re.fullmatch(words, command))
@@ -105,6 +108,7 @@ def _handlers(agent: Agent, text: str, hooks: Node | None) -> Iterator[_Handler]
 
 def _covers(matcher: object, wanted: str | None) -> bool:
     """True when a matcher lets through at least the tools that ours names."""
+    # No matcher, an empty one and a star are all tools (Claude Code's documentation of hooks).
     if matcher in (None, "*"):
         return True
     if wanted is None or not isinstance(matcher, str):
@@ -139,6 +143,7 @@ def added(agent: Agent, data: bytes | None) -> bytes:
     ours = [one for one in _handlers(agent, text, hooks) if _is_ours(agent, one.command)]
     if data is not None and _is_current(agent, ours):
         return data
+    # First all out and then all in: an older form may have had other events, or one twice.
     text = _without(agent, text)
     if agent.version is not None and _parse(text).get("version") is None:
         text = jsontext.insert(text, _parse(text), agent.version, "version")
@@ -167,6 +172,7 @@ def _with(agent: Agent, text: str, event: str, group: dict[str, Any]) -> str:
 
 def _without(agent: Agent, text: str) -> str:
     """``text`` without our handlers, nor what only they filled."""
+    # Each removal shifts the spans of everything behind it, so the text is parsed again for the next one.
     while True:
         hooks = _hooks(text, _parse(text))
         found = next((one for one in _handlers(agent, text, hooks) if _is_ours(agent, one.command)), None)
@@ -201,6 +207,7 @@ def removed(agent: Agent, data: bytes) -> bytes | None:
     if without == text:
         return data
     rest = _parse(without)
+    # What the installation itself put there besides the hooks is not somebody's setting.
     if not rest.nodes or (agent.version is not None and rest.keys == ["version"]):
         return None
     return (mark + without).encode("utf-8", "surrogatepass")
