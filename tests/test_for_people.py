@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -19,7 +20,7 @@ from gitralph.takeback import ways_back
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore
 from tests import test_ways_out
-from tests.support import payloads, terminal
+from tests.support import payloads, terminal, tree
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
@@ -338,3 +339,136 @@ def test_the_hints_of_a_failed_run_show_what_there_is(repo: Repo, tmp_path: Path
     shown = [hint for hint in hints(done.said) if " diff " in hint]
     assert len(shown) == 1, done.said
     assert repo.ralph(*shlex.split(shown[0], comments=True)[2:]).text
+
+
+def test_a_run_without_an_agent_is_told_how_to_name_one_for_this_plan(repo: Repo) -> None:
+    repo.write("docs/my plan.md", "- [ ] one\n")
+    first, second = hints(repo.ralph("run", "docs/my plan.md", code=129).said)
+    assert first == "git ralph run 'docs/my plan.md' --agent claude-code"
+    assert second == "git ralph run 'docs/my plan.md' -- <command>"
+    assert (
+        hints(repo.ralph("run", "-p", "do it", code=129).said)[1] == "git ralph run -p 'do it' -- <command>"
+    )
+
+
+def test_no_word_of_a_run_is_broken_at_40_columns(repo: Repo, tmp_path: Path) -> None:
+    loop = Loop.make(repo, tmp_path / "aside")
+    loop.plan("漢字の仕事 and a title that goes on and on, wider than any terminal", "two")
+    script = "case $(cat) in *two*) exit 3;; esac; echo x >> a; git ralph track a"
+    shown = terminal.git_ralph(
+        repo, "run", "plan.md", "--keep-going", "--", "sh", "-c", script, width=40, env={"TERM": "dumb"}
+    )
+    rows = [row.rstrip() for row in shown.splitlines()]
+    at = rows.index("task                  outcome    commit")
+    for row in rows[at : at + 3]:
+        assert columns.width(re.split("outcome|committed|failed", row)[0]) == 22
+    assert "2/2 two               failed     -" in rows
+    assert [row for row in rows if columns.width(row) > 40 and not row.startswith("hint: ")] == []
+
+
+def test_a_session_of_a_task_without_an_agent_is_told_by_its_task(repo: Repo) -> None:
+    repo.write("plan.md", "- [ ] one\n- [ ] two\n")
+    repo.start("S1", "--plan", "plan.md", "--task", "2")
+    repo.ralph("track", "--session", "S1", "a")
+    repo.write("a", changed())
+    assert repo.ralph("status").text.splitlines()[0].partition("  ")[2].startswith("task 2 of plan.md, ")
+
+
+def test_an_undo_tells_how_it_is_taken_back(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    (hint,) = hints(repo.ralph("undo", "--session", "S1").said)
+    assert repo.read("a") == TEN.encode()
+    repo.ralph(*shlex.split(hint, comments=True)[2:])
+    assert repo.read("a") == changed().encode()
+    repo.git("config", "advice.ralphUndo", "false")
+    assert repo.ralph("undo", "--session", "S1").said == ""
+
+
+def test_the_hint_of_an_uncommit_makes_the_same_commit_again(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.ralph("commit", "--session", "S1", "-m", "Subject", "-m", "A body.")
+    message, tree = repo.git("log", "-1", "--format=%B"), repo.git("rev-parse", "HEAD^{tree}")
+    (hint,) = hints(repo.ralph("uncommit", "--session", "S1").said)
+    typed = hint.partition("  #")[0].replace("git ralph", shlex.join(COMMAND))
+    subprocess.run(["/bin/sh", "-ec", typed], cwd=repo.root, env=repo.env, check=True, capture_output=True)
+    assert (repo.git("log", "-1", "--format=%B"), repo.git("rev-parse", "HEAD^{tree}")) == (message, tree)
+
+
+def test_paths_of_a_commit_are_listed_in_order(repo: Repo) -> None:
+    for path in ("b", "new", "a"):
+        repo.edit("S1", path, changed())
+    assert repo.ralph("commit", "--session", "S1", "-m", "x").text.splitlines()[2:] == [
+        " M a",
+        " M b",
+        " A new",
+    ]
+
+
+# --- columns ---
+
+CELLS = st.lists(st.text("ab漢é 🎉", max_size=30), min_size=3, max_size=3)
+
+
+@given(st.lists(CELLS, min_size=1, max_size=6), st.integers(28, 100))
+def test_a_table_is_no_wider_than_the_terminal_and_stands_in_line(rows: list[list[str]], room: int) -> None:
+    marked = [["|" + cell for cell in row] for row in rows]
+    found = columns.fitted(marked, room, soft=(0, 1, 2), ends=())
+    starts = {tuple(columns.width(line[:at]) for at, one in enumerate(line) if one == "|") for line in found}
+    assert len(starts) == 1
+    assert all(columns.width(line) <= room for line in found)
+    wide = columns.fitted(marked, None)
+    assert [line.replace(" ", "") for line in wide] == ["".join(row).replace(" ", "") for row in marked]
+
+
+def test_an_apostrophe_in_a_comment_opens_no_quote() -> None:
+    shown = columns.flowed("git ralph uninstall --guard  # the guard in git's own hooks stays until then", 40)
+    rows = [shown[at : at + 40].rstrip() for at in range(0, len(shown), 40)]
+    assert " ".join(" ".join(rows).split()) == " ".join(shown.split())
+    assert max(map(len, rows)) <= 40
+
+
+LISTS = [
+    ("session", "list"), ("log",), ("status",), ("run", "list"), ("worktree", "list"),
+    ("diff", "--stat"), ("why", "長い/名前.txt:1"), ("session", "show", "generic-1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LISTS, ids=" ".join)
+@pytest.mark.parametrize("wide", [40, 80])
+def test_no_line_of_a_list_is_wider_than_the_terminal(words: tuple[str, ...], wide: int, repo: Repo) -> None:
+    """A long path, wide characters, a long name, a bead's worktree, a run."""
+    repo.git("config", "core.quotePath", "false")
+    repo.start("S1", "--plan", "plans/a-plan-with-quite-a-long-name-for-a-plan.md", "--task", "1")
+    repo.edit("S1", "a", changed())
+    repo.edit("S1", "長い/名前.txt", "x\n")
+    repo.edit("S1", "src/" + "very/deep/" * 8 + "漢字🎉.txt", "one\ntwo\n")
+    repo.edit("S2", "a", changed(9, "nine", changed()))
+    repo.ralph("session", "rename", "S2", "a-name-that-somebody-typed-long")
+    repo.ralph("commit", "--session", "S2", "-m", "漢" * 60)
+    repo.ralph("worktree", "add", "bd-1", "--session", "S1")
+    repo.ralph("run", "start")
+    shown = terminal.git_ralph(repo, *words, width=wide, env={"GIT_PAGER": "cat", "NO_COLOR": "1"})
+    assert shown.strip()
+    lines = [row for row in shown.splitlines() if not row.startswith("hint: ") and " changed, " not in row]
+    cut = [row for row in lines if columns.width(row) > wide and not row.lstrip().startswith("src/")]
+    assert cut == []
+
+
+def test_log_and_blame_go_through_the_pager_as_gits_do(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    for command in (["log"], ["blame", "a"]):
+        shown = terminal.git_ralph(repo, *command, env={"GIT_PAGER": "sed 's/^/paged /'"})
+        assert all(row.startswith("paged ") for row in shown.splitlines()), shown
+        off = terminal.git_ralph(
+            repo, "-c", f"pager.{command[0]}=false", *command, env={"GIT_PAGER": "sed 's/^/paged /'"}
+        )
+        assert "paged " not in off
+    assert "paged" not in repo.ralph("log", env={"GIT_PAGER": "sed 's/^/paged /'"}).text
+
+
+@pytest.mark.parametrize("typed", list(tree.commands()), ids=lambda typed: " ".join(typed.words))
+def test_help_breaks_no_sentence_off(typed: tree.Typed, repo: Repo) -> None:
+    said = repo.ralph(*typed.words, "-h").text
+    assert "[OPTIONS]" not in said
+    assert "COMMAND [ARGS]" not in said
+    assert [row for row in said.splitlines()[1:] if row.endswith("...")] == []

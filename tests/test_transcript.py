@@ -137,7 +137,7 @@ def test_offered_and_claimed(repo: Repo, known: bool) -> None:
     assert "'a' is named by the transcript" in said
     answer = repo.commit(S)
     assert answer.how == {"a": "whole-file"}
-    assert "its lines are not" in answer.notes
+    assert "its lines were not" in answer.notes
 
 
 def test_not_where_hooks_recorded_something(repo: Repo) -> None:

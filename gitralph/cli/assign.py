@@ -92,7 +92,7 @@ class _Asker:
     """Asks for one hunk after the other, as ``git add -p`` does; an end of the input is a ``q``."""
 
     def __init__(self, ctx: Context, session: str) -> None:
-        self.session = session
+        self.called = ctx.called(session)
         self.color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
         self.done = False
 
@@ -111,7 +111,7 @@ class _Asker:
         for number, hunk in enumerate(hunks, 1):
             if not self.done and not rest:
                 self._show(found, hunk)
-                answer = self._answer(f"({number}/{len(hunks)}) Assign this hunk to '{self.session}'")
+                answer = self._answer(f"({number}/{len(hunks)}) Assign this hunk to '{self.called}'")
                 self.done = answer == "q"
                 rest = answer if answer in ("a", "d") else ""
                 chosen += hunk if answer == "y" else []

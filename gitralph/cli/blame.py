@@ -3,13 +3,14 @@
 from gitralph.base.dataclass import asdict
 from gitralph.base.errors import UsageError
 from gitralph.cli import columns, options, output
+from gitralph.cli.pager import pager
 from gitralph.context import Context
 from gitralph.query import blame as blaming
 from gitralph.query import lines, reading
 from gitralph.query.blame import BlameLine
 from gitralph.query.lines import Finding
 
-_WHO = 24
+_WHO, _WHO_NARROW = 24, 12
 
 
 @options.command("blame")
@@ -29,7 +30,9 @@ def blame(path: str, porcelain: bool, as_json: bool) -> None:
         told = [_document(ctx, row) for row in rows]
         output.as_json({"path": output.text(tree_path), "lines": told})
     else:
-        _show(ctx, rows)
+        room = output.room()
+        with pager(ctx, "blame"):
+            _show(ctx, rows, room is None or room >= columns.ROOMY)
 
 
 def _document(ctx: Context, row: BlameLine) -> dict[str, object]:
@@ -38,15 +41,16 @@ def _document(ctx: Context, row: BlameLine) -> dict[str, object]:
     return {**asdict(row.found), "name": named, "author": row.author or None}
 
 
-def _show(ctx: Context, rows: list[BlameLine]) -> None:
+def _show(ctx: Context, rows: list[BlameLine], roomy: bool) -> None:
+    """A row a line, the line itself uncut; where there is little room it keeps what the day would take."""
     who = [_who(ctx, row) for row in rows]
-    wide = min(max(map(columns.width, who), default=0), _WHO)
+    wide = min(max(map(columns.width, who), default=0), _WHO if roomy else _WHO_NARROW)
     digits = len(str(len(rows)))
     for row, name in zip(rows, who, strict=True):
         place = f"{_state(row.found):8} {columns.pad(columns.cut(name, wide), wide)}"
-        day = (row.found.time or "")[:10]
+        day = f" {(row.found.time or '')[:10]:10}" if roomy else ""
         text = row.line.text.decode("utf-8", "replace")
-        output.content(f"{place} {day:10} {row.found.line:{digits}}) {text}")
+        output.content(f"{place}{day} {row.found.line:{digits}}) {text}")
 
 
 def _state(found: Finding) -> str:

@@ -2,13 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from gitralph.base.quote import printable
 
 # What a terminal has where nobody says how wide it is; also what is printed into a pipe.
 USUAL = 80
 _LEAST, _WIDEST = 20, 1000
+# Below so many columns there is no room for what can be left out: states, agents, units of time in words.
+ROOMY = 64
+# A cell that is cut keeps so many columns.
+_LEAST_CELL = 8
 _ELLIPSIS = "…"
 
 
@@ -78,14 +82,15 @@ def _rows(words: Sequence[str], columns: int, deeper: str) -> list[str]:
 
 
 def _shell_words(command: str) -> list[str]:
-    """A line at its blanks, but for those in quotes."""
+    """A line at its blanks, but for those in quotes; in a comment an apostrophe is none."""
     words, open_quote, word = [], "", ""
+    said = False
     for one in command:
         if one == " " and not open_quote:
             words.append(word)
-            word = ""
+            said, word = said or word == "#", ""
             continue
-        if one in "'\"" and open_quote in ("", one):
+        if one in "'\"" and open_quote in ("", one) and not said:
             open_quote = "" if open_quote else one
         word += one
     return [*words, word]
@@ -117,3 +122,31 @@ def table(rows: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
         ).rstrip()
         for row in safe
     ]
+
+
+def fitted(
+    rows: Iterable[Sequence[str]], room: int | None, soft: Sequence[int] = (), ends: Container[int] = ()
+) -> list[str]:
+    """Aligned lines that take no more than ``room`` columns; None for a pipe, where nothing is cut.
+
+    The columns in ``soft`` are cut first, the widest of them until they are as wide as the others; of those
+    in ``ends`` the end is kept, as of a path. A column that is empty in every row takes no room.
+    """
+    safe = [[printable(cell) for cell in row] for row in rows]
+    used = [
+        at
+        for at in range(max(map(len, safe), default=0))
+        if any(row[at : at + 1] not in ([], [""]) for row in safe)
+    ]
+    wide = {at: max(width(row[at]) for row in safe if at < len(row)) for at in used}
+    over = sum(wide.values()) + 2 * (len(used) - 1) - (room or 0) if room is not None else 0
+    while over > 0 and (most := max((wide[at] for at in soft if at in wide), default=0)) > _LEAST_CELL:
+        widest = next(at for at in soft if wide.get(at) == most)
+        wide[widest] -= 1
+        over -= 1
+    out = []
+    for row in safe:
+        cells = [pad(cut(row[at] if at < len(row) else "", wide[at], at in ends), wide[at]) for at in used]
+        line = "  ".join(cells).rstrip()
+        out.append(line if room is None else cut(line, room))
+    return out

@@ -327,7 +327,7 @@ def _sentences(ctx: Context, result: Result) -> None:
     assert result.session is not None
     verb = "would be committed" if result.status == "dry-run" else "committed"
     output.say(f" {count} path{'s' if count != 1 else ''} {verb} for session '{ctx.called(result.session)}'")
-    for path, letter in result.changes.items():
+    for path, letter in sorted(result.changes.items()):
         output.say(f" {letter} {shown(path)}")
 
 

@@ -140,7 +140,10 @@ class Command:
         """The same command for click."""
         import click
 
-        return click.command(self.name, context_settings=CONTEXT, epilog=self.epilog)(noted(self.call))
+        made = click.command(
+            self.name, context_settings=CONTEXT, epilog=self.epilog, options_metavar="[<options>]"
+        )
+        return made(noted(self.call))
 
     def read(self, typed: list[str]) -> dict[str, Any] | None:
         """The parameters of ``call``; None for a line that is left to click."""
@@ -217,7 +220,9 @@ class Group:
         """The same group for click."""
         import click
 
-        made = click.group(self.name, context_settings=CONTEXT)(self.call)
+        made = click.group(
+            self.name, context_settings=CONTEXT, options_metavar="", subcommand_metavar="<command> [<args>]"
+        )(self.call)
         for one in self.commands.values():
             made.add_command(one.for_click())
         return made

@@ -36,7 +36,9 @@ def diff(session: str | None, nobody: bool, stat: bool, names: bool, paths: tupl
     found = None if nobody else session_choice.for_reading(ctx, session)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
     words = [f"--color={'always' if color else 'never'}"]
-    words += ["--stat"] if stat else ["--name-only"] if names else []
+    room = output.room()  # git sees a pipe, and would fill 80 columns
+    words += ["--stat" if room is None else f"--stat={room}"] if stat else []
+    words += ["--name-only"] if names else []
     match, left = matcher(ctx, paths), list[Left]()
     with pager(ctx, "diff"):
         if nobody:

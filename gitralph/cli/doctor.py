@@ -94,7 +94,7 @@ def _word(verdict: Verdict) -> str:
 
 def _places(verdict: Verdict) -> str:
     if verdict.by_hand:
-        return "wired by hand"
+        return "any other agent, wired by hand: git ralph help hooks"
     rows = [f"{one.scope} '{one.file}'" for one in verdict.installed]
     return ", ".join(rows) or ("not installed" if verdict.present else "not found")
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
-from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
 from gitralph.fleet import at_work, claiming, landing, log, member, members, own, wire
 from gitralph.fleet.claiming import ClaimRow, ForeignError
@@ -18,7 +17,7 @@ _bead = options.argument("bead", metavar="<bead>")
 
 @options.group("fleet")
 def fleet() -> None:
-    """Several clones of one remote: claim beads, land each once, share who wrote what."""
+    """Several clones of one remote: claim work items (beads), land each once, share who wrote what."""
 
 
 def _patience() -> float | None:
@@ -105,12 +104,12 @@ def claims(as_json: bool) -> None:
 
 
 def _table(rows: list[ClaimRow]) -> None:
-    for row in rows:
-        who = (
-            "you" if row.mine else f"{row.user} ({row.writer or 'unreadable'})" if row.state != "free" else ""
-        )
-        result = f"as {row.result[:10]}" if row.result else ""
-        output.say("\t".join(part for part in (row.bead, row.state, who, result) if part))
+    output.table((_cells(row) for row in rows), soft=(0, 2))
+
+
+def _cells(row: ClaimRow) -> list[str]:
+    who = "you" if row.mine else f"{row.user} ({row.writer or 'unreadable'})" if row.state != "free" else ""
+    return [row.bead, row.state, who, f"as {row.result[:10]}" if row.result else ""]
 
 
 @fleet.command("release")
@@ -198,15 +197,19 @@ def status(as_json: bool) -> None:
     if as_json:
         output.as_json(document)
         return
-    output.say(f"remote\t{found.me.remote}\t{printable(found.wire.url)}")
-    output.say(f"refs\t{found.namespace}")
-    output.say(f"writer\t{found.me.writer}\tlease {found.lease} s")
-    output.say(f"beat\t{beat.at or 'never'}{' (due)' if log.is_due(found) else ''}")
-    output.say(f"looked\t{look.at or 'never'}")
     others = [one for one in members.writers(found) if one != found.me.writer]
-    output.say(f"others\t{len(others)} whose log is here")
-    for one in ours:
-        output.say(f"claim\t{one.bead}\t{one.state}")
+    output.table(
+        [
+            ("remote", f"{found.me.remote}  {found.wire.url}"),
+            ("refs", found.namespace),
+            ("writer", f"{found.me.writer}  lease {found.lease} s"),
+            ("beat", f"{beat.at or 'never'}{' (due)' if log.is_due(found) else ''}"),
+            ("looked", f"{look.at or 'never'}"),
+            ("others", f"{len(others)} whose log is here"),
+            *(("claim", f"{one.bead}  {one.state}") for one in ours),
+        ],
+        soft=(1,),
+    )
 
 
 @fleet.command("setup")

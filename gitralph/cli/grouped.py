@@ -76,7 +76,7 @@ def _number(sign: str, count: int | None) -> str:
 def _heading(group: SessionRows, mine: bool, paper: Paper) -> str:
     if group.session is None:
         return paper.paint(group.name, bold=True)
-    agent, own = group.agent or "no agent", "this session" if mine else ""
+    agent, own = group.agent or group.task or "no agent", "this session" if mine else ""
     forms = [[agent, sessions.said(group.state), ago(group.last), own]]
     # where that is too long: the name tells the agent, and a letter the unit
     forms += [

@@ -7,5 +7,5 @@ from gitralph.cli.pager import manual_page
 @options.command("help")
 @options.argument("topic", required=False, metavar="[<command> | <guide>]")
 def help(topic: str | None) -> None:
-    """Show the manual page of a command, or of the guides 'sessions' and 'hooks'."""
+    """Show the manual page of a command, or of a guide: sessions, hooks, isolation, policy, fleet."""
     manual_page(topic)

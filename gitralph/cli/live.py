@@ -43,7 +43,7 @@ class Live:
         with self._lock:
             self._clear()
             for row in text.split("\n"):
-                sys.stderr.write(output.printable_lines(row) + "\n")
+                sys.stderr.write(output.folded_for_stderr(output.printable_lines(row)) + "\n")
             sys.stderr.flush()
 
     def _clear(self) -> None:

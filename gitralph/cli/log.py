@@ -5,8 +5,9 @@ import time
 import click
 
 from gitralph.base.errors import UsageError
-from gitralph.base.quote import shown
+from gitralph.base.quote import printable, shown
 from gitralph.cli import columns, options, output
+from gitralph.cli.pager import pager
 from gitralph.commit import pathspecs
 from gitralph.context import Context
 from gitralph.journal import pending
@@ -16,6 +17,8 @@ from gitralph.query.whose import Makers
 from gitralph.session import session_choice
 
 _WHO = 20
+# So much of a path or a subject is shown where the counts behind it would leave no room.
+_LEAST_TEXT = 8
 
 
 @options.command("log")
@@ -47,10 +50,12 @@ def log(
     if not found and most != 0:
         _say_nothing(ctx, makers, since, wish.since, agent)
     wide = min(max((columns.width(ctx.called(one.session)) for one in found), default=0), _WHO)
-    for one in found:
-        output.say(_line(ctx, one, wide))
-        if patch and (text := _patch(ctx, one)):
-            output.content(text.decode("utf-8", "replace"))
+    room = output.room()
+    with pager(ctx, "log"):
+        for one in found:
+            output.content(_line(ctx, one, wide, room))
+            if patch and (text := _patch(ctx, one)):
+                output.content(text.decode("utf-8", "replace"))
 
 
 def _sessions(ctx: Context, makers: Makers, session: str | None, agent: str | None) -> frozenset[str] | None:
@@ -96,13 +101,21 @@ def _say_nothing(
         output.hint("git ralph doctor  # are the hooks at work?")
 
 
-def _line(ctx: Context, one: LoggedEdit | LoggedCommit, wide: int) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.time))
-    who = columns.pad(columns.cut(ctx.called(one.session), wide), wide)
+def _line(ctx: Context, one: LoggedEdit | LoggedCommit, wide: int, room: int | None) -> str:
+    """One line; ``room`` columns at most, for which a path loses its beginning and a subject its end."""
+    roomy = room is None or room >= columns.ROOMY
+    when = time.strftime("%Y-%m-%d %H:%M:%S" if roomy else "%H:%M", time.localtime(one.time))
+    head = f"{when}  {columns.pad(columns.cut(ctx.called(one.session), wide), wide)}  "
     if isinstance(one, LoggedEdit):
         counts = f"  +{one.added} -{one.removed}" if one.record.is_exact else "  (lines not known)"
-        return f"{when}  {who}  {one.record.op:<8}{shown(one.path)}{counts}"
-    return f"{when}  {who}  commit  {one.oid[:8]} {one.subject}{_fate(one)}"
+        head, text, tail = f"{head}{one.record.op:<8}", shown(one.path), counts
+    else:
+        head, text, tail = f"{head}commit  ", f"{one.oid[:8]} {one.subject}", _fate(one)
+    if room is None:
+        return head + text + tail
+    rest = room - columns.width(head) - columns.width(tail)
+    text = columns.cut(printable(text), max(rest, _LEAST_TEXT), keep_end=isinstance(one, LoggedEdit))
+    return columns.cut(head + text + tail, room)
 
 
 def _fate(one: LoggedCommit) -> str:

@@ -28,7 +28,7 @@ COMMANDS = {
     "undo": ("undo", "porcelain", "Take a session's pending edits out of the files"),
     "uncommit": ("uncommit", "porcelain", "Take the last commit of a session back"),
     "restore": ("restore", "porcelain", "Bring lost edits of a session back into the files"),
-    "session": ("session", "porcelain", "Start, list, show and end sessions"),
+    "session": ("session", "porcelain", "Start, list, show, rename and end sessions"),
     "run": ("run", "porcelain", "Work through a plan, one true commit a task"),
     "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),
     "events": ("events", "porcelain", "Show what happened in a run"),
@@ -51,6 +51,13 @@ COMMANDS = {
 }
 
 
+_FIRST = [
+    ("git ralph demo", "two agents and a human, in half a minute"),
+    ("git ralph install", "hook up your agents, then: git ralph status"),
+    ("git ralph help <command>", "the manual"),
+]
+
+
 class CommandTree(click.Group):
     """Finds a command's module by name, so that only what runs is imported."""
 
@@ -71,6 +78,10 @@ class CommandTree(click.Group):
         for kind in ("porcelain", "plumbing"):
             with formatter.section(kind.capitalize() + " commands"):
                 formatter.write_dl([(n, c[2]) for n, c in COMMANDS.items() if c[1] == kind])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("New here"):  # what is read first, as the rest has scrolled away
+            formatter.write_dl(_FIRST)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

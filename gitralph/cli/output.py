@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 from gitralph.base import jsonline, streams
 from gitralph.base.errors import BUSY, FATAL, RalphError
@@ -32,6 +32,23 @@ def say(line: str) -> None:
     sys.stdout.write(_folded(printable_lines(line), sys.stdout) + "\n")
 
 
+def room() -> int | None:
+    """How many columns standard output has; None for a pipe, where nothing is cut."""
+    if not environ.is_terminal(sys.stdout):
+        return None
+    from gitralph.cli import columns
+
+    return columns.available(environ.snapshot())
+
+
+def table(rows: Iterable[Sequence[str]], soft: Sequence[int] = (), ends: Container[int] = ()) -> None:
+    """Rows whose columns stand in line, none wider than the terminal; see :func:`columns.fitted`."""
+    from gitralph.cli import columns
+
+    for line in columns.fitted(rows, room(), soft, ends):
+        sys.stdout.write(line + "\n")
+
+
 def content(block: str) -> None:
     """Primary output that is not ours to break: lines of files and patches, ids."""
     sys.stdout.write(printable_lines(block) + "\n")
@@ -40,6 +57,11 @@ def content(block: str) -> None:
 def folded(line: str) -> str:
     """A line for standard output that is painted afterwards: broken as :func:`say` breaks it."""
     return _folded(line, sys.stdout)
+
+
+def folded_for_stderr(line: str) -> str:
+    """The same for standard error."""
+    return _folded(line, sys.stderr)
 
 
 def _folded(block: str, stream: "TextIO") -> str:

@@ -10,7 +10,6 @@ import click
 
 from gitralph.base import ids
 from gitralph.base.errors import NO, Fatal, UsageError
-from gitralph.base.quote import printable
 from gitralph.cli import before, columns, environ, options, output, signals
 from gitralph.cli.live import Live
 from gitralph.loop import launch, outputs, preview, runs, skips, start, summary, watch
@@ -37,10 +36,6 @@ class Run(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
-
-
-_TASK = 42
-"""So many columns a task gets in the summary: the whole row has 80."""
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg]
@@ -173,16 +168,22 @@ def _show(found: Summary, as_json: bool) -> None:
             }
         )  # fmt: skip
     else:
-        write = output.say if found.code <= NO else lambda row: output.chatter("note", row)
-        tasks = [
-            (columns.cut(printable(first), _TASK), *rest) for first, *rest in map(summary.row, found.jobs)
-        ]
-        for row in columns.table([summary.HEAD, *tasks]) if tasks else ["no open task"]:
-            write(row)
+        fails = found.code > NO
+        room = (_columns() or columns.USUAL) - len("note: ") if fails else output.room()
+        for row in _table(found, room) if found.jobs else ["no open task"]:
+            output.chatter("note", row) if fails else output.content(row)
         for row in summary.reasons(found):
             output.note(row)
     for one in found.hints:
         output.hint(one)
+
+
+def _table(found: Summary, room: int | None) -> list[str]:
+    """A row a task; where there is little room without the time it took and the number of files."""
+    rows: list[tuple[str, ...]] = [summary.HEAD, *map(summary.row, found.jobs)]
+    if room is not None and room < columns.ROOMY:
+        rows = [(task, outcome, commit[:7]) for task, outcome, commit, *_ in rows]
+    return columns.fitted(rows, room or columns.USUAL, soft=(0,))
 
 
 @run.command("start", context_settings=options.CONTEXT)
@@ -197,7 +198,7 @@ def start_run() -> None:
 @options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 @options.as_json
 def resume_run(run_id: str | None, as_json: bool) -> None:
-    """Go on with a run; prints its id, and tells the events that came since it was left."""
+    """Go on with a run; prints its id and what is new."""
     found = runs.resume(options.context(create=False), run_id)
     if as_json:
         new = [row.value for row in found.news]
@@ -214,17 +215,22 @@ def resume_run(run_id: str | None, as_json: bool) -> None:
 @options.noted
 @options.as_json
 def list_runs(as_json: bool) -> None:
-    """List all runs of the repository; * marks the current one of this worktree."""
+    """List all runs; * marks the current one."""
     rows = runs.listing(options.context(create=False))
     if as_json:
         output.as_json(rows)
         return
-    for row in rows:
-        tasks = row["tasks"]
-        done = f"{tasks['done']}/{tasks['total']} tasks" if tasks["total"] else "-"
-        mark = "*" if row["current"] else " "
-        how = row["outcome"] if row["state"] == "ended" and row["outcome"] else row["state"]
-        output.say(f"{mark} {row['id']}\t{how}\t{done}\t{row['plan'] or ''}".rstrip())
+    room = output.room()
+    word = " tasks" if room is None or room >= columns.ROOMY else ""
+    output.table((_listed(row, word) for row in rows), soft=(3,), ends=(3,))
+
+
+def _listed(row: dict[str, Any], word: str) -> list[str]:
+    tasks = row["tasks"]
+    done = f"{tasks['done']}/{tasks['total']}{word}" if tasks["total"] else "-"
+    mark = "*" if row["current"] else " "
+    how = row["outcome"] if row["state"] == "ended" and row["outcome"] else row["state"]
+    return [f"{mark} {row['id']}", str(how), done, str(row["plan"] or "")]
 
 
 @run.command("end", context_settings=options.CONTEXT)
@@ -251,7 +257,10 @@ def skip_task(run_id: str | None, task: str) -> None:
 @options.option("--follow", "-f", is_flag=True, help="Go on until the run is over.")
 @options.argument("task", required=False)
 def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
-    """Show what agents and checks printed: of all tasks, or of one by its number, text or session."""
+    """Show what agents and checks printed.
+
+    Of all tasks, or of one by its number, text or session.
+    """
     ctx = options.context(create=False)
     record = runs.named(ctx, run_id)
     name, last = str(record["run"]), ""

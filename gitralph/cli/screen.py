@@ -225,7 +225,7 @@ class _Looker:
         """The screen as it is now, at most ``height`` lines."""
         seen = self._seen
         branch = f" on {seen.branch}" if seen else ""
-        title = f"{'git ralph top: ' if width >= _ROOMY else ''}{os.path.basename(self.root)}{branch}"
+        title = f"{'git ralph top: ' if width >= columns.ROOMY else ''}{os.path.basename(self.root)}{branch}"
         clock = time.strftime("%H:%M:%S")
         rows = [_ends(title, f"{clock}  q quits", width)]
         if self._fault:
@@ -242,8 +242,6 @@ class _Looker:
         return [*rows, *below][:height]
 
 
-# Below so many columns there is no room for what can be left out: states, units of time in words.
-_ROOMY = 64
 # So many lines are kept for commits below the rest.
 _BELOW = 5
 
@@ -256,7 +254,7 @@ def _ends(left: str, right: str, width: int) -> str:
 
 def _at_work(seen: Overview, paper: Paper) -> Iterator[str]:
     width = paper.width or columns.USUAL
-    roomy = width >= _ROOMY
+    roomy = width >= columns.ROOMY
     table = columns.table(
         [one.name, *([sessions.said(one.state)] if roomy else []), f"{one.pending} pending",
          grouped.ago(one.last, not roomy), "."]
@@ -276,8 +274,9 @@ def _at_work(seen: Overview, paper: Paper) -> Iterator[str]:
 def _landed(seen: Overview, paper: Paper) -> Iterator[str]:
     width = paper.width or columns.USUAL
     yield ""
+    short = width < columns.ROOMY
     table = columns.table(
-        [one.commit, paper.called(one.session) if one.session else "-", grouped.ago(one.time, width < _ROOMY),
+        [one.commit, paper.called(one.session) if one.session else "-", grouped.ago(one.time, short),
          one.subject]
         for one in seen.landed[: _BELOW - 1]
     )  # fmt: skip

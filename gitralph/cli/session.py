@@ -1,7 +1,6 @@
 """``git ralph session``: start, list, show, rename, end."""
 
 import shlex
-import sys
 
 from gitralph.base.quote import shown
 from gitralph.cli import columns, options, output
@@ -35,7 +34,7 @@ def start(
     again: bool,
     form: str | None,
 ) -> None:
-    """Start a session; prints its id, or the environment a launcher exports."""
+    """Start a session; prints its id or environment."""
     ctx = options.context()
     if session_id is not None:
         session_choice.checked(session_id)
@@ -65,19 +64,20 @@ def list_sessions(every: bool, as_json: bool) -> None:
     if as_json:
         output.as_json(found)
         return
-    for row in columns.table(_row(one) for one in found):
-        sys.stdout.write(row + "\n")
+    room = output.room()
+    output.table((_row(one, room is None or room >= columns.ROOMY) for one in found), soft=(0, 3, 4))
     if not every and sessions.any_finished(ctx.layout):
         output.hint("git ralph session list --all  # with those that were over for a day and put away")
 
 
-def _row(one: dict[str, object]) -> list[str]:
+def _row(one: dict[str, object], roomy: bool) -> list[str]:
+    """A session in cells; where there is little room the name has to tell the agent."""
     work = " ".join(str(one[key]) for key in ("plan", "task", "bead") if one[key] is not None)
     return [
         str(one["name"]),
         sessions.said(str(one["state"])),
         f"{one['pending']} pending",
-        str(one["agent"] or "-"),
+        str(one["agent"] or "-") if roomy else "",
         work,
     ]
 

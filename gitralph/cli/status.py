@@ -170,7 +170,7 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
         output.advise(
             ctx.config,
             _ADVICE,
-            f"git ralph commit --session {name} --dry-run  # what refuses it, and what to do",
+            f"git ralph commit --session {name} --dry-run  # why, and what to do",
         )
     rest = [
         row

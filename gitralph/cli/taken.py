@@ -1,12 +1,15 @@
 """How an undo, a redo and a restore tell what they did."""
 
+import shlex
+
 from gitralph.base.errors import RalphError, Refused
 from gitralph.base.quote import shown
 from gitralph.cli import environ, output
 from gitralph.commit.advice import describe
 from gitralph.context import Context
+from gitralph.hook.journal import UNDO
 from gitralph.takeback import patch
-from gitralph.takeback.undo import TakenBack
+from gitralph.takeback.undo import DONE, TakenBack
 
 
 class Show:
@@ -39,6 +42,9 @@ class Show:
             output.chatter("note", "left as it is: " + describe(self.ctx.layout, left))
         for hint in result.hints:
             output.hint(hint)
+        if result.status == DONE[UNDO] and result.session is not None and not self.as_json:
+            back = f"git ralph undo --redo --session {shlex.quote(self.ctx.called(result.session))}"
+            output.advise(self.ctx.config, "ralphUndo", f"{back}  # brings it back")
 
 
 def document(ctx: Context, result: TakenBack) -> dict[str, object]:

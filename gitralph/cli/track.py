@@ -46,7 +46,10 @@ def track(
     usage = "git ralph track --session {} " + shlex.join(words).removesuffix(" --")
     found = session_choice.for_writing(ctx, session, creates=not back, usage=usage)
     if found is None:
-        raise Refused("no session is named and none is live here", "use --session <id>")
+        raise Refused(
+            "no session is named and none is live here",
+            "git ralph track --session <name> -- <path>  # git ralph session list names them",
+        )
     if back:
         for note in release.release(ctx, found, [os.fsdecode(path) for path in given]):
             output.note(note)

@@ -1,5 +1,7 @@
 """``git ralph uncommit``."""
 
+import shlex
+
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.quote import printable
 from gitralph.cli import options, output
@@ -15,7 +17,8 @@ def uncommit(session: str | None, as_json: bool) -> None:
     """Take the last commit back, if it is this session's and unpublished; files and index stay."""
     ctx = options.context()
     try:
-        found = taking.uncommit(ctx, _session(ctx, session))
+        session = _session(ctx, session)
+        found = taking.uncommit(ctx, session)
     except RalphError:
         if as_json:
             output.as_json({"status": "refused", "commit": None, "ref": None})
@@ -25,7 +28,8 @@ def uncommit(session: str | None, as_json: bool) -> None:
         return
     branch = found.ref.removeprefix("refs/heads/")
     output.say(f"[{branch}] took back {found.commit[:7]} {printable(found.subject)}")
-    output.hint("git ralph commit makes it again; its message is in git show -s " + found.commit[:7])
+    again = f"git ralph commit --session {shlex.quote(ctx.called(session))} -F -"
+    output.hint(f"git show -s --format=%B {found.commit[:7]} | {again}  # makes it again")
 
 
 def _session(ctx: Context, given: str | None) -> str:

@@ -22,7 +22,7 @@ _force = options.option("--force", "-f", is_flag=True, help="Save everything, th
 
 @options.group("worktree")
 def worktree() -> None:
-    """A checkout for each bead: add, list, merge, remove, restore."""
+    """A checkout for each work item (bead, any id such as bd-1): add, list, merge, remove, restore."""
 
 
 def _json_path(path: str) -> str:
@@ -85,9 +85,26 @@ def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
         output.as_json([{**row.document(), "path": _json_path(row.path)} for row in rows])
     elif porcelain or zero:
         _porcelain(rows, zero)
-    else:
+    elif output.room() is None:
         for row in rows:
-            output.say(_line(ctx, row))
+            output.say("\t".join(_facts(ctx, row)))
+    else:
+        _on_terminal(ctx, rows)
+
+
+def _on_terminal(ctx: Context, rows: list[listing.BeadWorktree]) -> None:
+    """Facts in columns, and below them where it is: both in one line are wider than any terminal."""
+    from gitralph.cli import columns
+
+    room = output.room() or columns.USUAL
+    facts = [_facts(ctx, row) for row in rows]
+    for line, (*_, last, place) in zip(
+        columns.fitted((one[:6] for one in facts), room, (2, 0)), facts, strict=True
+    ):
+        output.content(line)
+        if last:
+            output.content("  " + columns.cut(last, room - 2))
+        output.content("  " + columns.cut(place, room - 2, keep_end=True))
 
 
 def _porcelain(rows: list[listing.BeadWorktree], zero: bool) -> None:
@@ -115,19 +132,20 @@ def _porcelain(rows: list[listing.BeadWorktree], zero: bool) -> None:
         output.raw(end)
 
 
-def _line(ctx: Context, row: listing.BeadWorktree) -> str:
-    facts = row.document()
-    words = [row.bead, row.state, str(facts["branch"])]
-    if row.ahead is not None:
-        words.append(f"+{row.ahead} -{row.behind}")
-    words.append(f"{len(row.dirt.changed)} dirty")
-    if row.record.iteration:
-        words.append(f"iteration {row.record.iteration}/{row.record.max_iterations}")
-    if row.record.owner:
-        words.append(f"session {ctx.called(row.record.owner)}")
-    if row.last:
-        words.append(f"{row.last[0][:9]} {row.last[1]}")
-    return "\t".join([*words, shown(os.fsencode(row.path))])
+def _facts(ctx: Context, row: listing.BeadWorktree) -> list[str]:
+    """What is told of a worktree; empty for what there is nothing to say of."""
+    record, facts = row.record, row.document()
+    return [
+        row.bead,
+        row.state,
+        str(facts["branch"]),
+        f"+{row.ahead} -{row.behind}" if row.ahead is not None else "",
+        f"{len(row.dirt.changed)} dirty"
+        + (f", iteration {record.iteration}/{record.max_iterations}" if record.iteration else ""),
+        f"session {ctx.called(record.owner)}" if record.owner else "",
+        f"{row.last[0][:9]} {row.last[1]}" if row.last else "",
+        shown(os.fsencode(row.path)),
+    ]
 
 
 @worktree.command("path")
@@ -219,7 +237,10 @@ def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
 @options.argument("stamp", metavar="[<stamp>]", required=False)
 @options.as_json
 def restore(bead: str, stamp: str | None, as_json: bool) -> None:
-    """Bring a removed worktree back from its save, the newest unless a stamp is given."""
+    """Bring a removed worktree back from its save.
+
+    From the newest one unless a stamp is given.
+    """
     done = restoring.restore(options.context(), bead, stamp)
     if as_json:
         output.as_json(

@@ -234,9 +234,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
 
 
 def _path_level_note(state: PathState) -> str:
-    return (
-        f"'{shown(state.path)}' is committed as it stands: that it was edited is recorded, its lines are not"
-    )
+    return f"'{shown(state.path)}' is committed as it stands: only its path was recorded, its lines were not"
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:

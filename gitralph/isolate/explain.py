@@ -22,6 +22,7 @@ class Places:
         self.weave = weave
         self.count = len(weave.shown)
         self.beside: dict[int, int] = {}
+        self.units: dict[int, Lines] = {}
 
     @cached_property
     def numbers(self) -> Mapping[int, int]:
@@ -32,16 +33,26 @@ class Places:
         """Return the first and last line of a unit, or the line that stands where its lines were."""
         if not self.count:
             return None
-        atoms = self.weave.atoms_of(self.weave.units[unit])
-        own = [self.numbers[atom] for atom in atoms if atom in self.numbers]
-        if not own:
-            own = [self._near(atom) for atom in atoms if atom not in (EXISTS, NEWLINE)]
-        return (min(own), max(own)) if own else (self.count, self.count)
+        if unit not in self.units:
+            atoms = self.weave.atoms_of(self.weave.units[unit])
+            own = [self.numbers[atom] for atom in atoms if atom in self.numbers]
+            if not own:
+                own = [self._near(atom) for atom in atoms if atom not in (EXISTS, NEWLINE)]
+            self.units[unit] = (min(own), max(own)) if own else (self.count, self.count)
+        return self.units[unit]
 
     def of_units(self, units: Iterable[int]) -> Lines:
         """Return the range that spans several units."""
-        ranges = [lines for lines in map(self.of_unit, units) if lines]
-        return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+        return _spanned(map(self.of_unit, units))
+
+    def of_need(self, need: Need, gone: Mapping[int, frozenset[int]]) -> Lines:
+        """Return where the lines of the other are that a hunk builds on; those it removed, if it did."""
+        other = self.weave.hunks[need.other]
+        taken = [atom for atom in other.births if atom in gone[need.hunk]] if self.count else []
+        if not taken:
+            return self.of_unit(other.unit)
+        places = [self._near(atom) for atom in taken]
+        return (min(places), max(places))
 
     def _near(self, atom: int) -> int:
         """Return the line in the place of one that is gone: what replaced it, or the line after it."""
@@ -53,6 +64,11 @@ class Places:
         # Thousands of dead lines may stand side by side, each asked for by a unit of its own.
         self.beside.update(dict.fromkeys(passed, found))
         return found
+
+
+def _spanned(ranges: Iterable[Lines]) -> Lines:
+    known = [lines for lines in ranges if lines]
+    return (min(first for first, _ in known), max(last for _, last in known)) if known else None
 
 
 def sessions_of(weave: Weave, units: Iterable[int]) -> tuple[str, ...]:
@@ -84,11 +100,12 @@ def left_of(
 
 
 def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> LeftEdit:
-    others = {weave.hunks[need.other].unit for need in needs}
-    others.discard(unit)
+    needs = [need for need in needs if weave.hunks[need.other].unit != unit] or needs
+    others = {weave.hunks[need.other].unit for need in needs} - {unit}
     sessions = sessions_of(weave, others)
     reason: Reason = "stale" if others & drift else "entangled"
-    other_lines = places.of_units(others)
+    gone = {need.hunk: frozenset(weave.hunks[need.hunk].dels) for need in needs}
+    other_lines = _spanned(places.of_need(need, gone) for need in needs) if others else None
     detail = f"{needs[0].why} uncommitted {_lines(other_lines)}of {who(sessions)}"
     if reason == "stale":
         detail = "HEAD holds other text here than the text that was edited"

@@ -113,6 +113,15 @@ def _known(agent: str, config: Config) -> tuple[str, ...]:
     return (config.get(f"ralph.{agent}.command") or str(program), *words)
 
 
+def _typed(options: Options, cwd: str) -> str:
+    """What is to be done, as one types it."""
+    if options.plan:
+        return shlex.quote(os.path.relpath(options.plan, cwd))
+    words = ["-p", options.prompt] if options.prompt is not None else []
+    words += ["--bead", options.bead] if options.bead is not None else []
+    return shlex.join(words) if words and all(word.isprintable() for word in words) else "<plan.md>"
+
+
 def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd: str) -> AgentCommand:
     """The command of every task. Raises UsageError or Fatal when there is none that can be started."""
     argv = options.command
@@ -123,8 +132,8 @@ def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd
     if not argv:
         raise UsageError(
             "no agent is named",
-            "git ralph run <plan.md> --agent claude-code",
-            "git ralph run <plan.md> -- <command>",
+            f"git ralph run {_typed(options, cwd)} --agent claude-code",
+            f"git ralph run {_typed(options, cwd)} -- <command>",
         )
     return AgentCommand((_program(argv[0], environ, cwd, options.agent), *argv[1:]))
 

@@ -68,7 +68,7 @@ class PathRow:
 class SessionRows:
     """A session with its rows; without an id those that nobody recorded, or the ticks of a run.
 
-    ``last``: when it recorded something, in seconds since the epoch.
+    ``last``: when it recorded something, in seconds since the epoch. ``task``: what it works on in a plan.
     """
 
     session: str | None
@@ -77,6 +77,7 @@ class SessionRows:
     state: str = ""
     last: float | None = None
     rows: tuple[PathRow, ...] = ()
+    task: str | None = None
 
 
 def _has_gap(worktree: Worktree, state: PathState, works: list[Work]) -> bool:
@@ -243,7 +244,16 @@ def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:
     return SessionRows(
         session, ctx.called(session), str(agent) if agent else None, sessions.state_of(ctx.layout, session),
         sessions.last_event(ctx.layout, session), tuple(row for row in rows if row.path not in gone),
+        task=_task(record),
     )  # fmt: skip
+
+
+def _task(record: dict[str, object]) -> str | None:
+    """The task of a session, as people name it."""
+    plan, task = record.get("plan"), record.get("task")
+    if task is None or isinstance(task, (dict, list)):
+        return None
+    return f"task {task}" + (f" of {os.path.basename(plan)}" if isinstance(plan, str) and plan else "")
 
 
 def by_name(name: str) -> tuple[str, int, str]:

@@ -38,3 +38,13 @@ def test_a_refusal_names_the_line_where_the_others_text_was(repo: Repo) -> None:
     (row,) = repo.commit("S2", code=4).document["left"]
     assert row["lines"] == [3, 3]
     assert "replaces uncommitted line 3 of" in row["detail"]
+
+
+def test_a_refusal_names_the_replaced_line_and_not_what_is_left_of_the_block(repo: Repo) -> None:
+    """S1 wrote lines 2 and 3, S2 replaced the first of them: line 3 is in nobody's way."""
+    lines = (repo.root / "a").read_text().splitlines(keepends=True)
+    repo.edit("S1", "a", "".join([lines[0], "two\n", "two and a half\n", *lines[2:]]))
+    repo.edit("S2", "a", "".join([lines[0], "2, twice\n", "two and a half\n", *lines[2:]]))
+    (row,) = repo.commit("S2", code=4).document["left"]
+    assert row["lines"] == [2, 2]
+    assert "replaces uncommitted line 2 of" in row["detail"]

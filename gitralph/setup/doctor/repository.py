@@ -101,7 +101,7 @@ def checks(place: Place) -> list[Check]:
 def _format(top: str) -> Check:
     name, fix = "state format", "use the version of git ralph that wrote it, or a newer one"
     if not os.path.lexists(top):
-        return Check(name, True, "no edit was recorded here yet")
+        return Check(name, True, "none yet: nothing was recorded here")
     if os.path.islink(top) or not os.path.isdir(top):
         return Check(name, False, f"'{top}' is not a folder", f"move it away: mv '{top}' '{top}.old'")
     try:
