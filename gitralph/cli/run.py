@@ -186,14 +186,14 @@ def _table(found: Summary, room: int | None) -> list[str]:
     return columns.fitted(rows, room or columns.USUAL, soft=(0,))
 
 
-@run.command("start", context_settings=options.CONTEXT)
+@run.command("start", context_settings=options.CONTEXT, options_metavar="[<options>]")
 @options.noted
 def start_run() -> None:
     """Start a run without the loop; prints its id."""
     output.content(runs.start(options.context()))
 
 
-@run.command("resume", context_settings=options.CONTEXT)
+@run.command("resume", context_settings=options.CONTEXT, options_metavar="[<options>]")
 @options.noted
 @options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 @options.as_json
@@ -211,7 +211,7 @@ def resume_run(run_id: str | None, as_json: bool) -> None:
         output.note(f"and {found.more} more; see git ralph events")
 
 
-@run.command("list", context_settings=options.CONTEXT)
+@run.command("list", context_settings=options.CONTEXT, options_metavar="[<options>]")
 @options.noted
 @options.as_json
 def list_runs(as_json: bool) -> None:
@@ -233,7 +233,7 @@ def _listed(row: dict[str, Any], word: str) -> list[str]:
     return [f"{mark} {row['id']}", str(how), done, str(row["plan"] or "")]
 
 
-@run.command("end", context_settings=options.CONTEXT)
+@run.command("end", context_settings=options.CONTEXT, options_metavar="[<options>]")
 @options.noted
 @options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 def end_run(run_id: str | None) -> None:
@@ -241,21 +241,21 @@ def end_run(run_id: str | None) -> None:
     runs.end(options.context(create=False), run_id)
 
 
-@run.command("skip", context_settings=options.CONTEXT)
+@run.command("skip", context_settings=options.CONTEXT, options_metavar="[<options>]")
 @options.noted
 @options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
-@options.argument("task")
+@options.argument("task", metavar="<task>")
 def skip_task(run_id: str | None, task: str) -> None:
     """Pass a task over, by number or text; its box stays open."""
     text = skips.skip(options.context(), run_id, task)
     output.say(f"skipped: {text}")
 
 
-@run.command("logs", context_settings=options.CONTEXT)
+@run.command("logs", context_settings=options.CONTEXT, options_metavar="[<options>]")
 @options.noted
 @options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 @options.option("--follow", "-f", is_flag=True, help="Go on until the run is over.")
-@options.argument("task", required=False)
+@options.argument("task", required=False, metavar="[<task>]")
 def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
     """Show what agents and checks printed.
 
