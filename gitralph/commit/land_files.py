@@ -1,11 +1,12 @@
 """Lands new texts in the working tree with their records, and finishes a landing that was cut short.
 
 Each file whole or not at all, and only if it still is what was read; a set of them behind one intent.
-Runs under the commit lock. What an editor saves in between stays.
+Records of files that stay as they are land the same way. Runs under the commit lock. What an editor saves
+in between stays.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gitralph.base import files, jsonline, treepath
 from gitralph.base.dataclass import dataclass
@@ -20,7 +21,7 @@ from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import Record
 from gitralph.hook.record import path_text
-from gitralph.journal import intents
+from gitralph.journal import intents, manifests
 from gitralph.journal.intents import Rewriting
 
 
@@ -48,10 +49,8 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
 
     Raises OSError; what had begun then is finished by the next command.
     """
-    stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
+    rows, plan = _planned(ctx, changes)
     files.make_folder(ctx.layout.tmp)
-    rows = [_Row.of(change, f"{stamp}.{number}") for number, change in enumerate(changes)]
-    plan = Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
     moved: list[bytes] = []
     begun = False
     with Worktree(ctx.repo.root) as worktree:
@@ -73,6 +72,38 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
     return moved
 
 
+def record(
+    ctx: Context, records: Mapping[bytes, tuple[Record, bytes | None]], held: Mapping[bytes, int]
+) -> None:
+    """Append records of files that stay as they are: all, or after a crash all by the next command.
+
+    ``held`` are the locked journals, by path. Raises OSError; what had begun then is finished later.
+    """
+    changes = [
+        Replacement(path, ABSENT, ABSENT, os.fstat(held[path]).st_size, (made,))
+        for path, made in records.items()
+    ]
+    rows, plan = _planned(ctx, changes)
+    begun = False
+    try:
+        _store(ctx, rows)
+        intents.write(ctx.layout, plan)
+        for row in rows:
+            _record(ctx, held[row.path], row)
+            begun = True
+    except BaseException:
+        if not begun and not any(_is_recorded(held[row.path], row) for row in rows):
+            intents.remove(ctx.layout, plan)
+        raise
+    intents.remove(ctx.layout, plan)
+
+
+def _planned(ctx: Context, changes: Sequence[Replacement]) -> "tuple[list[_Row], Rewriting]":
+    stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
+    rows = [_Row.of(change, f"{stamp}.{number}") for number, change in enumerate(changes)]
+    return rows, Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
+
+
 @dataclass(frozen=True)
 class _Row:
     """One file of an intent."""
@@ -90,6 +121,11 @@ class _Row:
             change.path, change.before, change.after, work.encode(), change.length, tuple(change.records)
         )
 
+    @property
+    def stays(self) -> bool:
+        """True for a file that is not replaced: only its records land."""
+        return self.before == self.after
+
     def encoded(self) -> list[object]:
         lines = [
             [record.session, journal.encode(record, self.path).decode("ascii")] for record, _ in self.records
@@ -104,6 +140,15 @@ def _form(content: Content) -> list[str] | None:
 
 def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
     """Everything that can fail for want of room, before anything moves."""
+    _store(ctx, rows)
+    for row in rows:
+        if not row.after.absent:
+            with closing(_place(ctx, worktree, row)) as place:
+                place.prepare(row.work, row.after, files.umask())
+
+
+def _store(ctx: Context, rows: Sequence[_Row]) -> None:
+    """The sessions and texts that records and intent name."""
     for session in {record.session for row in rows for record, _ in row.records}:
         sessionfile.ensure(ctx.layout, session, ctx.repo.place)
     for row in rows:
@@ -111,9 +156,6 @@ def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
         for text in texts:
             if text is not None:
                 journal.store_text(ctx.layout, text, journal.text_id(text))
-        if not row.after.absent:
-            with closing(_place(ctx, worktree, row)) as place:
-                place.prepare(row.work, row.after, files.umask())
 
 
 def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
@@ -125,7 +167,7 @@ def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
 
 def _clear(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
     """Drop the work files; folders that an undo emptied go as with git."""
-    for row in rows:
+    for row in (row for row in rows if not row.stays):
         try:
             place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
         except (FileNotFoundError, LeadsOutError):
@@ -156,8 +198,8 @@ def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
 def _record(ctx: Context, fd: int, row: _Row) -> None:
     """Append what is not there yet.
 
-    The record first, unlike a hook: the session has the path in its manifest, and a line of that without a
-    record would be a claim of the whole file.
+    The record first, unlike a hook: a manifest line without a record would be a claim of the whole file, and
+    a record without the line is found by the intent.
     """
     written, known = last_written(ctx, row.path), _recorded(fd)
     for record, before in row.records:
@@ -165,6 +207,13 @@ def _record(ctx: Context, fd: int, row: _Row) -> None:
             record.mtime = written
             journal.append(ctx.layout, fd, row.path, record, before)
             files.append_record(ctx.layout.manifest(record.session), line_form(row.path) + b"\n", WAIT)
+
+
+def _name(ctx: Context, row: _Row) -> None:
+    """Put the path into the manifests of those who have a record of it; a crash came between the two."""
+    for session in {record.session for record, _ in row.records}:
+        if row.path not in manifests.read(ctx.layout, session).lines:
+            files.append_record(ctx.layout.manifest(session), line_form(row.path) + b"\n", WAIT)
 
 
 def last_written(ctx: Context, path: bytes) -> int | None:
@@ -230,6 +279,9 @@ def _content(lay: Layout, form: object) -> Content | None:
 
 def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
     """True when the file was exchanged: what stood there lies aside, or stands there no more."""
+    if row.stays:
+        with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
+            return _is_recorded(fd, row)
     try:
         place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
     except (FileNotFoundError, LeadsOutError):
@@ -243,7 +295,13 @@ def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
 
 def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
     with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
-        if {_key(record) for record, _ in row.records} <= _recorded(fd):
+        if _is_recorded(fd, row):
+            _name(ctx, row)
+            return
+        if row.stays:
+            # Whatever somebody wrote into the file since: the record tells of the text that it had then.
+            if os.fstat(fd).st_size == row.length:
+                _record(ctx, fd, row)
             return
         with closing(_place(ctx, worktree, row)) as place:
             if _is_in_place(place, row, os.fstat(fd).st_size):
@@ -257,6 +315,10 @@ def _key(record: Record) -> tuple[str | None, ...]:
 
 def _recorded(fd: int) -> set[tuple[str | None, ...]]:
     return {_key(one) for one in journal.parse(os.pread(fd, os.fstat(fd).st_size, 0)).records}
+
+
+def _is_recorded(fd: int, row: _Row) -> bool:
+    return {_key(record) for record, _ in row.records} <= _recorded(fd)
 
 
 def _is_in_place(place: HeldFolder, row: _Row, size: int) -> bool:

@@ -143,7 +143,8 @@ class Rewriting:
     """Files of one working tree about to be replaced. ``git_dir`` and ``token`` say of which.
 
     A row is ``[path, [mode, text id] or None before, the same after, work file, journal's length,
-    [session, record]...]``: the records are journal lines to append once the file is in place.
+    [session, record]...]``: the records are journal lines to append once the file is in place. None before
+    and after: the file stays, whatever it is.
     """
 
     name: str

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
 from gitralph import isolate
-from gitralph.base import files
+from gitralph.base import files, locks
 from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Refused, UsageError
-from gitralph.base.quote import line_form, shown
-from gitralph.commit import advice, decision, inputs, land, land_files, provenance, separate
+from gitralph.base.quote import shown
+from gitralph.commit import advice, decision, inputs, land, land_files, provenance, recover, separate
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
 from gitralph.commit.plan import open_bench
@@ -89,6 +89,9 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
     Raises Refused with nothing written, UsageError for lines that a file has not.
     """
     refuse_operation(ctx, "assigned")
+    # What a kill cut short is finished first: it may be this very assignment.
+    with locks.hold(ctx.layout, locks.COMMIT):
+        recover.settle(ctx)
     before: dict[bytes, Content] = {}
     for _ in range(_TRIES):
         found = _survey(ctx, session, wanted)
@@ -102,7 +105,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
         records = _records(ctx, session, found, chosen, pick is None and wanted, result)
         if not records:
             return result
-        if _write(ctx, session, found, records):
+        if _write(ctx, found, records):
             return replace(result, status="assigned")
     left = [Left(path, decision.STALE, "it keeps changing; try again") for path in wanted]
     raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
@@ -457,13 +460,10 @@ def _record(
     )  # fmt: skip
 
 
-def _write(
-    ctx: Context, session: str, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]
-) -> bool:
+def _write(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]) -> bool:
     """Append all records, or none where a journal or a file is not what was read any more."""
     layout = ctx.layout
-    sessionfile.ensure(layout, session, ctx.repo.place)
-    with ExitStack() as stack:
+    with locks.hold(layout, locks.COMMIT), ExitStack() as stack:
         held: dict[bytes, int] = {}
         for one in sorted(
             (one for one in found if one.path in records), key=lambda one: layout.journal(one.path)
@@ -474,11 +474,7 @@ def _write(
             for one in found:
                 if one.path in held and not _is_as_read(worktree, one, held[one.path]):
                     return False
-        for path, fd in held.items():
-            made, before = records[path]
-            made.mtime = land_files.last_written(ctx, path)
-            files.append_record(layout.manifest(session), line_form(path) + b"\n")
-            journal.append(layout, fd, path, made, before)
+        land_files.record(ctx, records, held)
     return True
 
 

@@ -161,6 +161,26 @@ def proved(folder: Path, env: Mapping[str, str]) -> Scene:
     return Scene("proved", folder, env, (*_COMMIT, "--prove", "test -e n/new"))
 
 
+def amended(folder: Path, env: Mapping[str, str]) -> Scene:
+    """S1's last commit, made again with what it edited since; the user has something staged on its path."""
+    place = _based(folder, env)
+    place.edit("n/first", TEN)
+    assert place.ralph(*_COMMIT).code == 0
+    _edits(place)
+    place.edit("n/first", TEN + "line 11\n")
+    return Scene("amended", folder, env, ("commit", "--session", "S1", "--amend"))
+
+
+def fixed_up(folder: Path, env: Mapping[str, str]) -> Scene:
+    """A fixup of an earlier commit of S1's."""
+    place = _based(folder, env)
+    place.edit("n/first", TEN)
+    assert place.ralph(*_COMMIT).code == 0
+    _edits(place)
+    place.edit("n/first", TEN + "line 11\n")
+    return Scene("fixed_up", folder, env, ("commit", "--session", "S1", "--fixup", "HEAD"))
+
+
 def nothing(folder: Path, env: Mapping[str, str]) -> Scene:
     """A commit that only notes that an edit was taken back."""
     place = _based(folder, env)
@@ -195,5 +215,39 @@ def track(folder: Path, env: Mapping[str, str]) -> Scene:
     return Scene("track", folder, env, ("track", "--session", "S1", "--", "a"))
 
 
-COMMITS = (branch, packed, detached, unborn, hooked, proved, nothing)
-RECORDERS = (first_hook, later_hook, track)
+def assigned(folder: Path, env: Mapping[str, str]) -> Scene:
+    """Lines that nobody recorded become S1's: of a file it shares, a new one, and one that is gone."""
+    place = _based(folder, env)
+    place.edit("a", TEN.replace("line 9\n", "line nine\n"))
+    place.edit("b", TEN.replace("line 9\n", "S2's\n"), "S2")
+    place.write("a", (folder / "a").read_text().replace("line 2\n", "user's\n").replace("line 5\n", "his\n"))
+    place.write("b", (folder / "b").read_text().replace("line 2\n", "user's\n"))
+    place.write("n/new", "the user's\n")
+    (folder / "gone").unlink()
+    return Scene("assigned", folder, env, ("assign", "--to", "S1", "--", "a:2", "b", "n/new", "gone"))
+
+
+def released(folder: Path, env: Mapping[str, str]) -> Scene:
+    """Claims by path, by hand and by a bare line of the manifest, are taken back; an edit stays S1's."""
+    place = _based(folder, env)
+    place.edit("d/m", TEN + "line 11\n")
+    place.write("a", TEN + "more\n")
+    place.write("b", TEN + "more\n")
+    assert place.ralph("track", "--session", "S1", "--", "a").code == 0
+    with (folder / ".git/ralph-sessions/S1.files").open("a") as manifest:
+        manifest.write("b\n")
+    return Scene("released", folder, env, ("track", "--release", "--session", "S1", "--", "a", "b"))
+
+
+def proving(folder: Path, env: Mapping[str, str]) -> Scene:
+    """Two commits of a range proved one after the other."""
+    place = _based(folder, env)
+    for text in ("more\n", "most\n"):
+        place.write("a", TEN + text)
+        place.git("commit", "-qam", text)
+    place.write("u", "dirty, nobody's\n")
+    return Scene("proving", folder, env, ("prove", "HEAD~2..HEAD", "--", "grep", "-q", "mo", "a"))
+
+
+COMMITS = (branch, packed, detached, unborn, hooked, proved, nothing, amended, fixed_up)
+RECORDERS = (first_hook, later_hook, track, assigned, released)

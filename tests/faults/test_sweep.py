@@ -1,4 +1,4 @@
-"""Every mutating call of ``hook``, ``track`` and ``commit``: killed before it, failing at it, run again."""
+"""Every mutating call of what records, commits and proves: killed before it, failing at it, run again."""
 
 import os
 import shutil
@@ -78,7 +78,7 @@ def _wrong_end(ended: Ended, how: str, place: Place) -> list[str]:
 
 def _commit_recorded(place: Place) -> None:
     """A recorder's sweep ends with the commit of what was recorded."""
-    if place.args[0] in ("hook", "track"):
+    if place.args[0] in ("hook", "track", "assign"):
         done = place.ralph("commit", "--session", "S1", "-m", "x")
         assert done.code == 0, done.said
 
@@ -122,7 +122,17 @@ def test_recording_killed_before_every_call_is_finished_by_the_next(
         run.hurt(point, "signal=KILL")
 
 
-@pytest.mark.parametrize("maker", [*scenes.COMMITS, *scenes.RECORDERS], ids=lambda maker: maker.__name__)
+def test_a_range_whose_proof_was_killed_is_proved_by_the_next(sweep: Callable[[Maker], Sweep]) -> None:
+    """No worktree that git could not use, and no lock, is left in the way of anybody."""
+    run = sweep(scenes.proving)
+    for point in run.chosen(11):
+        run.hurt(point, "signal=KILL")
+
+
+EVERY = [*scenes.COMMITS, *scenes.RECORDERS, scenes.proving]
+
+
+@pytest.mark.parametrize("maker", EVERY, ids=lambda maker: maker.__name__)
 def test_an_error_of_every_call_loses_nothing(maker: Maker, sweep: Callable[[Maker], Sweep]) -> None:
     """Exit codes as documented, no traceback, and a rerun that finishes the job."""
     run = sweep(maker)

@@ -21,6 +21,7 @@ class Picture:
     pending: str
     consumed: tuple[tuple[str, str, int], ...]
     reflogs: tuple[bool, ...]
+    worktrees: tuple[str, ...]
 
 
 def _files(root: Path) -> tuple[tuple[str, bytes, int], ...]:
@@ -73,7 +74,14 @@ def picture(place: Place) -> Picture:
         place.ralph("ls-files", "--session", "S1").text,
         _consumed(git_dir / "ralph-sessions"),
         tuple(log.exists() and head in log.read_text() for log in logs),
+        _worktrees(place),
     )
+
+
+def _worktrees(place: Place) -> tuple[str, ...]:
+    """What git knows of worktrees, without what HEAD is there; one that it could not use is named so."""
+    rows = place.git("worktree", "list", "--porcelain").replace(str(place.root), "").splitlines()
+    return tuple(row for row in rows if not row.startswith("HEAD "))
 
 
 def leftovers(root: Path) -> list[str]:
