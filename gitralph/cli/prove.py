@@ -6,6 +6,7 @@ import click
 
 from gitralph.base.errors import NO, UsageError
 from gitralph.cli import before, options, output, proving, signals
+from gitralph.commit import recover
 from gitralph.context import Context
 from gitralph.prove import series
 from gitralph.prove.results import ProofCommand
@@ -24,6 +25,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
     """Run a command on each commit's own tree; without a range on the unpushed ones."""
     ctx = options.context()
     command = _command(ctx, click_ctx.meta.get("command", ()))
+    recover.heal(ctx)  # a proof that was killed left its work files
     found = series.commits(ctx, revisions)
     prover = proving.prover(ctx, None)
     rows: list[Proved] = []

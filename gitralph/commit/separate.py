@@ -359,6 +359,15 @@ def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
     return None
 
 
+LOST_TEXT = "a recorded text of it is lost or damaged, so its lines cannot be told apart"
+
+
+def lost_text(state: PathState) -> bool:
+    """True when a pending record was found not to lead to its text; asked once `gather` has read them."""
+    damaged = set(state.journal.damaged)
+    return any(record.offset in damaged for records in state.pending.values() for record in records)
+
+
 def _path_level(scene: Scene, state: PathState) -> bool:
     """True when the session claims more of the path than its texts tell."""
     own = [r for name in scene.own for r in state.pending.get(name, [])]
@@ -396,6 +405,10 @@ def separate(scene: Scene, state: PathState) -> Outcome:
         detail = "only its path was recorded, and somebody without a session changed it too"
         return _refuse(state, decision.UNANCHORED, detail, whom)
     known = gather(scene, state)
+    # Known only once the texts were read. What it wrote is nobody's change by now, and would count as taken
+    # back: the records of all who worked there had been consumed for nothing.
+    if lost_text(state):
+        return _refuse(state, decision.UNANCHORED, LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.worktree, *(s.after for s in known.steps)])):
         detail = "it is binary, and others have changes there"
         return _refuse(state, decision.CONTESTED, detail, whom)

@@ -5,6 +5,7 @@ readable; a full text goes to ``objects/`` only where ``before`` is not the last
 The keys that chain records stand last in a line, so an append reads its last bytes, not the file.
 """
 
+import errno
 import os
 
 from gitralph.base import files, jsonline
@@ -285,15 +286,27 @@ def store_text(layout: Layout, text: bytes, oid: str) -> None:
     files.write_whole(path, zlib.compress(text, 1))
 
 
+# Also what is no file of ours: a link, a folder, a pipe, a device.
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.EINVAL)
+
+
 def load_text(layout: Layout, oid: str) -> bytes | None:
-    """The text of an id from ``objects/``, None when it is not there or not what its name says."""
+    """The text of an id from ``objects/``, None when it is not there or not what its name says.
+
+    Raises OSError where it may be there and cannot be read.
+    """
     import zlib
 
     try:
         packed = files.read_bytes(layout.text(oid), _TEXT_LIMIT)
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(packed, _TEXT_LIMIT)
-    except (OSError, zlib.error):
+    except zlib.error:
+        return None
+    except OSError as error:
+        # An input error is no damage: a commit that took the text for lost had left lines out, with 0.
+        if error.errno not in _NOT_THERE:
+            raise
         return None
     # The id is checked: `objects/` lies in a folder that any program of the user's may write.
     return text if text_id(text) == oid else None

@@ -7,7 +7,7 @@ the units are what they were before. Must change nothing where the names do not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.lines import ends_with_newline
@@ -138,8 +138,12 @@ def revive(weave: Weave, step: Step) -> bool:
     return bool(units) and _settle(weave, step, changed)
 
 
-def thrown_away(weave: Weave, units: Iterable[int]) -> Ops:
-    """Return per atom of some units its operations without those of nobody's that came last."""
+def thrown_away(weave: Weave, units: Collection[int]) -> Ops:
+    """Return per atom of some units its operations without those of nobody's that came last.
+
+    What replaced such a line and was thrown away itself counts as taken back: of two edits that a checkout
+    threw away, the earlier one comes back as it was, and the later one may after it.
+    """
     changed: Ops = {}
     for at in units:
         for atom in weave.atoms_of(weave.units[at]):
@@ -147,9 +151,29 @@ def thrown_away(weave: Weave, units: Iterable[int]) -> Ops:
             # What a session did last stays: it meant it.
             while ops and ops[-1] >> 1 != BASE and weave.owner_of(ops[-1] >> 1) is None:
                 ops.pop()
+            last = ops[-1] >> 1 if ops and not ops[-1] & 1 else BASE
+            if weave.hunks[last].unit not in units and (ended := _ended_by_nobody(weave, last)):
+                ops.append(ended << 1 | 1)
             if ops != list(weave.ops[atom] or ()):
                 changed[atom] = ops
     return changed
+
+
+def _ended_by_nobody(weave: Weave, hunk: int) -> int:
+    """Return the hunk of nobody's that took a hunk back, BASE where anything of it stands.
+
+    Its lines are gone; of one that only took lines away, some are back.
+    """
+    made = weave.hunks[hunk]
+    if hunk == BASE or weave.owner_of(hunk) is None:
+        return BASE
+    last = [(weave.ops[atom] or [BASE << 1 | 1])[-1] for atom in made.births or made.dels]
+    if made.births and any(op & 1 for op in last):
+        return BASE
+    ending = [op >> 1 for op in last if bool(op & 1) != bool(made.births) and op >> 1 > hunk]
+    if len(ending) < (len(last) if made.births else 1):
+        return BASE
+    return max(ending) if all(weave.owner_of(each) is None for each in ending) else BASE
 
 
 def with_operations(weave: Weave, changed: Ops) -> bytearray:
@@ -174,6 +198,8 @@ def _settle(weave: Weave, step: Step, changed: Ops) -> bool:
             for atoms in (made.dels, made.undels):
                 if atom in atoms:
                     atoms.remove(atom)
+        for op in set(ops or ()) - set(weave.ops[atom] or ()):
+            weave.hunks[op >> 1].undels.append(atom)
         weave.ops[atom] = ops or None
     weave.shown = [atom for atom in order if shown[atom]]
     weave.count = [0] * len(weave.texts)

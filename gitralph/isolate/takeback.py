@@ -14,6 +14,7 @@ from gitralph.isolate.balance import UNTOLD, left_behind, unbalanced
 from gitralph.isolate.build import fold
 from gitralph.isolate.explain import Places, keys_of, sessions_of, who
 from gitralph.isolate.fit import Fitted, fit
+from gitralph.isolate.lines import words
 from gitralph.isolate.materialize import Flags, flags_of, states, text_of, visible
 from gitralph.isolate.reversal import (
     Ops,
@@ -242,8 +243,10 @@ def _removed_since(weave: Weave, atom: int, hunk: int) -> bool:
 
 
 def _is_met(weave: Weave, need: Need) -> bool:
-    """Tell whether a unit only took back some of another, which then needs it no more."""
+    """Tell whether a unit needs no more of another: it only took back some of it, or moved none of it."""
     made = weave.hunks[need.hunk]
+    if need.why == "moves" and not _tells_of_a_move(weave, need.hunk):
+        return True
     if made.births:
         return False
     if need.why == "restores":
@@ -263,6 +266,8 @@ def _decided_against(weave: Weave, hunk: int, gone: set[int], flags: Flags) -> I
 
 def _moved_on(weave: Weave, hunk: int, gone: set[int], flags: Flags) -> Iterator[Need]:
     """A line that was moved goes back to where it came from: it is neither lost nor doubled."""
+    if not _tells_of_a_move(weave, hunk):
+        return
     for atom in weave.hunks[hunk].births:
         sources = list(weave.origins(atom))
         if not sources or any(weave.birth[source] in gone for source in sources):
@@ -274,6 +279,16 @@ def _moved_on(weave: Weave, hunk: int, gone: set[int], flags: Flags) -> Iterator
         killer = (weave.ops[atom] or [BASE])[-1] >> 1
         if not weave.visible(atom) and killer not in gone and not all(weave.visible(one) for one in back):
             yield Need(killer, hunk, "removes")
+
+
+def _tells_of_a_move(weave: Weave, hunk: int) -> bool:
+    """Tell whether a line of more than one word came from elsewhere.
+
+    A `return` is written anew wherever one is needed: where somebody had removed another one, it had stopped
+    every fortieth undo of a random schedule.
+    """
+    births = weave.hunks[hunk].births
+    return any(atom in weave.origin and len(words(weave.content(atom))) > 1 for atom in births)
 
 
 def _is_own_undo(weave: Weave, hunk: int, atom: int) -> bool:
@@ -337,11 +352,14 @@ def _conflicts(
     for need in lost_or_doubled(weave, lost, shown, after):
         others[weave.hunks[need.other].unit].add(weave.hunks[need.hunk].unit)
     weave.ops = [changed.get(atom, ops) or None for atom, ops in enumerate(weave.ops)]
+    around: dict[int, set[int]] = {}
     for need in _in_the_air(weave, lost, shown):
-        others[weave.hunks[need.hunk].unit].add(weave.hunks[need.other].unit)
+        around.setdefault(weave.hunks[need.hunk].unit, set()).add(weave.hunks[need.other].unit)
     did = "wrote there, or took it away, since"
-    stopped = sorted(unit for unit in lost if others[unit])
-    return [_entangled(weave, places, unit, others[unit], did) for unit in stopped]
+    found = [_entangled(weave, places, unit, others[unit], did) for unit in sorted(lost) if others[unit]]
+    did = "must bring back first what it stood in"
+    waiting = sorted(unit for unit in around if not others[unit])
+    return found + [_entangled(weave, places, unit, around[unit], did) for unit in waiting]
 
 
 def _in_the_air(weave: Weave, lost: set[int], shown: bytearray) -> Iterator[Need]:

@@ -27,6 +27,8 @@ def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     ):
         return decision.UNANCHORED, "only its path is recorded"
     known = found.evidence(path)
+    if separate.lost_text(state):
+        return decision.UNANCHORED, separate.LOST_TEXT.partition(",")[0]
     texts = [known.head, known.worktree, *(step.after for step in known.steps)]
     if any(map(is_binary, texts)):
         return decision.CONTESTED, "it is binary"

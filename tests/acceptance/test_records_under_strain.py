@@ -134,3 +134,23 @@ def test_a_lock_of_a_stopped_hook_is_reported_as_busy(repo: Repo, monkeypatch: p
     os.close(fd)
     repo.commit("S1")
     assert repo.changes() == {"a": "M"}
+
+
+def test_a_recorded_text_that_is_lost_stops_the_commit(repo: Repo) -> None:
+    """Two sessions and a person in one file: its lines cannot be told apart, and no record is consumed."""
+    repo.edit("S1", "a", TEN.replace("line 2\n", "two\n"))
+    repo.edit("S2", "a", TEN.replace("line 2\n", "two\n").replace("line 8\n", "eight\n"))
+    repo.edit("S1", "b", TEN + "more\n")
+    repo.write(
+        "a", TEN.replace("line 2\n", "two\n").replace("line 8\n", "eight\n").replace("line 5\n", "five\n")
+    )
+    for text in (repo.state / "objects").rglob("*"):
+        if text.is_file():
+            text.unlink()
+    before = repo.head()
+    for words in (["commit", "-m", "x"], ["undo", "--", "a"]):
+        assert "lost or damaged" in repo.ralph(*words[:1], "--session", "S1", *words[1:], code=4).said
+    assert repo.head() == before
+    assert (repo.pending("S1"), repo.pending("S2")) == (["a", "b"], ["a"])
+    assert repo.commit("S1", "--skip-entangled").paths == {"b": "M"}
+    assert (repo.pending("S1"), repo.pending("S2")) == (["a"], ["a"])

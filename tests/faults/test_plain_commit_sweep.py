@@ -59,10 +59,12 @@ def _template(folder: Path, environ: dict[str, str], form: str) -> Scene:
     place.git("commit", "-qm", "base")
     place.write("h", ten(l10="staged"))
     place.git("add", "h")
+    # of another launcher: with the variable of the first its edits would be S1's
+    other = Place(folder, {**environ, "RALPH_SESSION": "S2"})
     place.edit("f", ten(l2="one"))
-    place.edit("f", ten(l2="one", l8="two"), "S2")
+    other.edit("f", ten(l2="one", l8="two"), "S2")
     place.edit("g", ten(l3="one"))
-    place.edit("h", ten(l3="two", l10="staged"), "S2")
+    other.edit("h", ten(l3="two", l10="staged"), "S2")
     place.write("f", ten(l2="one", l5="human", l8="two"))
     if form == "as it stands":
         place.git("add", "-A")

@@ -140,3 +140,19 @@ def test_an_error_of_every_call_loses_nothing(maker: Maker, sweep: Callable[[Mak
     for number, point in enumerate(chosen):
         for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
             run.hurt(point, f"error={error}")
+
+
+def test_a_stored_text_that_cannot_be_read_stops_the_commit(tmp_path: Path, environ: dict[str, str]) -> None:
+    """An input error says nothing of the edit: taken for lost, its lines had been left out, with 0."""
+    scene = scenes.branch(tmp_path / "template", environ)
+    (text,) = [p for p in (tmp_path / "template/.git/ralph-sessions/objects").rglob("*") if p.is_file()][:1]
+    place = scene.copy(tmp_path / "hurt")
+    args = ["-P", str(place.root / text.relative_to(tmp_path / "template")), "-e", "inject=openat:error=EIO"]
+    words = ["strace", "-qq", "-o", os.devnull, "-e", "trace=openat", *args, *strace.COMMAND, *place.args]
+    head = place.git("rev-parse", "HEAD")
+    ended = strace._run(words, str(place.root), place.env, b"")
+    assert ended.code == 128, ended
+    assert "Input/output error" in ended.err
+    assert place.git("rev-parse", "HEAD") == head
+    assert place.again().code == 0
+    assert place.ralph("ls-files", "--session", "S1").text == ""

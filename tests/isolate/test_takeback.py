@@ -151,6 +151,68 @@ def test_what_is_lost_does_not_come_back_beside_what_the_same_session_wrote_ther
     assert found.left[0].sessions == ("A",)
 
 
+def test_of_two_edits_on_one_line_that_were_thrown_away_the_earlier_comes_back_first() -> None:
+    """Each had been in the other's way: neither session got back what a checkout took."""
+    world = World(numbered(9))
+    world.swap("A", line(3), b"three of A\nand more of A\n")
+    world.swap("B", b"and more of A\n", b"and more of B\n")
+    both = world.disk
+    world.user(world.head)
+    world.swap("C", line(8), b"eight of C\n")
+    for who in ("A", "B"):
+        found = bring_back(world.head, world.disk, reading(world), {who})
+        assert found is not None
+        assert not found.refused, found.left
+        record(world, who, found, restores=found.units)
+        if who == "A":
+            assert b"and more of A\n" in (world.disk or b"")
+    assert world.disk == (both or b"").replace(line(8), b"eight of C\n")
+    assert world.commit("C").text == numbered(9).replace(line(8), b"eight of C\n")
+
+
+def test_what_stood_in_a_block_that_is_lost_waits_for_the_block() -> None:
+    world = World(numbered(6))
+    world.swap("A", line(3), b"three of A\nmore of A\n")
+    world.swap("B", b"three of A\n", b"three of A\nof B within\n")
+    world.user(world.head)
+    found = bring_back(world.head, world.disk, reading(world), {"B"})
+    assert found is not None
+    assert found.refused
+    assert found.left[0].sessions == ("A",)
+    assert "bring back first" in found.left[0].detail
+
+
+def test_a_removal_thrown_away_as_well_is_in_nobodys_way() -> None:
+    world = World(numbered(9))
+    world.swap("A", line(3), b"three of A\nand more of A\n")
+    world.swap("B", b"and more of A\n" + line(4) + line(5), b"")
+    world.user(world.head)
+    world.swap("C", line(8), b"eight of C\n")
+    found = bring_back(world.head, world.disk, reading(world), {"A"})
+    assert found is not None
+    assert not found.refused, found.left
+    assert b"and more of A\n" + line(4) in (found.text or b"")
+
+
+def test_a_word_that_stands_in_many_places_is_no_line_that_moved() -> None:
+    """A person removed a `return`, a session writes one of its own elsewhere: nobody moved it."""
+    start = numbered(8).replace(line(2), b"    return\n")
+    world = World(start)
+    world.swap(None, b"    return\n", b"")
+    world.swap("A", line(6), line(6) + b"def of_a():\n    return\n")
+    found = take(world, "A")
+    assert not found.refused, found.left
+    assert world.disk == start.replace(b"    return\n", b"")
+
+
+def test_a_line_that_moved_is_not_lost() -> None:
+    """The same with a line that nobody writes twice: a person cut it, the session put it elsewhere."""
+    world = World(numbered(8))
+    world.swap(None, line(2), b"")
+    world.swap("A", line(6), line(6) + line(2))
+    assert take(world, "A").refused
+
+
 def balanced(world: World, tamper: Callable[[Weave, bytearray], None], texts: Texts | None = None) -> bool:
     """Tell whether an undo of all of A's passes the last check once its answer was tampered with."""
     steps = chain(world.steps, world.start)
