@@ -139,6 +139,7 @@ def _split(weave: Weave, anchored: Anchored, match: Match) -> None:
         place = max((at for at, fits in enumerate(fitting) if fits), default=-1)
         if place < 0 and (not born or atom in match.crowded):
             continue  # HEAD lacks the line for a reason of its own: `_drift` says so
+        place = _before_the_stash(weave, ops, place)
         rest = ops[place:] if place >= 0 else ops
         if place >= 0:
             if wanted and born:
@@ -149,6 +150,17 @@ def _split(weave: Weave, anchored: Anchored, match: Match) -> None:
         for op in rest:
             if weave.hunks[op >> 1].unit in anchored.units:
                 _hold_back(weave, anchored, atom, op)
+
+
+def _before_the_stash(weave: Weave, ops: list[int], place: int) -> int:
+    """Keep an edit that somebody without a session took back and made again: a stash, and its pop."""
+    while place >= 2 and place < len(ops):
+        edit, back, again = ops[place - 2 : place + 1]
+        makers = [weave.owner_of(op >> 1) for op in (edit, back, again)]
+        if edit & 1 != again & 1 or makers[0] is None or makers[1:] != [None, None] or edit >> 1 == BASE:
+            return place
+        place -= 2
+    return place
 
 
 def _is_in_head(weave: Weave, op: int, match: Match) -> bool:
