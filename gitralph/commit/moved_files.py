@@ -120,12 +120,19 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> s
 def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Rename, found: Outcome) -> Outcome:
     """What becomes of the new path: as decided, or refused for the text that came along."""
     who = _foreign(scene, states, move)
-    if who is None:
+    if who is None or _was_own_text(scene, move):
         return found
     whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
     detail = f"it was moved here from '{shown(move.old)}' with {whose}"
     left = Left(move.new, decision.CONTESTED, detail, (who,))
     return replace(found, content=None, uses=(), left=(left,))
+
+
+def _was_own_text(scene: Scene, move: Rename) -> bool:
+    """As ``separate.was_own_text`` of what was moved; most commits need not import it."""
+    from gitralph.commit import separate
+
+    return separate.was_own_text(scene, move.state, move.left_by)
 
 
 def settle(

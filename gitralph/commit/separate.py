@@ -382,6 +382,43 @@ def _removes(scene: Scene, state: PathState, found: Separation) -> bool:
     return any(r.after is None or r.op in ("rename-from", "rename-to") for r in own)
 
 
+def _removed_its_own(scene: Scene, state: PathState, known: Evidence) -> bool:
+    """True when the session removed the file last, and nothing of others was in it then."""
+    last = state.journal.records[-1]
+    is_last = last.session in scene.own and last.after is None and scene.contents[state.path].absent
+    return is_last and not state.bare - scene.own and _was_own_text(scene, state, known, last)
+
+
+def was_own_text(scene: Scene, state: PathState, record: Record) -> bool:
+    """Whether a record found nothing in the file but HEAD's text and this session's edits.
+
+    Others' records tell of edits that a checkout or a stash may have taken away since.
+    """
+    return state.path in scene.contents and _was_own_text(scene, state, gather(scene, state), record)
+
+
+def _was_own_text(scene: Scene, state: PathState, known: Evidence, record: Record) -> bool:
+    key = str(record.offset)
+    at = next((n for n, step in enumerate(known.steps) if step.key == key), None)
+    if at is None or not record.is_exact:
+        return False
+    text = known.steps[at].before
+    if text == known.head:
+        return True
+    earlier = {id(step) for step in known.steps[:at]}
+    readings = []
+    for reading in known.readings:
+        steps = tuple(step for step in reading.steps if id(step) in earlier)
+        readings += [replace(reading, steps=steps)] if steps else []
+    if text is None or known.head is None or not readings:
+        return False
+    found = isolate.separate(
+        known.head, known.steps[:at], text, committed=known.committed, owners=scene.own,
+        settled=known.settled, moved=known.moved, readings=readings, unsure=_unsure(scene, state),
+    )  # fmt: skip
+    return not found.refused and not found.left and found.text == text
+
+
 def _others(scene: Scene, state: PathState) -> list[str]:
     """Who else stands between HEAD's text and the file, as far as the records tell."""
     since = provenance.records_since_head(scene, state)
@@ -417,6 +454,12 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     found = _ask(scene, state, known)
     # A file is there or it is not: a deletion cannot be taken line by line.
     if others and _removes(scene, state, found):
+        if _removed_its_own(scene, state, known):
+            uses = [
+                Use(name, state.journal.size, manifest_upto(scene, state, name))
+                for name in sorted(scene.own & state.owners())
+            ]
+            return Outcome(state.path, ABSENT, decision.EDITS, uses=tuple(uses))
         detail = "it was deleted or renamed while others have pending changes there"
         return _refuse(state, decision.CONTESTED, detail, others)
     return _outcome(scene, state, known, found)
