@@ -59,6 +59,7 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
             weave.put_back.append(len(weave.hunks))
     if weave.text != worktree:
         other = _is_another(weave.text, worktree)
+        # The only fold whose units have no lasting names: the next record makes a gap with a key of this.
         _Folding(weave, TAIL, None, landed).run(worktree)
         if other:
             weave.put_back.append(len(weave.hunks))
@@ -67,19 +68,28 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
 
 def _is_another(old: bytes | None, new: bytes | None) -> bool:
     """Tell whether nobody's change put another file in the place: not one line that says something stayed."""
+    # `git checkout <branch> -- f` or `cp other f`: as with a checkout, what was pending is away and no part
+    # of what came. A recorded overwrite is not asked: its session said that it wrote each line.
     lines = [{line for line in split_lines(text) if has_words(line)} for text in (old, new)]
     return len(lines[0]) > _FEW < len(lines[1]) and lines[0].isdisjoint(lines[1])
 
 
+def _run(found: list[bool]) -> int:
+    """Count how many are true before the first that is not."""
+    return found.index(False) if False in found else len(found)
+
+
 _FEW = 2
-"""Texts with no more lines than this may have been rewritten line by line."""
+"""Texts with no more lines than this may have been rewritten line by line: both lines of a two-line file
+are changed in one sitting, a third one that shares nothing is another text."""
 
 
 _COMMITS = 4
 """So many commits of ours back a text that returns is looked for; a checkout mostly brings the last.
 
 Each costs one evaluation of the whole weave, O(atoms), whenever a unit of it was folded; an older text is
-diffed instead, which is safe but may give a returned line to whoever brought it back.
+diffed instead, which is safe but may give a returned line to whoever brought it back. HEAD itself is looked
+for much further back (`commit.separate._REWINDS`), since there a miss costs matching all lines.
 """
 
 
@@ -164,7 +174,8 @@ class _Folding:
         surroundings = Surroundings(weave, ranges, fresh)
         for _ in ranges:
             self._new_hunk()
-        # From the end, so that the indices of the ranges in front stay right.
+        # From the end, so that the indices of the ranges in front stay right; operations of one step are then
+        # out of the order of their hunks (see `Weave.jumbled`).
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
             low_old, high_old, low_new, high_new = ranges[index]
@@ -261,8 +272,47 @@ class _Folding:
         # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
         # everybody.
         if self.owner is None:
-            ranges = [part for each in ranges for part in self._by_owner(each)]
+            ranges = [
+                piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
+            ]
         return ranges, fresh
+
+    def _by_pop(self, each: Range) -> list[Range]:
+        """Split removed lines off that a session had removed and nobody's change had brought back.
+
+        A stash and its pop, beside which a person rewrote a line. The others must pair one to one.
+        """
+        low_old, high_old, low_new, high_new = each
+        removed = self.weave.shown[low_old:high_old]
+        if not high_new - low_new < len(removed) or low_new == high_new:
+            return [each]
+        back = [self._came_back(atom) for atom in removed]
+        over, under = _run(back), _run(back[::-1])
+        if (
+            all(back)
+            or len(removed) - over - under != high_new - low_new
+            or any(back[over : len(back) - under])
+        ):
+            return [each]
+        low, high = low_old + over, high_old - under
+        parts = [
+            (low_old, low, low_new, low_new),
+            (low, high, low_new, high_new),
+            (high, high_old, high_new, high_new),
+        ]
+        return [part for part in parts if part[0] < part[1]]
+
+    def _came_back(self, atom: int) -> bool:
+        """Tell whether a session removed a line, and nobody's change put it back."""
+        weave, ops = self.weave, self.weave.ops[atom] or ()
+        return (
+            len(ops) > 1
+            and bool(ops[-1] & 1)
+            and not ops[-2] & 1
+            and ops[-2] >> 1 != BASE
+            and weave.owner_of(ops[-1] >> 1) is None
+            and weave.owner_of(ops[-2] >> 1) is not None
+        )
 
     def _by_owner(self, each: Range) -> list[Range]:
         """Split what nobody recorded where it goes from one owner's lines to another's, line for line.

@@ -65,17 +65,19 @@ def is_written_anew(weave: Weave, unit: int) -> bool:
 
 
 def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:
-    """Tell whether lines that were put in are on disk still, but for what `mine` made of them since.
+    """Tell whether lines that were put in, or taken out, still are, but for what `mine` made of them since.
 
-    A replacement counts without this: the line it replaced is wrong, whoever removed both since.
+    A replacement counts without this: the line it replaced is wrong, whoever removed both since. A
+    removal that a popped stash undid is over.
     """
     for hunk in weave.units[unit].hunks:
         made = weave.hunks[hunk]
-        if made.dels:
+        brought = made.births + made.undels
+        if made.dels and brought:
             continue
-        for atom in made.births + made.undels:
+        for atom, wanted in [*((a, True) for a in brought), *((a, False) for a in made.dels)]:
             last = (weave.ops[atom] or [weave.birth[atom] << 1 | 1])[-1] >> 1
-            if not weave.visible(atom) and _unit(weave, last) not in mine:
+            if weave.visible(atom) != wanted and _unit(weave, last) not in mine:
                 return False
     return True
 

@@ -17,7 +17,8 @@ from gitralph.isolate.lines import apart, common_lines, complete, has_words, spl
 
 Lines = Counter[bytes]
 _DEPTH = 20
-"""So many replacements of replacements are followed."""
+"""So many replacements of replacements are followed, which also ends where two lines replaced each other in
+turn; a line rewritten more often counts as not covered, and that refuses."""
 Changes = Sequence[tuple[Step, int]]
 """Steps that changed how often a line stands, in their order, with how often it came or went."""
 
@@ -55,7 +56,9 @@ def speaks_against(look: Look) -> bytes | None:
     the answer do not know must not be what the file shows; and no old line stays beside a file made anew.
     """
     if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
-        return None  # where half of a move is assigned, a line stands twice
+        # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
+        # file that concerns only the weave knows, and this look must not ask it.
+        return None
     texts = _Texts(look)
     wrong = _doubled(look, texts) if look.head != look.text else None
     if wrong is not None:

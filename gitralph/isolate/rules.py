@@ -246,7 +246,7 @@ def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) ->
         for atom in made.births:
             living = weave.visible(atom)
             last = (weave.ops[atom] or [0])[-1]
-            if shown[atom] and last & 1 and not flags[last >> 1] and _replaces(weave, last >> 1, shown):
+            if shown[atom] and last & 1 and not flags[last >> 1] and _rivals(weave, made, last >> 1, shown):
                 yield Need(hunk, last >> 1, "was restored by")
                 continue
             if living == shown[atom] or not (living or _overtaken(weave, made.dels, flags, hunk)):
@@ -257,9 +257,16 @@ def overruled(weave: Weave, shown: bytearray, flags: Flags, wanted: set[int]) ->
                     break
 
 
-def _replaces(weave: Weave, hunk: int, shown: bytearray) -> bool:
-    """Tell whether a hunk took away a line that the commit shows: both versions would stand in it."""
-    return any(shown[atom] and atom not in (EXISTS, NEWLINE) for atom in weave.hunks[hunk].dels)
+def _rivals(weave: Weave, made: Hunk, restoring: int, shown: bytearray) -> bool:
+    """Tell whether a restoring took away what the commit shows in the place of the same lines.
+
+    A stash popped onto another version: both versions of the line would stand in the commit.
+    """
+    return any(
+        shown[atom] and not set(made.dels).isdisjoint(weave.hunks[weave.birth[atom]].dels)
+        for atom in weave.hunks[restoring].dels
+        if atom not in (EXISTS, NEWLINE)
+    )
 
 
 def _overtaken(weave: Weave, removed: list[int], flags: Flags, hunk: int) -> bool:
