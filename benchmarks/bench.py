@@ -153,6 +153,28 @@ def old_sessions(table: Table, runs: int, count: int) -> None:
         table.add(Row(f"{name} with {count:,} old sessions", many, many / none, "none", 1.3))
 
 
+def prompt(table: Table, runs: int, count: int) -> None:
+    """The line of a shell's prompt: against an empty Python, and after thousands of sessions.
+
+    The goal is 30 ms of processor time, git's own status in it, where an empty Python takes 10 to 15.
+    """
+    with repository(1_000) as new, repository(1_000) as old:
+        for repo in (new, old):
+            for path in ten_paths(1_000):
+                repo.edit("bench", path, "one\ntwo\n")
+        old.add_finished_sessions(count)
+        for repo in (new, old):
+            # The index is as young as the files: until git writes it anew it reads all of them, each time.
+            repo.git("status")
+        words = ["status", "--prompt"]
+        git = ["git", "status", "--porcelain", "--untracked-files=all"]
+        cases = [_bare(new), lambda _: _timed(new, git), _ralph(new, words), _ralph(old, words)]
+        bare, status, plain, many = alternate(cases, runs * 2)
+    table.add(Row("git status --porcelain, 1,000 files, 10 changed", status))
+    table.add(Row("status --prompt, 1,000 files, 10 pending", plain, plain / bare, "python", 3.0))
+    table.add(Row(f"status --prompt with {count:,} old sessions", many, many / plain, "none", 1.3))
+
+
 def _ralph_commit(repo: Repository, paths: list[str]) -> Callable[[int], float]:
     def run(number: int) -> float:
         for path in paths:
@@ -358,6 +380,7 @@ def main() -> int:
         "hooks": lambda: hooks(table, runs, many),
         "reading": lambda: reading(table, runs),
         "old sessions": lambda: old_sessions(table, runs, 100 if given.quick else 10_000),
+        "prompt": lambda: prompt(table, runs, 100 if given.quick else 10_000),
         "commits": lambda: commits(table, runs, [*sizes, 1_000_000] if given.full else sizes),
         "plain commits": lambda: plain_commits(table, runs, [sizes[0], sizes[-1]]),
         "proofs": lambda: proofs(table, runs, [sizes[0], sizes[-1]]),

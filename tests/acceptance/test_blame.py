@@ -1,6 +1,7 @@
 """T3: ``git ralph blame``: every line of a file, its commit or that it is pending, its session and agent."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -195,3 +196,61 @@ def test_a_folder_and_a_deleted_file_are_no_files(day: Repo) -> None:
     assert "'f' is not in the working tree" in said
     assert "git ralph log -- f" in said
     day.ralph("log", "--", "f")
+
+
+def renamed(repo: Repo) -> str:
+    swap(repo, "S1", "line 2\n", "two\n")
+    repo.commit("S1")
+    repo.git("mv", "f", "dé pot f")
+    repo.commit_all("moved")
+    repo.edit("S1", "dé pot f", (repo.read("dé pot f") or b"").replace(b"line 8\n", b"eight\n"))
+    repo.commit("S1")
+    return "dé pot f"
+
+
+def merged(repo: Repo) -> str:
+    repo.git("checkout", "-qb", "side")
+    swap(repo, "S1", "line 2\n", "two\n")
+    repo.commit("S1")
+    repo.git("checkout", "-q", "main")
+    swap(repo, "S2", "line 9\n", "nine\n")
+    repo.commit("S2")
+    repo.git("merge", "-q", "--no-edit", "side")
+    return "f"
+
+
+def odd_bytes(repo: Repo) -> str:
+    repo.write("f", b"one\r\ntwo\r\n\xff latin\n\tfilename f\nauthor nobody")
+    repo.commit_all("bytes")
+    repo.edit("S1", "f", b"one\r\ntwo\r\n\xff latin\n\tfilename f\nauthor nobody\nlast")
+    return "f"
+
+
+def shallow(repo: Repo) -> str:
+    for number in (2, 5, 8):
+        swap(repo, "S1", f"line {number}\n", f"{number}\n")
+        repo.commit("S1")
+    (repo.root / ".git/shallow").write_text(repo.git("rev-parse", "HEAD~1").strip() + "\n")
+    return "f"
+
+
+@pytest.mark.parametrize("make", [renamed, merged, odd_bytes, shallow], ids=lambda make: make.__name__)
+def test_porcelain_is_gits_row_by_row_but_for_our_headers(make: Callable[[Repo], str], day: Repo) -> None:
+    """Numbers of a group, boundary, previous, filename, the text behind its tab: bytes, in git's order."""
+    path = make(day)
+    swapped = day.read(path) or b""
+    day.edit("S3", path, swapped.replace(b"one", b"ONE").replace(b"line 6\n", b"six\n"))
+    said = day.ralph("blame", "--porcelain", path).out.split(b"\n")
+    theirs = day.git_bytes("blame", "--porcelain", path).split(b"\n")
+    at = 0
+    for row in said:
+        if row.startswith(b"ralph-"):
+            # an entry begins with git's numbers, then come ours, and none stands behind a text
+            assert re.match(rb"[0-9a-f]{40} \d+ \d+|ralph-", said[said.index(row) - 1])
+            continue
+        assert row == theirs[at] or re.match(rb"(author|committer)-time ", theirs[at]), (at, row)
+        at += 1
+    assert at == len(theirs)
+    assert any(row.startswith(b"ralph-session S3") for row in said)
+    wanted = {"shallow": b"boundary", "renamed": b"previous "}.get(make.__name__, b"filename ")
+    assert any(row.startswith(wanted) for row in theirs)
