@@ -371,7 +371,7 @@ def test_a_session_of_a_task_without_an_agent_is_told_by_its_task(repo: Repo) ->
     repo.start("S1", "--plan", "plan.md", "--task", "2")
     repo.ralph("track", "--session", "S1", "a")
     repo.write("a", changed())
-    assert repo.ralph("status").text.splitlines()[0].partition("  ")[2].startswith("task 2 of plan.md, ")
+    assert repo.ralph("status").text.splitlines()[0].partition("  ")[2].startswith("plan.md task 2, ")
 
 
 def test_an_undo_tells_how_it_is_taken_back(repo: Repo) -> None:

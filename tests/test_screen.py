@@ -55,6 +55,15 @@ def test_it_shows_who_is_at_work_what_is_uncommitted_and_what_landed(top: Sessio
     _drawn(top, "A   +1     c")
 
 
+def test_a_contested_spot_is_shown_with_whom_it_is_contested(top: Session, at_work: Repo) -> None:
+    text = (at_work.read("a") or b"").decode()
+    first = text.splitlines()[0]
+    at_work.edit("S1", "a", text.replace(first, "first of S1", 1))
+    at_work.edit("S2", "a", (at_work.read("a") or b"").decode().replace("first of S1", "then of S2", 1))
+    rows = _drawn(top, "entangled with generic-1")
+    assert any(row.rstrip().endswith("a  entangled with generic-1") for row in rows)
+
+
 def test_a_commit_is_shown_with_its_session_as_it_lands(top: Session, at_work: Repo) -> None:
     at_work.ralph("commit", "--session", "S2", "-m", "made by two")
     rows = [row for row in _drawn(top, "made by two") if "made by two" in row]

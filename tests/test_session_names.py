@@ -180,7 +180,8 @@ def test_an_id_a_name_or_a_part_of_the_id_will_do(repo: Repo, typed: str) -> Non
     "command",
     [["ls-files", "--session"], ["status", "--session"], ["diff", "--session"], ["session", "show"],
      ["session", "end"], ["track", "--session", "{}", "--", "b"], ["assign", "--to", "{}", "--", "b"],
-     ["undo", "--dry-run", "--session"], ["restore", "--dry-run", "--session"]],
+     ["undo", "--dry-run", "--session"], ["restore", "--dry-run", "--session"], ["log", "--session"],
+     ["track", "--release", "--session", "{}", "--", "b"], ["session", "rename", "{}", "other"]],
     ids=" ".join,
 )  # fmt: skip
 def test_every_command_that_asks_for_a_session_takes_its_name(repo: Repo, command: list[str]) -> None:

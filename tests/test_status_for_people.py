@@ -127,6 +127,27 @@ def test_an_unborn_branch_and_odd_files(empty_repo: Repo) -> None:
     ]  # fmt: skip
 
 
+def test_a_file_that_became_a_link_has_gits_letter(repo: Repo) -> None:
+    before = repo.read("a")
+    repo.file("a").unlink()
+    os.symlink("b", repo.file("a"))
+    repo.ralph("track", "--session", "S1", "a")
+    assert before
+    assert "  T " in repo.ralph("status").text
+    (row,) = repo.ralph("status", "--json").json()["paths"]
+    assert row["change"] == "T" == repo.git("status", "--short").strip()[0]
+
+
+def test_no_line_is_longer_for_the_sake_of_another(repo: Repo) -> None:
+    """In a pipe nothing is cut; what is said of a short path stands right behind it."""
+    repo.edit("S1", "a", changed())
+    repo.edit("S2", "a", changed(9, "nine", changed()))
+    repo.edit("S1", "deep/" * 40 + "long", "x\n")
+    rows = repo.ralph("status").text.splitlines()
+    assert max(len(row) for row in rows if "deep/" not in row) < 60
+    assert any(row.endswith("  a  with generic-2") for row in rows)
+
+
 def test_options_that_exclude_each_other(repo: Repo) -> None:
     for pair in (("-s", "--json"), ("--porcelain", "-s"), ("--watch", "--json"), ("--prompt", "--json")):
         repo.ralph("status", *pair, code=129)

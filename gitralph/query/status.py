@@ -253,7 +253,7 @@ def _task(record: dict[str, object]) -> str | None:
     plan, task = record.get("plan"), record.get("task")
     if task is None or isinstance(task, (dict, list)):
         return None
-    return f"task {task}" + (f" of {os.path.basename(plan)}" if isinstance(plan, str) and plan else "")
+    return (f"{os.path.basename(plan)} " if isinstance(plan, str) and plan else "") + f"task {task}"
 
 
 def by_name(name: str) -> tuple[str, int, str]:

@@ -205,6 +205,11 @@ def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def _moment(stamp: str) -> str:
+    """A time as the tables have it; a browser would break it behind a hyphen."""
+    return f'<span style="white-space:nowrap">{text(stamp.replace("T", " ").removesuffix("Z"))}</span>'
+
+
 def render(facts: Facts) -> str:
     """The whole page."""
     title = text(facts.title)
@@ -219,7 +224,7 @@ def render(facts: Facts) -> str:
         '<link rel="icon" href="data:,">',
         f"<title>{title}: git ralph report</title><style>{_STYLE}</style></head><body>",
         f"<h1>{_words(facts.title)}</h1>",
-        f'<p class="dim">{" · ".join(counts)}{cut} · made {text(facts.made)}, all times in UTC</p>',
+        f'<p class="dim">{" · ".join(counts)}{cut} · made {_moment(facts.made)}, all times in UTC</p>',
         f"<h2>Sessions over time</h2>{_key()}{timeline.draw(facts, text)}",
     ]  # fmt: skip
     if facts.tasks:

@@ -39,7 +39,19 @@ def test_an_agent_that_recorded_nothing_never_commits_the_work_of_the_only_sessi
 
 @pytest.mark.parametrize(
     "command",
-    [["commit", "-m", "x"], ["commit", "--dry-run"], ["track", "--", "u"], ["track", "--from-transcript"]],
+    [
+        ["commit", "-m", "x"],
+        ["commit", "--dry-run"],
+        ["commit", "--amend"],
+        ["track", "--", "u"],
+        ["track", "--from-transcript"],
+        ["track", "--release", "a"],
+        ["undo"],
+        ["undo", "--dry-run"],
+        ["undo", "--redo"],
+        ["restore"],
+        ["uncommit"],
+    ],
 )
 def test_every_command_that_writes_refuses_an_agent_that_recorded_nothing(
     repo: Repo, command: list[str]
@@ -155,8 +167,9 @@ def test_the_hint_is_the_command_with_a_session(repo: Repo) -> None:
 # --- nobody's id ---
 
 TAKE_AN_ID = (
-    ["commit", "-m", "x"], ["commit", "--dry-run"], ["ls-files"], ["status"], ["diff"],
-    ["worktree", "remove", "bd-1"],
+    ["commit", "-m", "x"], ["commit", "--dry-run"], ["commit", "--amend"], ["ls-files"], ["status"],
+    ["status", "--short"], ["diff"], ["log"], ["undo"], ["undo", "--redo"], ["restore"], ["uncommit"],
+    ["track", "--release", "a"], ["worktree", "remove", "bd-1"],
 )  # fmt: skip
 
 
@@ -170,10 +183,15 @@ def test_an_unknown_session_is_fatal_in_every_command(repo: Repo, command: list[
     assert "no session 'nosuch'" in repo.ralph(*command, "--session", "nosuch", code=128).said
 
 
-@pytest.mark.parametrize("command", [["show"], ["end"]])
+@pytest.mark.parametrize(
+    "command",
+    [["session", "show", "{}"], ["session", "end", "{}"], ["session", "rename", "{}", "other"],
+     ["assign", "--to", "{}", "--", "b"]],
+    ids=" ".join,
+)  # fmt: skip
 def test_an_unknown_session_is_fatal_where_the_id_is_an_argument(repo: Repo, command: list[str]) -> None:
     repo.edit("session-one", "a", changed())
-    said = repo.ralph("session", *command, "sesion-one", code=128).said
+    said = repo.ralph(*[word.replace("{}", "sesion-one") for word in command], code=128).said
     assert "fatal: no session 'sesion-one'" in said
     assert "'session-one'" in said
 
