@@ -18,11 +18,17 @@ from tests.support.texts import changed
         (["session", "lst"], "'lst' is not a command of 'git ralph session'; did you mean 'list'?",
          "git ralph session -h"),
         (["emit"], None, "git ralph emit -h"),
+        (["run", "lst"], "'lst' is no plan and not a command of 'git ralph run'; did you mean 'list'?",
+         "git ralph run -h"),
+        (["run", "log"], "'log' is no plan and not a command of 'git ralph run'; did you mean 'logs'?",
+         "git ralph run -h"),
+        (["why", "one-line:3"], "'one-line' has 1 line; there is no line 3", "git ralph blame -- one-line"),
     ],
 )  # fmt: skip
 def test_a_typo_is_told_with_what_was_meant_and_the_next_command(
     repo: Repo, typed: list[str], said: str | None, hint: str
 ) -> None:
+    repo.write("one-line", "1\n")
     done = repo.ralph(*typed, code=129)
     rows = done.said.splitlines()
     assert said is None or rows[0] == f"error: {said}"

@@ -13,7 +13,7 @@ from gitralph.base.dataclass import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     import click
@@ -236,3 +236,13 @@ def command(name: str, epilog: str | None = None) -> Callable[[Callable[..., Any
 def group(name: str) -> Callable[[Callable[..., Any]], Group]:
     """A command that only has subcommands."""
     return lambda function: Group(name, function)
+
+
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a word that is none of ``known``: those that it resembles."""
+    import difflib  # where nothing is misspelt it is not needed
+
+    # 0.75 takes a letter that is missing, doubled or exchanged, and no other word of the list; two at most,
+    # or it is a list and no help.
+    close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
+    return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""

@@ -49,4 +49,4 @@ def _say_away(count: int, verb: str) -> None:
 def _summary(report: Collected, verb: str) -> None:
     counts = Counter(one.kind for one in report.swept)
     parts = [f"{n} {_NAMES[kind]}{'s' if n > 1 else ''}" for kind, n in counts.items()]
-    output.say(f"{verb} {', '.join(parts) or 'nothing'}; {report.size} bytes")
+    output.say(f"{verb} {', '.join(parts) or 'nothing'}; {report.size} byte{'s'[: report.size != 1]}")

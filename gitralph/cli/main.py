@@ -1,9 +1,8 @@
 """The command tree: global options, dispatch by name, and exit codes. Commands load on demand."""
 
-import difflib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -12,7 +11,7 @@ from gitralph import __version__, manual
 from gitralph.base import streams
 from gitralph.base.errors import FATAL, INTERRUPTED, OK, USAGE, Fatal
 from gitralph.cli import ending, output, pager
-from gitralph.cli.declare import Command, Group
+from gitralph.cli.declare import Command, Group, did_you_mean
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {
@@ -90,14 +89,6 @@ class CommandTree(click.Group):
             close = did_you_mean(args[0], COMMANDS)
             raise click.UsageError(f"'{args[0]}' is not a git ralph command{close}", ctx)
         return super().resolve_command(ctx, args)
-
-
-def did_you_mean(typed: str, known: Iterable[str]) -> str:
-    """The end of a sentence about a word that is none of ``known``: those that it resembles."""
-    # 0.75 takes a letter that is missing, doubled or exchanged, and no other word of the list; two at most,
-    # or it is a list and no help.
-    close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
-    return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
 
 
 def _change_folder(_ctx: click.Context, _option: click.Parameter, folders: Sequence[str]) -> None:

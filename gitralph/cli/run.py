@@ -10,7 +10,7 @@ import click
 
 from gitralph.base import ids
 from gitralph.base.errors import NO, Fatal, UsageError
-from gitralph.cli import before, columns, environ, options, output, signals
+from gitralph.cli import before, columns, declare, environ, options, output, signals
 from gitralph.cli.live import Live
 from gitralph.loop import launch, outputs, preview, runs, skips, start, summary, watch
 from gitralph.loop.crew import Crew
@@ -95,6 +95,8 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     _check(given["plan"], given["prompt"], given["bead"])
     if given["promise"] is not None and not given["promise"].strip():
         raise UsageError("the promise is empty")
+    if given["plan"] is not None and not os.path.lexists(given["plan"]):
+        _refuse_typo(given["plan"])
     wanted = Options(command=click_ctx.meta.get("command", ()), **given)
     ctx = options.context(create=not (dry_run or resume))
     cwd = os.getcwd()
@@ -132,6 +134,15 @@ def run(**_: object) -> None:
 
 # they are the loop's: here only to be shown, as parse_args never leaves one to the group
 run.params = [one for one in loop.params if isinstance(one, click.Option)]
+
+
+def _refuse_typo(plan: str) -> None:
+    """Raise UsageError for a misspelt command of ``run``, which looks like a plan that is not there."""
+    close = declare.did_you_mean(plan, run.commands)
+    if close:
+        raise UsageError(
+            f"'{plan}' is no plan and not a command of 'git ralph run'{close}", "git ralph run -h"
+        )
 
 
 def _check(plan: str | None, prompt: str | None, bead: str | None) -> None:

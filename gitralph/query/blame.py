@@ -6,6 +6,7 @@ import time
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
+from gitralph.commit import ways_out
 from gitralph.context import Context
 from gitralph.git import blame
 from gitralph.query import lines, reading
@@ -30,7 +31,9 @@ def rows(ctx: Context, path: bytes) -> list[BlameLine]:
     if os.path.isdir(name) and not os.path.islink(name):
         raise Fatal(f"'{shown(path)}' is a folder; name a file in it")
     if not os.path.lexists(name):
-        raise Fatal(f"'{shown(path)}' is not in the working tree", f"git ralph log -- {shown(path)}")
+        raise Fatal(
+            f"'{shown(path)}' is not in the working tree", f"git ralph log -- {ways_out.typed(ctx, path)}"
+        )
     read = reading.read(ctx, path)
     authors: dict[str | None, str] = {}
     out = []

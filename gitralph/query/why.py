@@ -3,6 +3,7 @@
 from gitralph.base.dataclass import replace
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
+from gitralph.commit import ways_out
 from gitralph.context import Context
 from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption
@@ -62,5 +63,8 @@ def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     read = reading.read(ctx, path)
     count = len(read.keys)
     if not 0 < line <= count:
-        raise UsageError(f"'{shown(path)}' has {count} lines; there is no line {line}")
+        raise UsageError(
+            f"'{shown(path)}' has {count} line{'s'[: count != 1]}; there is no line {line}",
+            f"git ralph blame -- {ways_out.typed_name(ctx, path)}",
+        )
     return lines.every(ctx, read)[line - 1]

@@ -250,7 +250,9 @@ def _check(found: Unowned, wanted: list[Lines]) -> None:
     for first, last in wanted:
         if not 0 < first <= last <= found.count + 1:
             lines = f"{first}-{last}" if first != last else str(first)
-            raise UsageError(f"'{shown(found.path)}' has {found.count} lines; there is no {lines}")
+            raise UsageError(
+                f"'{shown(found.path)}' has {found.count} line{'s'[: found.count != 1]}; there is no {lines}"
+            )
 
 
 def _choose_whole(found: Unowned, session: str, parts: bool, result: Assigned) -> None:

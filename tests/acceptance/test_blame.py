@@ -198,6 +198,16 @@ def test_a_folder_and_a_deleted_file_are_no_files(day: Repo) -> None:
     day.ralph("log", "--", "f")
 
 
+def test_the_hint_for_a_deleted_file_is_typed_from_where_one_stands(day: Repo) -> None:
+    day.edit("S1", "d/a file", "x\n")
+    day.commit("S1")
+    day.remove("d/a file")
+    day.write("d/other", "x\n")
+    said = day.run("blame", "a file", cwd="d").said
+    assert said.splitlines()[-1] == "hint: git ralph log -- 'a file'"
+    assert "d/a file" in day.ralph("log", "--", "a file", cwd="d").text
+
+
 def renamed(repo: Repo) -> str:
     swap(repo, "S1", "line 2\n", "two\n")
     repo.commit("S1")
