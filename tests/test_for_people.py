@@ -20,7 +20,7 @@ from gitralph.takeback import ways_back
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore
 from tests import test_ways_out
-from tests.support import payloads, terminal, tree
+from tests.support import payloads, source, terminal, tree
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND
@@ -472,3 +472,30 @@ def test_help_breaks_no_sentence_off(typed: tree.Typed, repo: Repo) -> None:
     assert "[OPTIONS]" not in said
     assert "COMMAND [ARGS]" not in said
     assert [row for row in said.splitlines()[1:] if row.endswith("...")] == []
+
+
+def test_nothing_to_do_is_said_of_what_was_asked(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.commit("S1")
+    for words, said in (
+        (["undo"], "nothing to take back"), (["undo", "--redo"], "nothing to bring back"),
+        (["restore"], "nothing to bring back"),
+    ):  # fmt: skip
+        assert repo.ralph(*words, "--session", "S1").text == f"{said} for session 'generic-1'\n"
+
+
+# --- the word bead ---
+
+
+@pytest.mark.parametrize("words", [("-h",), ("worktree", "-h"), ("fleet", "-h")], ids=" ".join)
+def test_a_newcomer_meets_no_bead_that_is_not_explained(words: tuple[str, ...], repo: Repo) -> None:
+    said = " ".join(repo.ralph(*words).text.split())
+    assert "bead" not in said or "work item" in said[: said.index("bead")]
+
+
+@pytest.mark.parametrize("paper", ["README.md", "contrib/completion/_git-ralph", "man/git-ralph.1",
+                                   "man/git-ralph-worktree.1", "man/git-ralph-fleet.1"])  # fmt: skip
+def test_papers_explain_a_bead_before_they_speak_of_it(paper: str) -> None:
+    text = (source.ROOT / paper).read_text()
+    prose = re.sub(r"_?git-ralph-beads|--bead|\$bead|/beads|\\-\\-bead|\\fIbead\\fR|\.I bead", "", text)
+    assert "bead" not in prose or "work item" in prose[: prose.index("bead")]

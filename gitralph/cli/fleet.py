@@ -64,7 +64,8 @@ def join(remote: str, branch_form: bool) -> None:
         f"joined the fleet of '{found.me.remote}' as writer {found.me.writer} "
         f"({place} below '{found.namespace}', lease {found.lease} s)"
     )
-    output.hint("git ralph fleet claim <bead>, then git ralph fleet land <bead>")
+    output.hint("git ralph fleet claim <bead>  # a bead is a piece of work by its id, any such as bd-1")
+    output.hint("git ralph fleet land <bead>  # pushes its branch once it is done")
 
 
 @fleet.command("claim")
@@ -82,7 +83,7 @@ def claim(bead: str, as_json: bool) -> int:
         words = {"claimed": "is yours", "already": "is yours already", "tentative": "is tentatively yours"}
         output.say(f"'{bead}' {words[answer.status]}, epoch {answer.row.epoch}")
         if answer.status == "claimed":
-            output.hint(f"git ralph worktree add {bead} makes a checkout on branch 'ralph/{bead}'")
+            output.hint(f"git ralph worktree add {bead}  # makes a checkout on branch 'ralph/{bead}'")
     return OK
 
 

@@ -145,7 +145,7 @@ def _offer(names: tuple[str, ...], env: Mapping[str, str]) -> None:
         root_of(env)
     except Fatal:
         return  # in no repository
-    if _yes("In this repository, let each agent's own 'git commit' hold its own lines only (guard)"):
+    if _yes("Guard this repository, so that an agent's own 'git commit' holds only lines that it wrote"):
         _guard(guarding.NARROW)
     if _yes("Tell agents in CLAUDE.md, AGENTS.md and GEMINI.md here how to commit"):
         _instructed(told.install, names, PROJECT, absent=True)

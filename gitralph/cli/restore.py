@@ -18,7 +18,7 @@ from gitralph.takeback.undo import TakenBack
 def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str, ...]) -> None:
     """Bring recorded edits that the working tree lost back into it."""
     ctx = options.context(create=not dry_run)
-    show = taken.Show(ctx, as_json, dry_run)
+    show = taken.Show(ctx, as_json, dry_run, "bring back")
     try:
         found = choice.of_lost(ctx, session, "git ralph restore --session {}")
         match = matcher(ctx, paths)

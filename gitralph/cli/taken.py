@@ -15,10 +15,12 @@ from gitralph.takeback.undo import DONE, TakenBack
 class Show:
     """How an undo, a redo and a restore tell what they did."""
 
-    def __init__(self, ctx: Context, as_json: bool, dry: bool) -> None:
+    def __init__(self, ctx: Context, as_json: bool, dry: bool, does: str) -> None:
+        """``does``: what there is nothing of, where there is nothing to do: ``take back``."""
         self.ctx = ctx
         self.as_json = as_json
         self.dry = dry
+        self.does = does
 
     def failure(self, error: RalphError, session: str | None) -> None:
         """The document that says why."""
@@ -35,7 +37,7 @@ class Show:
             color = environ.wants_color(self.ctx.environ, self.ctx.config.get("color.ui"))
             output.raw(patch.render(self.ctx, result.changes, color))
         else:
-            _sentences(self.ctx, result)
+            _sentences(self.ctx, result, self.does)
         for note in result.notes:
             output.note(note)
         for left in result.left:
@@ -59,12 +61,11 @@ def document(ctx: Context, result: TakenBack) -> dict[str, object]:
     }
 
 
-_NOTHING = "nothing to take back or bring back"
-
-
-def _sentences(ctx: Context, result: TakenBack) -> None:
+def _sentences(ctx: Context, result: TakenBack, does: str) -> None:
     if result.status in ("nothing", "dry-run"):
-        output.say(_NOTHING + (f" for session '{ctx.called(result.session)}'" if result.session else ""))
+        output.say(
+            f"nothing to {does}" + (f" for session '{ctx.called(result.session)}'" if result.session else "")
+        )
         return
     count = len(result.changes)
     assert result.session is not None

@@ -40,7 +40,7 @@ def undo(
     if redo and skip_entangled:
         raise UsageError("options --redo and --skip-entangled exclude each other")
     ctx = options.context(create=not dry_run)
-    show = taken.Show(ctx, as_json, dry_run)
+    show = taken.Show(ctx, as_json, dry_run, "bring back" if redo else "take back")
     try:
         found = _session(ctx, session, redo)
         match = matcher(ctx, paths)

@@ -9,7 +9,6 @@ from gitralph.context import Context
 from gitralph.hook.journal import UNDO
 from gitralph.takeback.request import UndoRequest
 
-# A hint is read, not searched.
 # Hints are read, not searched: who has more refused paths than this gets a first few commands and sees from
 # them how the others go.
 _MOST = 5
