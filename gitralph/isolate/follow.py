@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gitralph.isolate.gone import Unsure, step_of
 from gitralph.isolate.head import Anchored
-from gitralph.isolate.lines import words
+from gitralph.isolate.lines import is_telling, words
 from gitralph.isolate.rules import provider
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 
@@ -51,7 +51,7 @@ def is_written_anew(weave: Weave, unit: int) -> bool:
     # a lone word, such as "return", may be anybody's
     standing = {atom for atom in births if weave.visible(atom)}
     births = [atom for atom in births if atom not in standing]
-    if not births or any(len(words(weave.content(atom))) > 1 for atom in standing):
+    if not births or any(is_telling(weave.content(atom)) for atom in standing):
         return False
     killers = {(weave.ops[atom] or [BASE])[-1] >> 1 for atom in births}
     if any(killer == BASE or weave.owner_of(killer) is not None for killer in killers):

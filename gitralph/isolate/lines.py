@@ -17,6 +17,7 @@ _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _MARK = re.compile(rb"[^0-9A-Za-z_\x80-\xff\s]")
 # Texts are compared in blocks before bytes: comparing slices runs in C, a loop over bytes does not.
 _BLOCK = 4096
+_NUMBERED = re.compile(rb"[0-9_]")
 
 
 def split_lines(text: bytes | None) -> list[bytes]:
@@ -48,6 +49,16 @@ def marks(line: bytes) -> list[bytes]:
 def has_words(line: bytes) -> bool:
     """Tell whether a line says anything beyond punctuation."""
     return _WORD.search(line) is not None
+
+
+def is_telling(line: bytes) -> bool:
+    """Tell whether a line is hardly anybody else's: several words, or one that is no keyword.
+
+    A lone "return" or "else" is in most texts anybody writes; keywords have neither digit
+    nor underscore.
+    """
+    found = words(line)
+    return len(found) > 1 or bool(found and _NUMBERED.search(found[0]))
 
 
 def complete(text: bytes | None) -> bytes:

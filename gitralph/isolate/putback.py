@@ -9,7 +9,7 @@ later (`git stash pop`), by whomever.
 
 from __future__ import annotations
 
-from gitralph.isolate.lines import words
+from gitralph.isolate.lines import is_telling
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 
@@ -68,7 +68,7 @@ def _is_new_text(weave: Weave, atom: int, hunk: int) -> bool:
     """Tell whether a lone word or mark came back amid new lines of nobody's: no stash was popped there."""
     made = weave.hunks[hunk]
     # A popped stash brings a whole block back; one brace or "return" is in most texts anybody writes.
-    return weave.owner_of(hunk) is None and bool(made.births) and len(words(weave.content(atom))) < 2
+    return weave.owner_of(hunk) is None and bool(made.births) and not is_telling(weave.content(atom))
 
 
 def _give_birth(weave: Weave, atom: int, later: list[int], in_head: set[int]) -> None:

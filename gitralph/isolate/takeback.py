@@ -14,7 +14,7 @@ from gitralph.isolate.balance import UNTOLD, left_behind, unbalanced
 from gitralph.isolate.build import fold
 from gitralph.isolate.explain import Places, keys_of, sessions_of, who
 from gitralph.isolate.fit import Fitted, fit
-from gitralph.isolate.lines import words
+from gitralph.isolate.lines import is_telling
 from gitralph.isolate.materialize import Flags, flags_of, states, text_of, visible
 from gitralph.isolate.reversal import (
     Ops,
@@ -288,7 +288,7 @@ def _tells_of_a_move(weave: Weave, hunk: int) -> bool:
     every fortieth undo of a random schedule.
     """
     births = weave.hunks[hunk].births
-    return any(atom in weave.origin and len(words(weave.content(atom))) > 1 for atom in births)
+    return any(atom in weave.origin and is_telling(weave.content(atom)) for atom in births)
 
 
 def _is_own_undo(weave: Weave, hunk: int, atom: int) -> bool:

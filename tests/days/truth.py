@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 GIT = "git"
 HUMAN = "h"
-_WORD = re.compile(r"[a-z]+\d*\.\d+\.\d+")
+_WORD = re.compile(r"[a-z]+\d*_\d+_\d+")
 
 Text = tuple[str, ...] | None
 """The lines of a file; None where there is none."""
@@ -46,7 +46,7 @@ def lines_of(text: Text) -> set[str]:
 
 def author(word: str) -> str:
     """Who wrote a word first; it says so."""
-    return word.partition(".")[0]
+    return word.partition("_")[0]
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ class World:
         if rand.random() * 100 < self.day.noise and k:
             return rand.choice(NOISE)
         count = rand.choice((1, 2, 3))
-        return rand.choice(("", "", "  ")) + " ".join(f"{who}.{step}.{k * 4 + n}" for n in range(count))
+        return rand.choice(("", "", "  ")) + " ".join(f"{who}_{step}_{k * 4 + n}" for n in range(count))
 
     def _block(self, step: Step, count: int, who: str | None = None, first: int = 0) -> list[str]:
         rand = Random(step.flag + first)
@@ -120,7 +120,7 @@ class World:
                 at = min(spots, key=lambda k: abs(k - at))
                 old = words(text[at])
                 one = old[step.flag % len(old)]
-                text[at] = text[at].replace(one, f"{step.actor}.{step.number}.{first * 4}")
+                text[at] = text[at].replace(one, f"{step.actor}_{step.number}_{first * 4}")
 
     def do_insert(self, step: Step) -> bool:
         path, text = self.path(step), self.text(self.path(step))
@@ -167,13 +167,13 @@ class World:
         at = spots[step.at % len(spots)]
         if step.verb == "correct":
             one = words(text[at])[-1]
-            text[at] = text[at].replace(one, f"h.{step.number}.0")
+            text[at] = text[at].replace(one, f"h_{step.number}_0")
         elif step.verb == "indent":
             text[at] = "  " + text[at]
         elif step.verb == "drop":
             del text[at]
         elif at + 1 in spots:
-            text.insert(at + 1, f"h.{step.number}.0")
+            text.insert(at + 1, f"h_{step.number}_0")
         return self.change(step, path, text)
 
     do_indent = do_drop = do_within = do_correct
