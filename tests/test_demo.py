@@ -23,11 +23,13 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def shown(watched: Path) -> Done:
     """One run of the demo as a process, in a folder where everything it leaves can be seen."""
-    for name in ("home", "tmp", "cwd"):
+    for name in ("home", "tmp", "cwd", "bin"):
         (watched / name).mkdir()
+    (watched / "bin/git-ralph").symlink_to("/bin/true")  # it is installed: looked for, never started
     env = {
-        "PATH": os.environ["PATH"], "HOME": str(watched / "home"), "TMPDIR": str(watched / "tmp"),
-        "PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere", "RALPH_SESSION": "not-mine",
+        "PATH": f"{watched / 'bin'}:{os.environ['PATH']}", "HOME": str(watched / "home"),
+        "TMPDIR": str(watched / "tmp"), "PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere",
+        "RALPH_SESSION": "not-mine",
     }  # fmt: skip
     return runner.as_process(["demo"], cwd=str(watched / "cwd"), env=env)
 
@@ -46,12 +48,17 @@ def test_it_shows_three_owners_of_one_file(shown: Done) -> None:
 
 def test_it_touches_nothing_outside_its_own_folder(shown: Done, watched: Path) -> None:
     assert shown.code == 0
-    assert [str(path.relative_to(watched)) for path in sorted(watched.rglob("*"))] == ["cwd", "home", "tmp"]
+    assert [str(path.relative_to(watched)) for path in sorted(watched.rglob("*"))] == [
+        "bin", "bin/git-ralph", "cwd", "home", "tmp",
+    ]  # fmt: skip
 
 
 def test_no_raw_escape_when_it_is_no_terminal(shown: Done) -> None:
     assert b"\x1b" not in shown.out + shown.err
-    assert shown.err == b""
+
+
+def test_it_ends_with_what_to_type_next(shown: Done) -> None:
+    assert shown.err == b"hint: git ralph install  # hooks up your own agents\n"
 
 
 def test_keep_keeps_the_repository_and_says_where(tmp_path: Path, environ: dict[str, str]) -> None:

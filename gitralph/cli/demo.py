@@ -1,5 +1,6 @@
 """``git ralph demo``."""
 
+import shutil
 import sys
 from contextlib import closing
 
@@ -26,6 +27,8 @@ def demo(keep: bool) -> int:
         for scene in scenes:
             _show(scene, color)
             faults += scene.faults
+    if not faults and shutil.which("git-ralph", path=env.get("PATH")) is not None:
+        output.hint("git ralph install  # hooks up your own agents")
     return NO if faults else OK
 
 
