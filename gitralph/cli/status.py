@@ -13,8 +13,8 @@ from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
 from gitralph.session import lifecycle, session_choice
 from gitralph.shell import attribution
-from gitralph.takeback import lost
-from gitralph.takeback.lost import Loss
+from gitralph.takeback import loss
+from gitralph.takeback.loss import Loss
 
 _ADVICE = "ralphStatus"
 
@@ -53,7 +53,7 @@ def status(
     rows = statuses.owners(ctx, found, specs, everybody, counting=not plain)
     for text in passed_over.warnings(ctx.layout, session_choice.all_here(ctx.layout)):
         output.warn(text)
-    gone = lost.losses(ctx)
+    gone = loss.losses(ctx)
     if as_json:
         _json(ctx, found, rows, lifecycle.listing(ctx, everybody), gone)
     elif plain:

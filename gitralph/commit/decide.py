@@ -19,6 +19,8 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.journal.pending import PathState
 
+# Names of work files in a bench, which one process may use for several looks at one path: the only state
+# here, and nothing is decided by it.
 _NUMBERS = itertools.count()
 
 
@@ -172,7 +174,7 @@ def _has_others(scene: Scene, state: PathState) -> bool:
     return bool(state.owners() - scene.own)
 
 
-def separate(scene: Scene, state: PathState) -> Outcome:
+def by_lines(scene: Scene, state: PathState) -> Outcome:
     """As ``separate.separate``, which most commits need not import."""
     from gitralph.commit import separate as lines
 
@@ -187,7 +189,7 @@ def _several(scene: Scene, state: PathState) -> Outcome:
         return _refuse(
             state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
         )
-    return separate(scene, state)
+    return by_lines(scene, state)
 
 
 def _sole(scene: Scene, state: PathState) -> Outcome:
@@ -216,9 +218,9 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
             state, decision.UNANCHORED, "only its path was recorded, and the file changed afterwards", []
         )
     if not (chain.is_contiguous() and provenance.ends_at(chain, content)):
-        return separate(scene, state)
+        return by_lines(scene, state)
     if not _base_fits(scene, state, chain):
-        return separate(scene, state)
+        return by_lines(scene, state)
     return _take_edits(scene, state, chain)
 
 

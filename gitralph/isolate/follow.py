@@ -7,7 +7,7 @@ Must never reach a line of HEAD or of another owner: a gap that does stays nobod
 
 from __future__ import annotations
 
-from gitralph.isolate.gone import Unsure, step_of
+from gitralph.isolate.gone import Unsure, step_key
 from gitralph.isolate.head import Anchored
 from gitralph.isolate.lines import is_telling, words
 from gitralph.isolate.rules import provider
@@ -23,7 +23,7 @@ def following(weave: Weave, anchored: Anchored, ours: set[int], unsure: Unsure =
     written it where the lines were gone.
     """
     found: set[int] = set()
-    ours = {unit for unit in ours if not (unsure(step_of(weave, unit)) and is_written_anew(weave, unit))}
+    ours = {unit for unit in ours if not (unsure(step_key(weave, unit)) and is_written_anew(weave, unit))}
     # what a commit held that HEAD lost may have been changed by whoever moved HEAD
     ours = ours - anchored.rewound
     in_head, mine = anchored.units | anchored.drift, set(ours)

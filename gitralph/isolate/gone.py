@@ -32,7 +32,7 @@ def _never_came_back(weave: Weave, unit: int) -> bool:
     return bool(births) and all(weave.ops[a] and not any(op & 1 for op in weave.ops[a] or ()) for a in births)
 
 
-def let_go(weave: Weave, in_head: set[int], own: set[int], followed: set[int], unsure: Unsure) -> set[int]:
+def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int], unsure: Unsure) -> set[int]:
     """Settle single lines that are gone; return the units of which nothing is left.
 
     `own` are the owner's pending units, `followed` the corrections that go along with them.
@@ -48,7 +48,7 @@ def let_go(weave: Weave, in_head: set[int], own: set[int], followed: set[int], u
             continue
         for atom in dead:
             weave.bury(atom)
-        if unsure(step_of(weave, unit)):
+        if unsure(step_key(weave, unit)):
             for atom in [atom for made in hunks for atom in made.dels]:
                 _keep_what_came_back(weave, atom, in_head, own)
     return nothing_left
@@ -60,10 +60,10 @@ def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure) -> bo
     killer = (weave.ops[atom] or [BASE])[-1] >> 1
     if weave.hunks[killer].unit in explained:
         return False
-    return weave.owner_of(killer) is None and unsure(step_of(weave, weave.hunks[weave.birth[atom]].unit))
+    return weave.owner_of(killer) is None and unsure(step_key(weave, weave.hunks[weave.birth[atom]].unit))
 
 
-def step_of(weave: Weave, unit: int) -> str:
+def step_key(weave: Weave, unit: int) -> str:
     """Return the key of the step a unit belongs to."""
     return weave.units[unit].key.rpartition(".")[0]
 

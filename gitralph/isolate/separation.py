@@ -14,10 +14,10 @@ from gitralph.isolate.build import fold
 from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
 from gitralph.isolate.fit import ABSORBED, fit, indices, plain
 from gitralph.isolate.follow import following, is_written_anew
-from gitralph.isolate.gone import Unsure, let_go, step_of, still_gone
+from gitralph.isolate.gone import Unsure, bury_gone, step_key, still_gone
 from gitralph.isolate.head import Anchored
 from gitralph.isolate.last_look import Look, speaks_against
-from gitralph.isolate.lost import lost_writes
+from gitralph.isolate.lost_writes import lost_writes
 from gitralph.isolate.materialize import flags_of, states, text_of
 from gitralph.isolate.reverted import void_units
 from gitralph.isolate.select import Choice, Ground, choose, without_unmet
@@ -119,9 +119,9 @@ def _separated(asked: _Question) -> Separation:
     case.gone = still_gone(weave, wanted, set(asked.settled))
     wanted -= case.gone
     # What somebody wrote in the place of a block that git had taken away is no correction of it.
-    case.gone |= {unit for unit in wanted if unsure(step_of(weave, unit)) and is_written_anew(weave, unit)}
+    case.gone |= {unit for unit in wanted if unsure(step_key(weave, unit)) and is_written_anew(weave, unit)}
     wanted -= case.gone
-    case.gone |= let_go(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
+    case.gone |= bury_gone(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
     if head != weave.text:
         case.void = case.gone | void_units(weave, case.ground.own, flags_of(weave, anchored.units))
     wanted = case.ground.own - case.void

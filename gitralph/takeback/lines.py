@@ -37,7 +37,7 @@ def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     return None
 
 
-def stale(found: Survey, path: bytes) -> Left | None:
+def why_untold(found: Survey, path: bytes) -> Left | None:
     """Why the records of a path do not tell of the file on disk."""
     if found.evidence(path).seen.blocks:
         detail = "a hook's lines are in the commit alone, and the file has others"

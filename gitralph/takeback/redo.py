@@ -64,7 +64,7 @@ def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> Non
     if not undo.units:
         made.take(whole.redone(found, path, undo, REDO, made.call))
         return
-    stale = lines.stale(found, path)
+    stale = lines.why_untold(found, path)
     if stale is not None:
         made.left.append(stale)
         return

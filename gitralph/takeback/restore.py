@@ -71,7 +71,7 @@ def _path(
     mine = [one.records[path] for one in undos if path in one.records]
     if lines.whole_only(found, path) is not None:
         return whole.redone(found, path, mine[0], RESTORE, call) if mine else None
-    stale = lines.stale(found, path)
+    stale = lines.why_untold(found, path)
     if stale is not None:
         return stale if mine else None
     known = found.evidence(path)

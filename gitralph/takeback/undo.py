@@ -219,7 +219,7 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
     if why is not None:
         made.take(whole.undone(found, path, keys, why, UNDO, made.call))
         return
-    stale = lines.stale(found, path)
+    stale = lines.why_untold(found, path)
     taken = lines.undone(found, path, keys, skip) if stale is None else None
     if taken is None:
         made.left.append(stale or lines.unfit(path))

@@ -87,7 +87,7 @@ def test_a_failure_prints_nothing_or_one_document(
         (repo.root / ".git/MERGE_HEAD").write_text(repo.head())
     done = repo.run("commit", "-m", "x", *args, *(["--json"] if json else []))
     assert done.code == code
-    assert done.said.split(": ")[0] in ("error", "fatal")
+    assert done.said.split(": ")[0] == ("fatal" if kind == "fatal" else "error")
     if json and kind != "usage":  # a command line that cannot be read has no form to answer in
         assert set(done.json()) == TOP
         assert done.json()["status"] == "refused"

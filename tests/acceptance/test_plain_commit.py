@@ -421,7 +421,7 @@ def test_a_commit_that_git_gives_up_leaves_index_and_records_as_they_were(
         (hook.parent / f"{how}.before-gitralph").write_text("#!/bin/sh\nexit 7\n")
         (hook.parent / f"{how}.before-gitralph").chmod(0o755)
     done = git_as(shared, "S1", "commit", *args, *FORMS[form], env=env)
-    assert done.code not in (0, 137), done
+    assert done.code == 1, done  # as git ends a commit that it gives up, whatever the hook said
     assert shared.head() == head
     assert _index(shared) == index, "before any command of ours"
     assert shared.pending("S1") == ["f", "g"]

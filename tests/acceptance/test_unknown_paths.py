@@ -48,7 +48,7 @@ def test_what_is_known_anywhere_is_no_typo(repo: Repo) -> None:
     repo.file("empty").mkdir()
     for path in ("thrown-away", "untracked", "x.log", "b", "staged", "empty", "d", ".", "*", ":!a"):
         answer = repo.commit("S1", "--dry-run", "--", path, checked=False)
-        assert answer.status in ("nothing", "dry-run"), path
+        assert answer.status == ("dry-run" if path in (".", "*") else "nothing"), path  # these hold `a`
         repo.ralph("diff", "--", path)
     for path in ("thrown-away", "untracked", "x.log", "b", "staged", "d"):
         repo.ralph("why", path)
