@@ -99,6 +99,7 @@ def _has_pending(trees: Worktrees, session: str) -> bool:
         try:
             with _standing_in(trees, lay) as ctx:
                 works = pending_paths.of(ctx, session)
+        # What cannot be looked at may have something pending: it is kept.
         except Fatal:
             return True
         if any(work.reason != decision.IGNORED for work in works.values()):
@@ -120,8 +121,10 @@ def _settle(trees: Worktrees, session: str) -> None:
 
 def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
     """True when nobody will miss it: silent since ``cutoff``, not live, nothing pending, no orphan."""
+    # Cheapest first: most sessions are young.
     if _last_event(trees, session) >= cutoff or sessions.state_of(trees.top, session) == "live":
         return False
+    # Its worktree is gone, so nobody can tell what became of the files; a person decides.
     if any(os.path.lexists(lay.manifest(session)) for lay in trees.gone):
         return False
     return not _has_pending(trees, session)
@@ -173,8 +176,10 @@ def _blank(path: str, size: int) -> bool:
         facts = os.fstat(fd)
         if facts.st_size != size:
             return False
+        # Of the same length: the offsets in `.commits` stay true until that file is gone.
         files.write_whole(path, b"\n" * size)
         os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # a rerun must find it as old
+        # The descriptor is of the file that was replaced: a script that takes no lock may have written to it.
         late = os.pread(fd, os.fstat(fd).st_size - size, size)
     if late:
         files.append_record(path, late)
@@ -229,6 +234,7 @@ def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
             old = files.read_bytes(target, 1 << 30)
             data = old if old.endswith(data) else old + data
         files.write_whole(target, data)
+        # The age is that of its last event, not of its being put away: gc goes by it again.
         os.utime(target, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     forget(Sweep(top.top, 0.0, 0.0), trees, session, judged)
     return not os.path.lexists(top.record(session))
@@ -264,6 +270,7 @@ def cutoff(ctx: Context, now: float) -> float:
     done = ctx.git.try_run("config", "--type=expiry-date", "--get", "ralph.gcExpire")
     if done.returncode:
         raise Fatal(f"bad value '{ctx.config.get('ralph.gcexpire')}' for 'ralph.gcExpire'")
+    # A date in the future would forget sessions of today.
     return min(float(done.stdout.strip() or 0), now)
 
 
@@ -275,6 +282,7 @@ def _admin_folder(ctx: Context, name: str) -> str | None:
         said = files.read_bytes(f"{folder}/{layout.WORKTREE_ID_FILE}", 64)
     except OSError:
         return None
+    # git gives the name of a removed worktree out again; the token was in the folder that is gone.
     return folder if said.strip() == token.encode() else None
 
 
@@ -351,6 +359,8 @@ def put_away_by_portions(ctx: Context) -> int:
         return 0
     with locks.hold(ctx.layout, locks.GC, wait=0):
         trees, _ = worktrees(ctx)
+        # Once, before the first portion: a line that comes later comes with its record, under the journal's
+        # lock.
         needed = {lay.token: sweep.claimed(lay) for lay in trees.here}
         now = time.time()
         steps = _small_steps(Sweep(ctx.layout.top, now, cutoff(ctx, now)), trees, needed)
@@ -420,6 +430,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     doomed = runs.expired(ctx)
     for path in doomed:
         run.unlink("run", path)
+    # From the inside out: a folder goes once what is in it went.
     for folder in sorted({os.path.dirname(path) for path in doomed}, reverse=True):
         _drop_folder(ctx, folder, dry)
     for path in results.older_than(ctx.layout, run.cutoff):

@@ -21,6 +21,7 @@ from gitralph.context import Context
 # changes it.
 SECONDS = 5.0
 _LIMIT = 64 << 20
+# In brackets or with a colon: prose about beads names none.
 _MENTION = re.compile(r"(?:\(bead:?\s+|\bbead:\s?)([^\s()]+)(?=[)\s]|$)")
 # Versions of `bd` wrap an item in different objects, or in none; any of these is looked into.
 _ENVELOPES = ("data", "issue", "issues", "result", "results", "bead", "beads", "items")
@@ -120,6 +121,7 @@ def _spec(fields: Fields) -> Fields:
 
 
 def _count(value: object) -> int | None:
+    # A flag (True) is no count: its text has no digits.
     text = str(value)
     return int(text) if text.isdigit() and int(text[:9]) <= _MOST_ITERATIONS else None
 

@@ -163,3 +163,5 @@ def test_an_open_call_on_a_long_path_is_known(tmp_path: Path) -> None:
     assert not record._is_echo(lay, "S1", known, {}, target)
     record.remember(lay, "S1", Event("pre", "S1", tool="Edit", call="c1"), target)
     assert record._is_echo(lay, "S1", known, {}, target)
+    (kept,) = [f"{at}/{name}" for at, _, names in os.walk(lay.calls) for name in names]
+    assert record.path_of_call(kept) == record.path_text(path)

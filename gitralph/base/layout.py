@@ -13,6 +13,7 @@ from gitralph.base.ids import digest
 
 FOLDER = "ralph-sessions"
 FORMAT = "1"
+# In git's own admin folder of the worktree, so that it goes when git removes that.
 WORKTREE_ID_FILE = "ralph-worktree"
 MAIN = "main"
 
@@ -74,6 +75,8 @@ class Layout:
 
     def stem(self, session: str) -> str:
         """The file name that stands for a session id; differs where case twins would meet."""
+        # The folder has a README: where `readme` is there too, the disk ignores case (APFS, NTFS), and `S1`
+        # and `s1` would be one file.
         if session.lower() != session and os.path.lexists(self.top + "/readme"):
             return f"{session}~{digest(session.encode())[:8]}"
         return session
@@ -261,6 +264,7 @@ def path_key(path: bytes) -> str:
     """The journal name of a tree path: readable for people, unique by digest."""
     name = path.rsplit(b"/", 1)[-1][:40].decode("ascii", "replace")
     readable = "".join(c if (c.isalnum() and c.isascii()) or c in "._-" else "_" for c in name)
+    # No leading dot, or a list of the folder would hide it; the digest alone tells, 96 bits of it.
     return f"{readable.lstrip('.') or '_'}-{digest(path)[:24]}"
 
 
@@ -273,6 +277,7 @@ def _check_format(top: str) -> None:
     try:
         said = files.read_bytes(top + "/format", 64)
     except FileNotFoundError:
+        # Exclusive: of two that begin at once the first one's files stay, and both read them.
         files.write_whole(top + "/README", _README.encode(), exclusive=True)
         files.write_whole(top + "/format", FORMAT.encode() + b"\n", exclusive=True)
         said = files.read_bytes(top + "/format", 64)
@@ -283,6 +288,8 @@ def _check_format(top: str) -> None:
 
 def _token(place: Place) -> str:
     """The id of a linked worktree: made once, kept in its admin folder."""
+    # A git dir elsewhere (a submodule, --separate-git-dir) is a repository of its own, and so its main
+    # worktree.
     if place.is_main or os.path.dirname(os.path.dirname(place.git_dir)) != place.common_dir:
         return MAIN
     path = f"{place.git_dir}/{WORKTREE_ID_FILE}"
@@ -291,6 +298,7 @@ def _token(place: Place) -> str:
     except FileNotFoundError:
         files.write_whole(path, os.urandom(6).hex().encode() + b"\n", exclusive=True)
         token = files.read_bytes(path, 64).decode("ascii", "replace").strip()
+    # It becomes part of a path.
     if not token.isalnum():
         raise StateError(f"'{path}' holds no token")
     return f"{os.path.basename(place.git_dir)}-{token}"
@@ -302,6 +310,7 @@ def for_place(place: Place, create: bool = True) -> Layout:
     Raises StateError for a format we do not know or a folder that is not one, OSError otherwise.
     """
     top = state_folder(place)
+    # A question before anything was recorded: the layout of nothing, whose files are all absent.
     if not create and not os.path.lexists(top):
         return Layout(top, MAIN if place.is_main else "-")
     try:

@@ -3,6 +3,7 @@
 Source: git's quote.c (``quote_c_style``), with ``core.quotePath`` as ``high``.
 """
 
+# The escapes of cq_lookup in git's quote.c; every other byte is octal.
 _NAMES = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"', 92: b"\\"}
 _BYTES = {name[0]: code for code, name in _NAMES.items()}
 
@@ -21,6 +22,7 @@ def _valid_utf8(path: bytes) -> bool:
 
 def c_quote(path: bytes, high: bool = True) -> bytes:
     """``path`` as git lists it without -z; ``high`` also quotes bytes above 127."""
+    # A list that is read as UTF-8 must not hold bytes that are none.
     high = high or not _valid_utf8(path)
     if not _needs_quote(path, high):
         return path
@@ -41,6 +43,7 @@ def _unescape(body: bytes, at: int) -> tuple[int, int]:
     if c in _BYTES:
         return _BYTES[c], at + 1
     digits = body[at : at + 3]
+    # 51 is the digit 3: \377 is the largest byte.
     if len(digits) != 3 or digits.strip(b"01234567") or digits[0] > 51:
         raise ValueError("bad escape in quoted path")
     return int(digits, 8), at + 3

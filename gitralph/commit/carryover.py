@@ -38,6 +38,7 @@ class _Side:
 
 def _side(old: Lines, text: bytes) -> _Side:
     lines = full_lines(text)
+    # The diff compares numbers, as isolate's does: the same code decides what a hunk is.
     names: dict[bytes, int] = {}
     before, after = ([names.setdefault(line, len(names)) for line in side] for side in (old, lines))
     counts = Counter(before), Counter(after)
@@ -107,11 +108,15 @@ def carried(old: bytes, new: bytes, staged: bytes, now: bytes | None) -> bytes |
 
 def _settle(mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: int, high: int) -> Lines | None:
     new, staged = mine.region(low, high), theirs.region(low, high)
+    # The same on both sides, or only staged here, or staged with all that the commit does: what is staged
+    # stays.
     if new == staged or not mine.within(low, high) or _holds(theirs, mine, low, high):
         return staged
     if not theirs.within(low, high):
         return new
+    # Both changed lines of HEAD here: no file tells which of the two versions was meant.
     if there is None or low != high:
         return None
+    # The file must have the place as a gap between the same two lines of HEAD.
     crossing = [one for one in there.hunks if one[0] < low < one[1]]
     return None if crossing else _as_in_file(new, staged, there.region(low, high))

@@ -10,7 +10,7 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping
 
-from gitralph.base import files, jsonline, nul
+from gitralph.base import files, nul
 from gitralph.base.errors import Failed
 from gitralph.base.quote import line_form, shown
 from gitralph.commit import hooks, rewrites
@@ -24,7 +24,7 @@ from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree, writ
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import OFFERED, RENDERED, WINDOW, Record
-from gitralph.hook.record import TEXT_LIMIT, path_text
+from gitralph.hook.record import TEXT_LIMIT, path_of_call, path_text
 from gitralph.journal.pending import PathState
 
 NAME = "pre-commit"
@@ -32,6 +32,7 @@ NAME = "pre-commit"
 
 def run(ctx: Context, bench: Workbench, made: Draft, stage: Stage) -> Taken:
     """Run the hook. Raises Failed where it says no or changed what may not be taken, or MovedError."""
+    # The bytes before the hook: only with them can it be told what the hook did.
     held = _read_all(stage.root, made.entries)
     passed = stage.run(NAME)
     rewritten = {p: (held[p], now) for p, now in _read_all(stage.root, held).items() if now != held[p]}
@@ -81,10 +82,12 @@ def _changed_entries(made: Draft, stage: Stage) -> dict[bytes, Entry | None]:
 def _in_place(
     ctx: Context, made: Draft, stage: Stage, rewritten: Mapping[bytes, Pair], passed: bool
 ) -> Taken:
+    # Where the file held others' lines as well, what the hook wrote there may be about theirs.
     ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
     told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
     if not passed:
         raise _said_no(made, told)
+    # Somebody was at work in one of them meanwhile: decide anew, with his edit on record.
     if len(told) < len(ours):
         raise MovedError
     _add(stage, ours)
@@ -153,12 +156,7 @@ def _is_open(ctx: Context, path: bytes, session: str) -> bool:
     wanted = path_text(path)
     for folder in _names(ctx.layout.calls):
         for name in _names(f"{ctx.layout.calls}/{folder}") if folder != own else ():
-            try:
-                line = files.read_bytes(f"{ctx.layout.calls}/{folder}/{name}", 8192).partition(b"\n")[0]
-                head = jsonline.loads(line.decode())
-            except (OSError, ValueError):
-                continue
-            if isinstance(head, dict) and head.get("path") == wanted:
+            if path_of_call(f"{ctx.layout.calls}/{folder}/{name}") == wanted:
                 return True
     return False
 
@@ -187,6 +185,7 @@ def _in_scratch(
             raise hooks.hook_failed(NAME)
         message = f"the '{NAME}' hook said no; nothing was committed"
         raise offer(ctx, bench, made, {**rewritten, **others}, message)
+    # Twice: first what the hook added itself, then with what it only rewrote.
     by_hook = _changed_entries(made, stage)
     _add(stage, [path for path, pair in rewritten.items() if path not in by_hook and _texts(pair)])
     changed = _changed_entries(made, stage)
@@ -241,6 +240,7 @@ def _rendered(
         if texts is None or _by_path_only(made.states[path], made.session):
             return None
         head = _of_entry(ctx.git.at(ctx.repo.root), path, made.base.entry(path))
+        # The lines that this commit adds: a hook may rewrite these, and no line of HEAD.
         own = rewrites.added(head.data if head else None, texts[0])
         wanted = _for_disk(ctx, made, path, there[path], rewrites.blocks(*texts, own), texts[0])
         disk = there[path]
@@ -330,6 +330,7 @@ def _note_offer(ctx: Context, made: Draft, path: bytes, disk: Content, wanted: C
     if state is None or path not in made.entries or _by_path_only(state, made.session):
         return
     step = _step(made, OFFERED, disk, wanted)
+    # A hook that refuses twice makes the same offer twice.
     told = [(one.op, one.before, one.after) for one in state.pending.get(made.session, [])]
     if (step.op, step.before, step.after) not in told:
         _append(ctx, path, step, disk.data, -1)
@@ -374,6 +375,7 @@ def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, C
             if content.data is not None:
                 write_copy(f"{folder}/{name}", path, content)
     done = git.at(folder).try_run(
+        # The bytes as they are: the patch is for these files, not for the index.
         "-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "diff", "--no-index", "--no-color",
         "--no-ext-diff", "--no-textconv", "--no-renames", "--src-prefix=", "--dst-prefix=", "a", "b",
     )  # fmt: skip

@@ -28,6 +28,7 @@ class Typed:
     """What somebody typed into the editor: kept in the git dir until the commit has it."""
 
     def __init__(self, git_dir: str) -> None:
+        # A name of its own: git's COMMIT_EDITMSG is the next plain commit's.
         self.path = git_dir + "/RALPH_EDITMSG"
         self.text: bytes | None = None
 
@@ -83,6 +84,7 @@ def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> 
     if member.is_member(ctx.layout):  # an amended commit may name the session as it did before the fleet
         plain = f"Ralph-Session: {request.session}".encode()
         text = b"\n".join(line for line in text.split(b"\n") if line != plain)
+    # Trailers alone say nothing about a change: git would ask for a message too.
     if not [line for line in text.split(b"\n") if line.strip() and line not in last]:
         raise Failed("the commit message is empty; nothing was committed")
     return message.add_trailers(ctx.git, text, list(request.trailers), last)
@@ -183,6 +185,7 @@ def default_message(ctx: Context, record: dict[str, Any], changes: dict[bytes, s
     elif record.get("bead") is not None:
         subject = f"{record['bead']}: {_summary(changes)}"
     text = (subject or _summary(changes)).encode("utf-8", "replace")
+    # A commit object ends its message at a NUL for most readers (git refuses one).
     return text.replace(b"\0", b" ") + b"\n"
 
 

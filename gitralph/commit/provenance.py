@@ -66,6 +66,7 @@ def mode_of(chain: Chain, content: Content, head_mode: int | None) -> tuple[int,
     """
     if content.mode == head_mode or head_mode is None:
         return content.mode, False
+    # A link or a submodule is another kind of thing: its mode goes with the content.
     if {content.mode, head_mode} - {0o100644, 0o100755}:
         return content.mode, False
     wanted = f"{content.mode:o}"
@@ -93,6 +94,8 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
     records = state.journal.records
     for at in range(len(records) - 1, -1, -1):
         record = records[at]
+        # A path-level record says what the file was after it, but None of such a one may only mean that
+        # nothing is known.
         if record.after == head and (record.is_exact or head is not None):
             return records[at + 1 :]
         if record.is_exact and record.before == head:

@@ -72,6 +72,7 @@ def blocks(old: bytes, new: bytes, own: set[int] | None = None) -> list[Block] |
             if not after and not (i > 0 and (own is None or i - 1 in own)):
                 return None
             i, j, k, m = (i, j + 1, k, m + 1) if after else (i - 1, j, k - 1, m)
+        # Two insertions that grew over one line are one block, or the line would be replaced twice.
         if grown and i < grown[-1][1]:
             i, k = grown[-1][0], grown[-1][2]
             grown.pop()
@@ -102,6 +103,7 @@ def apply(text: bytes, found: Sequence[Block]) -> bytes:
     if not found:
         return text
     lines = full_lines(text)
+    # From the end, so that the places in front stay right.
     for block in sorted(found, reverse=True):
         lines[block.start : block.stop] = block.lines
     return b"".join(lines)
@@ -188,6 +190,7 @@ class _View:
         """Move to another text, over an offer where just that was applied; returns it as seen."""
         was, applied = self.shown(), None
         if self.text is not None and text not in (None, self.text):
+            # The latest first: of two offers of one change the last one was shown.
             applied = next((one for one, wanted in reversed(self.offers) if self._makes(wanted, text)), None)
         self._move(text)
         if applied is not None:
@@ -207,6 +210,7 @@ class _View:
             return
         old = self.text
         self.offers = [(record, _kept(wanted, old, text)) for record, wanted in self.offers]
+        # A text that comes back is read as the first time, or one commit would read it in two ways.
         if text not in self.known:
             self.known[text] = _kept(self.active, old, text)
         self.active, self.text = self.known[text], text

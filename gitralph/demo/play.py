@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 AGENTS = {CLAUDE: "claude-code", PI: "pi"}
 _ENDED = "the demo's own step failed"
+# An agent of the demo makes a few edits in a second; more means that it hangs.
 _SECONDS = 60
 
 
@@ -67,10 +68,12 @@ class Playground:
             "HOME": self.folder + "/home",
             "TMPDIR": self.folder + "/tmp",
             "LC_ALL": "C.UTF-8",
+            # Nothing of this machine's configuration: the story is the same everywhere.
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CEILING_DIRECTORIES": self.folder,
             "GIT_TERMINAL_PROMPT": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
+            # The agents run the gitralph that plays this, also from a checkout.
             "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry[:1] == "/"),
         }
 
@@ -116,6 +119,7 @@ def _start_agent(stage: Playground, session: str) -> "Popen[bytes]":
     assert child.stdin is not None
     child.stdin.write(json.dumps(script).encode())
     child.stdin.close()
+    # communicate() would flush what is closed.
     child.stdin = None
     return child
 
@@ -219,6 +223,7 @@ def _human_commits(stage: Playground, landed: list[StoryCommit]) -> Iterator[Sto
     agents = [one for one in landed if one.who != HUMAN]
     separated = len(agents) == len(AGENTS) and all(SHARED in _paths(one.edits) for one in agents)
     own = [e for e in script_module.EDITS[HUMAN] if separated or e.path != SHARED]
+    # Where the shared file was refused it stays uncommitted, and `-a` would take the agents' lines of it.
     rest = ["-a"] if separated else ["--", *(edit.path for edit in own)]
     for subject, edits, more in (
         (script_module.STAGED_SUBJECT, [script_module.STAGED_EDIT], []),
@@ -267,6 +272,7 @@ def _acts(stage: Playground) -> Iterator[StoryScene]:
     _everybody_works(stage)
     yield _status(stage, "Before any commit: whose every change is")
     yield _who_wrote(stage)
+    # Both must be the same after all agents committed: the promise of `commit`.
     staged, files = stage.git.run("diff", "--cached"), stage.files()
     landed: list[StoryCommit] = []
     faults: list[str] = []

@@ -15,6 +15,7 @@ from gitralph.fleet.store import COMMIT_LIMIT
 from gitralph.fleet.wire import RefUpdate, RemoteRefs
 from gitralph.hook.sessionfile import now
 
+# Each is lost to somebody who founds the fleet at the same moment, after which there is one to read.
 _TURNS = 6
 
 
@@ -58,6 +59,7 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
         return log.start(fleet) if before is None or before.remote != kept else fleet
     except BaseException:
         if before is None:
+            # A member that never got a beat through is none: the next join begins anew.
             os.unlink(ctx.layout.fleet_record)
         raise
 
@@ -67,6 +69,7 @@ def _in_a_form(fleet: Fleet, view: RemoteRefs, branch_form: bool) -> Fleet:
     plain = names.fleet_ref(names.CUSTOM) in view.refs
     if both and plain:
         fleet.ctx.say("both forms of the fleet are there; the one in branches counts")
+    # Whoever uses branches had to, so the other form does not work for all.
     if both or branch_form:
         if plain and not both:
             fleet.ctx.warn(

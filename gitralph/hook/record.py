@@ -282,14 +282,18 @@ def _is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object],
         return True
     wanted, folder = path_text(target.path), os.path.dirname(lay.call(session, ""))
     for name in os.listdir(folder) if os.path.isdir(folder) else []:
-        try:
-            line = files.read_bytes(f"{folder}/{name}", _LONGEST_HEAD).partition(b"\n")[0]
-            head = jsonline.loads(line.decode())
-        except (OSError, ValueError):
-            continue
-        if isinstance(head, dict) and head.get("path") == wanted:
+        if path_of_call(f"{folder}/{name}") == wanted:
             return True
     return False
+
+
+def path_of_call(name: str) -> object:
+    """The path, as JSON keeps it, that a call kept in a file is about; None where that cannot be told."""
+    try:
+        head = jsonline.loads(files.read_bytes(name, _LONGEST_HEAD).partition(b"\n")[0].decode())
+    except (OSError, ValueError):
+        return None
+    return head.get("path") if isinstance(head, dict) else None
 
 
 def _folder_pairs(change: Change, cwd: str) -> list[Change]:

@@ -289,6 +289,7 @@ def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
 def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
     out = []
     for one in chosen:
+        # What was removed at the end stands behind the last line, which a person can look at.
         lines = (min(one.line, max(found.count, 1)),) * 2
         if one.sessions:
             detail = "it changes, or stands among, uncommitted lines of another session"
@@ -407,6 +408,7 @@ def _hunks(
     for start, removed, added in places:
         out.append(TextHunk(start, removed, new[start + shift : start + shift + added]))
         shift += added - removed
+    # The newline at the end may take the line it ends along, and that one the hunk above it.
     for _ in range(3):
         if journal.apply_hunks(before, out) == after:
             return out
@@ -468,12 +470,15 @@ def _write(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Record
     with locks.hold(layout, locks.COMMIT), ExitStack() as stack:
         held: dict[bytes, int] = {}
         for one in sorted(
-            (one for one in found if one.path in records), key=lambda one: layout.journal(one.path)
+            # One order for all who hold several journals: two assignments never wait for each other.
+            (one for one in found if one.path in records),
+            key=lambda one: layout.journal(one.path),
         ):
             held[one.path] = files.open_locked(layout.journal(one.path), wait=land.WAIT)
             stack.callback(os.close, held[one.path])
         with Worktree(ctx.repo.root) as worktree:
             for one in found:
+                # All are looked at under all locks before any is written: all or none.
                 if one.path in held and not _is_as_read(worktree, one, held[one.path]):
                     return False
         land_files.record(ctx, records, held)

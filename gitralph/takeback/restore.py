@@ -39,6 +39,7 @@ def may_have_lost(state: PathState) -> bool:
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
     made = UndoPlan(call=new_call(RESTORE))
     with survey(ctx, request.session, request.match, may_have_lost) as found:
+        # The latest undo first: what it took out stands on what earlier ones left.
         undos = waiting(found)
         for path in sorted(found.states):
             if path in found.barred:

@@ -70,6 +70,7 @@ def _target(trees: Trees, record: Bead, given: str | None) -> tuple[str, str]:
 
 def _message(record: Bead, target: str) -> str:
     title = f": {' '.join(record.title.split())}" if record.title else ""
+    # As git words it (fmt-merge-msg).
     into = "" if short(target) in ("main", "master") else f" into {short(target)}"
     return f"Merge bead '{record.bead}'{title}{into}\n\nRalph-Bead: {record.bead}\n"
 
@@ -88,6 +89,7 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
     git = trees.ctx.git
     if merge.is_ancestor(git, tip, old):
         return MergeMove(record, target, old, old, ALREADY, b"", "")
+    # Nothing happened on the target since: the branch can move without a commit.
     if forward and merge.is_ancestor(git, old, tip):
         note = f"merge {short(branch)}: Fast-forward"
         return MergeMove(record, target, old, tip, FORWARD, merge.ident_now(git), note)

@@ -44,6 +44,7 @@ def _open(git: Git, cwd: str) -> tuple[Repository | None, list[Check]]:
     try:
         return open_repository(git), []
     except Fatal as error:
+        # Outside of any repository there is nothing to complain of; inside, why git turns it down.
         inside = gitdir.discover(os.path.realpath(cwd)) is not None
         return None, [repository.unusable(error)] if inside else []
 

@@ -33,6 +33,7 @@ def where(cwd: str, repo: Repository | None) -> Where:
     if repo is None:
         return Where(cwd)
     above, name = os.path.split(repo.common_dir)
+    # A bare or separated git dir has no main checkout beside it.
     return Where(cwd, repo.root, above if name == ".git" else None)
 
 
@@ -80,6 +81,7 @@ def installations(agent: Agent, here: Where, environ: Mapping[str, str]) -> list
     out = []
     for scope, file, is_read in candidates:
         real = os.path.realpath(file)
+        # The user's file and a project's may be one, by a link or in the home folder: counted once.
         found = None if real in seen else _look(agent, scope, file, is_read)
         seen.add(real)
         if found is not None:

@@ -16,6 +16,7 @@ from gitralph.journal.intents import Intent, Merging
 from gitralph.setup.install import githook, instructions, place
 from gitralph.setup.install.form import UnusableError
 
+# The last ones tell what is wrong now; the file itself is named.
 _LOG_TAIL = 5
 
 
@@ -56,9 +57,11 @@ def guard(repo: Repository) -> list[Check]:
     if not here and not behind:
         where = f"'{repo.hooks_dir}/{guard_script.NAME}'"
         return [Check("guard", True, f"{mode or 'warn'}, {where}", fatal=False)]
+    # Some of the guard's hooks are here: it was put in this folder and taken out in part.
     if here != hooks or behind:
         listed = ", ".join(f"'{name}'" for name in here or behind)
         detail = f"another program took {listed} in '{repo.hooks_dir}', before or instead of the guard"
+    # A `core.hooksPath` set later: the guard sleeps in git's usual folder.
     elif there != hooks:
         detail = f"git runs the hooks of '{repo.hooks_dir}' now, not the guard in '{usual}'"
     elif mode == guard_script.NARROW:

@@ -14,6 +14,8 @@ from gitralph.base.dataclass import dataclass
 SETTINGS, EXTENSION, MANUAL = "settings", "extension", "manual"
 USER, PROJECT, LOCAL = "user", "project", "local"
 
+# Tools that write files, and the shell: the events of all others say nothing that is recorded, and each costs
+# the agent a process.
 _CLAUDE = "Write|Edit|MultiEdit|NotebookEdit|Bash"
 _CODEX = "apply_patch|Bash"
 _GEMINI = "write_file|replace|run_shell_command"
@@ -166,6 +168,7 @@ AGENTS = {
                 ("AfterAgent", None),
                 ("SessionEnd", None),
             ),
+            # Gemini CLI counts in milliseconds.
             timeout=30_000,
             unit=0.001,
             comments=True,
@@ -214,8 +217,10 @@ AGENTS = {
             ),
             timeout=30,
             flat=True,
+            # It has a key a shell, and names its unit.
             keys=("bash", "timeoutSec"),
             version=1,
+            # Copilot CLI takes a hook that fails ahead of a tool for a no; recording must never be one.
             fails_open=False,
             asks_trust=True,
             project_note=f"{_NOT_BELOW}, {_TRUSTED}",
