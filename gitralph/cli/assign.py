@@ -62,6 +62,7 @@ def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
     for typed in places:
         name, lines = _split(typed)
         folder = os.path.isdir(name) and not os.path.islink(name) and not os.path.lexists(f"{name}/.git")
+        # A folder of git's own, a submodule or another repository, is one path.
         if lines is None and (folder or os.path.realpath(name) == ctx.repo.root):
             paths = dirty_paths(ctx.repo, ctx.config, typed=[f":(literal){name}"])
         else:
@@ -75,6 +76,7 @@ def _wanted(ctx: Context, places: tuple[str, ...]) -> Wanted:
 def _split(typed: str) -> tuple[str, Lines | None]:
     """``path:first-last`` in its parts; a path that exists wins over line numbers."""
     path, colon, lines = typed.rpartition(":")
+    # A file may be called `a:3`.
     if not colon or not path or os.path.lexists(typed):
         return typed, None
     told = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", lines)

@@ -41,6 +41,7 @@ def events(
     strict: bool,
 ) -> int:
     """Show what happened in a run."""
+    # A document that never ends is none.
     if as_json and (as_lines or follow):
         raise UsageError("--json prints one document; use --jsonl for lines, also with --follow")
     source = event_query.target(environ.snapshot(), output.warn, create=False, run=run, file=file)
@@ -56,6 +57,7 @@ def events(
 def _follow(show: "_Show", cursor: str | None) -> None:
     while True:
         if cursor is not None:
+            # Before each wait: a reader that is killed has its last events once more, at worst.
             event_query.keep(show.reader, cursor)
         show.rows(event_query.arriving(show.reader))
         sys.stdout.flush()
@@ -103,6 +105,7 @@ class _Show:
 
     def _complain(self, row: event_query.Bad) -> None:
         self.bad += 1
+        # It may be anything, terminal controls too.
         text = printable(row.raw.decode("utf-8", "backslashreplace"))[:100]
         number = self.reader.line_number(row)
         output.warn(f"'{self.reader.source.name}' line {number}: {row.reason}: '{text}'")

@@ -51,6 +51,7 @@ def start(
         output.as_json(env)
         return
     for key, value in env.items():
+        # Quoted for a shell that evaluates it; a path may hold a quote.
         output.raw(f"export {key}={shlex.quote(value)}\n".encode("utf-8", "surrogateescape"))
 
 

@@ -125,6 +125,7 @@ def _porcelain(rows: list[listing.BeadWorktree], zero: bool) -> None:
         ):
             value = facts[key]
             if value is not None:
+                # With -z as it is, else quoted as git lists paths: a newline in a path must not end the line.
                 text = str(value) if zero else shown(os.fsencode(str(value)))
                 output.raw(f"{key} ".encode() + os.fsencode(text) + end)
         output.raw(f"iteration {row.record.iteration}".encode() + end)

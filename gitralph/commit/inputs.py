@@ -40,6 +40,7 @@ class Wishes:
     with_shell: bool = False
 
 
+# One value for all who wish nothing: it is frozen.
 _NO_WISHES = Wishes()
 
 
@@ -75,6 +76,7 @@ class Question:
     @property
     def converts(self) -> bool:
         """True when line ends may be converted whatever the attributes say."""
+        # `input` converts on the way in alone (git-config(1)), and that is the way a commit goes.
         return (self.config.get("core.autocrlf") or "false").lower() in ("true", "input")
 
     @cached_property
@@ -183,6 +185,7 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
             barred |= _in_another_repository(asked, path, contents[path])
     wanted = {path: content for path, content in contents.items() if path not in barred}
     entries, unfiltered = _make_blobs(asked, wanted)
+    # git tracks what HEAD has, whatever the rules of ignoring say; only a new path can be ignored.
     new = [p for p, c in wanted.items() if not c.absent and asked.reader.entry(p) is None]
     return Scene(
         repo=asked.repo,
@@ -230,6 +233,7 @@ def _make_blobs(
         # One filter that fails makes the whole `git update-index` fail: find out which, so that the other
         # paths go on.
         suspects = sorted(_filtered(asked, wanted))
+        # No filter to blame: the failure is git's, and the whole question fails with it.
         if not suspects:
             raise
     entries: dict[bytes, Entry | None] = {}

@@ -63,6 +63,7 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
                 else:
                     moved.append(row.path)
         except BaseException:
+            # Once one file is exchanged the intent stays: the next command finishes the others.
             if not begun:
                 _clear(ctx, worktree, rows)
                 intents.remove(ctx.layout, plan)
@@ -155,6 +156,8 @@ def _store(ctx: Context, rows: Sequence[_Row]) -> None:
         texts = [row.before.data, row.after.data, *(before for _, before in row.records)]
         for text in texts:
             if text is not None:
+                # Also the text that goes: a redo needs it, and after a crash the intent names texts by their
+                # ids alone.
                 journal.store_text(ctx.layout, text, journal.text_id(text))
 
 
@@ -233,6 +236,7 @@ def recover(ctx: Context) -> None:
         here = plan.token == ctx.layout.token and plan.git_dir == ctx.repo.git_dir
         if here:
             _finish(ctx, plan)
+        # Another worktree's files are that worktree's to finish, as long as there is one.
         if here or not os.path.isdir(plan.git_dir):
             intents.remove(ctx.layout, plan)
 
@@ -262,6 +266,7 @@ def _decoded(lay: Layout, encoded: list[object]) -> _Row | None:
         for session, line in lines:  # type: ignore[attr-defined]
             record = journal.decode(jsonline.object_in(line.encode("ascii")))
             old = None if record.before is None else journal.load_text(lay, record.before)
+            # The intent is a file that anybody with our uid may have written.
             if record.session != session or (old is None) != (record.before is None):
                 return None
             records.append((record, old))
@@ -310,6 +315,7 @@ def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
 
 
 def _key(record: Record) -> tuple[str | None, ...]:
+    # The name of an undo and its texts: a second recovery finds what the first one wrote.
     return record.call, record.op, record.session, record.before, record.after
 
 

@@ -115,6 +115,7 @@ def _read(
         states = _read_states(asked, wanted)
         for path, content in instead.items():
             if path in states:
+                # What a hook saw was the file as the index had it; a record after that tells of another text.
                 states[path] = pending.as_of(states[path], provenance.content_id(content)) or states[path]
         for path, record in unwritten.items():
             if path in states:
@@ -201,6 +202,8 @@ def _with_entries(scene: Scene, draft: Draft) -> Draft:
 def _start(
     ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
 ) -> TreeReader:
+    # A path that HEAD lacks may have been committed by a branch that was left: only then is an older start
+    # looked for.
     if all(base.lookup_safe(path) is not None for path in states):
         return base
     from gitralph.commit import orphan
@@ -210,6 +213,7 @@ def _start(
 
 def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
     """The draft with the tree of its entries, whose new folders are written."""
+    # From HEAD's tree, not from the index: what is staged belongs to the user.
     builder = TreeBuilder(draft.base)
     tree = builder.build(draft.entries)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)

@@ -59,6 +59,7 @@ def _read(
     fitted = fit(readings or plain(steps, committed), head, worktree)
     if fitted is not None:
         return fitted.weave, fitted.anchored.units | {BASE}
+    # HEAD fits nowhere: the records alone still tell who wrote what stands in the file.
     weave = fold(steps, worktree)
     return weave, indices(weave, committed) | {BASE}
 

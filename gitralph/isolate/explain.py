@@ -95,11 +95,13 @@ def left_of(
     by_unit: dict[int, list[Need]] = {}
     for need in needs:
         by_unit.setdefault(weave.hunks[need.hunk].unit, []).append(need)
+    # Before HEAD moved, text that is nobody's was there from the start and is entangled, not stale.
     stale = drift if moved else set[int]()
     return [_left(weave, places, unit, by_unit[unit], stale) for unit in sorted(by_unit)]
 
 
 def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> LeftEdit:
+    # A need between two parts of one unit says nothing of others.
     needs = [need for need in needs if weave.hunks[need.other].unit != unit] or needs
     others = {weave.hunks[need.other].unit for need in needs} - {unit}
     sessions = sessions_of(weave, others)

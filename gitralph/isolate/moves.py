@@ -26,6 +26,7 @@ class Surroundings:
             for atom in weave.shown[start:stop]:
                 line = weave.line[atom]
                 self.elsewhere[line] = self.elsewhere.get(line, count[line]) - 1
+        # What stays visible elsewhere may be what the new line was copied from: then it is no return.
         self._kept = {line: count[line] for line in fresh} | self.elsewhere
 
     def telling(self, weave: Weave, line: int) -> bool:
@@ -99,6 +100,7 @@ def _grown(weave: Weave, dead: Sequence[int], fresh: Sequence[int], pairs: dict[
         for index in sorted(pairs, reverse=step < 0):
             new, old = index + step, pairs[index] + step
             while 0 <= new < len(fresh) and 0 <= old < len(dead) and new not in pairs:
+                # Each dead line comes back once: the second copy of it is new.
                 if fresh[new] != weave.line[dead[old]] or old in pairs.values():
                     break
                 pairs[new] = old
@@ -119,5 +121,6 @@ def origins(
             seen = weave.seen[line]
             older = bisect_left(seen, births[0])
             # What this very step took away moved; without such a line it was copied from the latest place.
+            # A line that has no older twin was written, not moved.
             if older:
                 yield atom, removed.get(line, seen[older - 1])

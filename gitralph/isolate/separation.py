@@ -90,11 +90,13 @@ def separate(
     found = _separated(asked)
     if found.refused:
         return found
+    # With --include-entangled others' lines are in the commit on purpose: they speak for themselves as well.
     names = {*owners, *(step.owner for step in steps if include_entangled)}
     look = Look(head, found.text, worktree, steps, owners, names, unsure, is_whole=not found.left)
     line = speaks_against(look)
     if line is None:
         return found
+    # Nobody can say which of the three is wrong; a refusal costs a look, a wrong commit a line.
     detail = "HEAD, the file and the records disagree about where its lines belong"
     left = LeftEdit("stale", look.place(line), (), detail, found.taken)
     return Separation(head, left=(left,), refused=True, notes=found.notes)
@@ -122,6 +124,7 @@ def _separated(asked: _Question) -> Separation:
     case.gone |= {unit for unit in wanted if unsure(step_key(weave, unit)) and is_written_anew(weave, unit)}
     wanted -= case.gone
     case.gone |= bury_gone(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
+    # What was let go may have been all that kept another unit of the owner's from being reverted.
     if head != weave.text:
         case.void = case.gone | void_units(weave, case.ground.own, flags_of(weave, anchored.units))
     wanted = case.ground.own - case.void
@@ -138,6 +141,7 @@ def _separated(asked: _Question) -> Separation:
     dropped = list(choice.unmet)
     if asked.skip_entangled and dropped:
         choice, dropped = without_unmet(case.ground, wanted)
+    # Without a commit of ours in HEAD the first record may have started anywhere: then drift is no move.
     has_moved = bool(known) if asked.moved is None else asked.moved
     left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, has_moved))
     stale = any(entry.reason == "stale" for entry in left)
@@ -175,6 +179,7 @@ def _case(
     }
     ground = Ground(weave, anchored.units, anchored.drift, ghosts, own)
     in_head = flags_of(weave, anchored.units)
+    # The file is as in HEAD: nothing that was recorded has any effect.
     void = set(own) if head == weave.text else void_units(weave, own, in_head)
     return _Case(weave, anchored, ground, Places(weave), void, head)
 
@@ -197,6 +202,8 @@ def _choose(case: _Case, wanted: set[int], include: bool) -> Choice:
     """Choose, taking back into account reverted units that a standing one turns out to need."""
     while True:
         choice = choose(case.ground, wanted, include)
+        # An edit that was taken back and on which another of the same owner stands was taken back in part
+        # only.
         needed = {case.weave.hunks[need.other].unit for need in choice.unmet} & case.void - case.gone
         case.void -= choice.wanted
         if not needed:
@@ -251,6 +258,7 @@ def _idle(case: _Case, choice: Choice, before: bytearray, after: bytearray) -> s
     for unit in choice.units():
         for atom in weave.atoms_of(weave.units[unit]):
             shared.setdefault(atom, []).append(unit)
+    # Units that work on one line change it together: each alone may change nothing.
     live = {unit for atom, units in shared.items() if before[atom] != after[atom] for unit in units}
     grew = True
     while grew:
@@ -305,6 +313,7 @@ def _void_note(case: _Case) -> Note:
         for atom in weave.atoms_of(weave.units[unit])
         for op in (weave.ops[atom] or [BASE])[-1:]
     }
+    # Who reverts his own edit need not be told by whom.
     undoers -= case.ground.own | {BASE}
     sessions = sessions_of(weave, undoers)
     detail = f"reverted by {who(sessions)}" if sessions else "reverted"

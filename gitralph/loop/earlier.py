@@ -46,6 +46,7 @@ def unfinished(ctx: Context, ledger: Ledger, key: tuple[str, int]) -> str | None
             if not isinstance(job, dict) or (job.get("text"), job.get("copy")) != key:
                 continue
             session = job.get("session")
+            # A worktree of its own keeps its work by itself; a loop that runs answers for its task.
             if job.get("outcome") in LANDED or job.get("root") is not None or running.is_live(record):
                 return None
             if not isinstance(session, str) or not is_valid(session):

@@ -48,6 +48,7 @@ class Options:
 
     def kept(self) -> dict[str, Any]:
         """What the run's record keeps, so that ``--resume`` needs no option again."""
+        # The plan stands in the record by itself; --from is about this start alone.
         return {key: value for key, value in asdict(self).items() if key not in ("plan", "from_task")}
 
 
@@ -112,6 +113,7 @@ def job_of(kept: dict[str, Any]) -> Job | None:
         return None
     numbers = (job.copy, job.number, job.total, job.iteration)
     sound = isinstance(job.text, str) and is_valid(job.session) and all(type(n) is int for n in numbers)
+    # The loop removes worktrees that it made; a record that names another folder must not make it do so.
     if job.tree is not None and not _is_ours(job.root, job.tree):
         return None
     return job if sound else None

@@ -36,6 +36,7 @@ def _read(layout: Layout, run: str) -> dict[Key, bool]:
     for row in jsonline.objects(data):
         text, copy = row.get("text"), row.get("copy")
         if isinstance(text, str) and type(copy) is int:
+            # A later line wins: skipped, taken up again, skipped.
             found[text, copy] = row.get("skip") is True
     return found
 

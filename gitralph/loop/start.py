@@ -24,6 +24,7 @@ from gitralph.loop.schedule import Schedule, mark_end
 from gitralph.loop.work import InterruptedLoop, Worker
 
 _OVER = frozenset(["done", "ended"])
+# They stand in the prompt of each task: the last few tell where things are.
 _NEWS = 20
 
 
@@ -52,6 +53,7 @@ def _latest(ctx: Context, options: Options) -> runs.Record | None:
     name = plans.relative(ctx, options.plan) if options.plan else None
     for run in reversed(runs.all_ids(ctx.layout)):
         record = runs.read(ctx.layout, run)
+        # A run by hand has no options: no loop can go on with it.
         if record.get("worktree") != ctx.layout.token or not isinstance(record.get("options"), dict):
             continue
         if name is None or record.get("plan") == name:
@@ -78,6 +80,7 @@ def resumed(ctx: Context, options: Options) -> Prepared:
     kept = replace(kept, plan=os.path.normpath(os.path.join(ctx.repo.root, plan)) if plan else None)
     now, empty = vars(options), vars(Options())
     given = {name: value for name, value in now.items() if value != empty[name] and name != "plan"}
+    # A program and an agent exclude each other: the new word replaces either.
     if "agent" in given or "command" in given:
         kept = replace(kept, agent=None, command=())
     return Prepared(replace(kept, **given), record)
@@ -89,10 +92,12 @@ _COUNTS = frozenset(["max_iterations", "max_tasks"])
 
 def _options(kept: dict[str, object]) -> Options:
     """The options of a run's record. Raises Fatal where no run of ours has written them."""
+    # A later version may have had more of them.
     known = {f.name for f in fields(Options)}
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in kept.items() if key in known}
     empty = vars(Options())
     for key, value in values.items():
+        # What is as it is without a word needs no check.
         if value != empty[key] and not _is_option(key, empty[key], value):
             raise Fatal(f"the record of the run has no sound '{key}'", "git ralph run list")
     return Options(**values)  # type: ignore[arg-type]

@@ -82,6 +82,7 @@ HEAD = ("task", "outcome", "commit", "files", "time")
 def _cell(text: str) -> str:
     """Text for a Markdown table, where it can be no markup."""
     safe = printable(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    # A task's text is the plan's, and the table must stay one.
     for mark in "|`*_[]":
         safe = safe.replace(mark, "\\" + mark)
     return safe

@@ -78,6 +78,7 @@ def _only_ticked(ctx: Context, plan: str) -> bool:
     bare = bytearray(plans.read(plan))
     for task in ticked:
         bare[task.box : task.box + 1] = b" "
+    # Any other byte is somebody's edit of the plan: it stays where it is, and the merge refused.
     if bytes(bare) != then:
         return False
     return all(plans.tick(ctx.layout, plan, task.key, done=False) for task in ticked)

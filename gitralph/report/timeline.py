@@ -39,6 +39,7 @@ class Scale:
     def __init__(self, times: list[float]) -> None:
         known = sorted(set(times)) or [0.0]
         whole = known[-1] - known[0]
+        # In a run of minutes nothing is cut; of a week each night is.
         pause = max(_PAUSE, whole * _SHARE)
         runs = [[known[0], known[0]]]
         for when in known[1:]:
@@ -62,6 +63,7 @@ class Scale:
         for one in self.stretches:
             if when <= one.last or one is self.stretches[-1]:
                 span = one.last - one.first
+                # A stretch of one moment is drawn in its middle.
                 part = (when - one.first) / span if span else 0.5
                 return one.left + min(max(part, 0.0), 1.0) * (one.right - one.left)
         return 100.0
