@@ -39,6 +39,7 @@ else:
         if cls is None:
             return lambda found: dataclass(found, frozen=frozen, slots=slots)
         every = {}
+        # A subclass's field takes the place of its base's, as in the library.
         for base in reversed(cls.__mro__[1:]):
             every |= base.__dict__.get("__dataclass_fields__", {})
         for name, kind in _annotated(cls).items():
@@ -93,6 +94,7 @@ else:
             if key not in (*names, "__dict__", "__weakref__")
         }
         body["__slots__"] = tuple(name for name in names if name not in inherited)
+        # A class cannot get slots afterwards: the library makes it a second time, too.
         made = type(cls)(cls.__name__, cls.__bases__, body)
         made.__qualname__ = cls.__qualname__
         return made

@@ -90,8 +90,8 @@ class _Terminal:
         for fd in (self._woken, self._waker):
             # A handler that blocks on a full pipe would never come back.
             os.set_blocking(fd, False)
-        # Real-time signals are left out: libraries use them among themselves. What was ignored, as under
-        # nohup, stays so.
+        # Real-time signals are left out: they have no meaning of their own (signal(7)). What was ignored, as
+        # under nohup, stays so.
         self._kept = [(n, signal.signal(n, self._told)) for n in sorted(signal.valid_signals() - _NOT_CAUGHT)
                       if n < signal.SIGRTMIN and signal.getsignal(n) is not signal.SIG_IGN]  # fmt: skip
         self._kept += [

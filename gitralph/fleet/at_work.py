@@ -74,6 +74,7 @@ def note(ctx: Context, bead: str) -> None:
     if is_member(ctx.layout):
         fleet = member.open_fleet(ctx)
         try:
+            # A hook holds the agent up; the next beat claims it for certain.
             with landing.hold(fleet, wait=0.5):
                 if not _is_ours(fleet, bead):
                     claiming.claim_unasked(fleet, bead)

@@ -67,6 +67,7 @@ def _own(fleet: Fleet) -> tuple[set[str], set[str]]:
     called, commits = set(), set()
     for kept in sessions.records(fleet.ctx.layout, finished=True):
         session = str(kept["session"])
+        # Commits from before the clone joined name the session itself.
         called |= {session, hashed(session)}
         for row in consumption.read(fleet.ctx.layout, session).commits:
             if isinstance(row.get("commit"), str):

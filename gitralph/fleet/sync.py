@@ -31,6 +31,7 @@ def beat(fleet: Fleet) -> Fleet:
     fleet = log.settle(fleet, fleet.look(), sent)
     for one in own.claims(fleet.ctx.layout).values():
         if one.state in (PUSHING, TENTATIVE):
+            # A beat in the background tells nobody: the next command that asks does.
             _settle(fleet, one.bead, Synced([]))
     return fleet
 

@@ -30,8 +30,10 @@ def _messages(block: bytes) -> tuple[str, ...]:
 def merge_trees(git: Git, ours: str, theirs: str) -> Merged:
     """Merge ``theirs`` into ``ours``. Raises Fatal for unrelated histories or damage."""
     done = git.try_run("merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+    # 0 is clean and 1 a conflict; anything else is an error (git-merge-tree(1), EXIT STATUS).
     if done.returncode not in (0, 1):
         raise GitError(["merge-tree"], done.returncode, done.stderr)
+    # With -z an empty field parts the paths from the messages.
     files, _, messages = done.stdout.partition(b"\0\0")
     head, *names = files.split(b"\0")
     tree = head.decode("ascii", "replace")
@@ -66,6 +68,7 @@ def landed_as_one(git: Git, start: str, tip: str, target: str, most: int = 400) 
     log = git.run(
         "log", "-p", "--no-merges", "--no-show-signature", f"-{most}", *plain, f"{start}..{target}", "--"
     )
+    # A squash has the change of all commits together: its patch id is that of the whole diff.
     return bool(whole & _patch_ids(git, log))
 
 
@@ -77,6 +80,7 @@ def content_landed(git: Git, start: str | None, tip: str, target: str) -> bool:
         merged = merge_trees(git, target, tip)
     except GitError:
         return False
+    # A merge that changes nothing: all of it is there, by rebase, squash or hand.
     if not merged.conflicts and merged.tree == tree_of(git, target):
         return True
     return start is not None and landed_as_one(git, start, tip, target)

@@ -59,8 +59,8 @@ def _marks(repo: Repository) -> list[str]:
     return [*shared, repo.git_dir + "/ORIG_HEAD", repo.git_dir + "/AUTO_MERGE"]
 
 
-# Only these two words mean that HEAD moved and the files did not: every other command of git that writes the
-# reflog (merge, reset, checkout, pull, rebase, cherry-pick, revert) may write files as well.
+# Only a commit moves HEAD and leaves the files: every other command of git that writes the reflog (merge,
+# reset, checkout, pull, rebase, cherry-pick, revert) may write files as well.
 def _is_commit(message: bytes) -> bool:
     """True for ``commit: <subject>`` and ``commit (amend): <subject>``, as `git commit` tells the reflog."""
     head, colon, _ = message.partition(b": ")

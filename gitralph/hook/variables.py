@@ -4,7 +4,7 @@ One table for all who ask: which session a command is for, whether the guard is 
 what a loop does not pass on. Not needed to record, so the fast lane does not load it.
 """
 
-# Of one agent any of its names counts: Codex calls the same id both (seen with 0.169).
+# Where an agent has several names for the id, any of them counts.
 BY_AGENT = (
     ("CLAUDE_CODE_SESSION_ID",), ("CODEX_THREAD_ID", "CODEX_SESSION_ID"), ("QWEN_CODE_SESSION_ID",),
     ("COPILOT_AGENT_SESSION_ID",), ("PI_SESSION_ID",), ("OPENCODE_SESSION_ID",),

@@ -82,7 +82,7 @@ def _foreign_to(weave: Weave, unit: Unit, written: list[int]) -> bool:
     hunks = [weave.hunks[index] for index in unit.hunks]
     if not any(words(weave.content(atom)) for made in hunks for atom in _brought(made)):
         return False  # a brace or a blank line: anybody could have written it
-    # Words first: a change that is in words only would be hidden by the punctuation both share.
+    # Marks decide only where no word is new: a changed operator is all that tells such a version apart.
     for pieces in (words, marks):
         old = _pieces(weave, (atom for made in hunks for atom in _lines(made.dels)), pieces)
         # What the unit itself added: words that were in the replaced line already are nobody's news.

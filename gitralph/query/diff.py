@@ -37,6 +37,7 @@ def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -
     With it the paths where that cannot be told.
     """
     ctx = without_programs(ctx)
+    # With the usual setting corrections that nobody recorded would count as the sessions' they correct.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
     bench = plan.open_bench(ctx, quarantine=True)
     try:

@@ -14,6 +14,7 @@ from gitralph.hook import model
 from gitralph.hook.event import object_of, text_of
 
 REF = "refs/notes/ai"
+# A note of every line of a large commit has some hundred KB; the blob is a stranger's.
 _LIMIT = 4 << 20
 
 
@@ -70,6 +71,7 @@ def parse(note: bytes) -> Rows:
 
 
 def _path(line: bytes) -> bytes:
+    # git-ai puts quotes around and escapes nothing, so that git's unquoting would change the path.
     if line[:1] == b'"' and line[-1:] == b'"' and len(line) > 1:
         return line[1:-1]
     try:

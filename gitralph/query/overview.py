@@ -12,6 +12,7 @@ from gitralph.journal import manifests, member, sessions
 from gitralph.query import status
 from gitralph.query.status import SessionRows
 
+# More than any screen has room for below what is uncommitted.
 _COMMITS = 20
 
 
@@ -87,6 +88,7 @@ def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
     )  # fmt: skip
     out = []
     for row in nul.rows(said):
+        # The subject comes last and may hold the separator.
         parts = row.decode("utf-8", "replace").split("\x1f", 3)
         if len(parts) == 4:
             session = parts[2].partition(",")[0].strip()

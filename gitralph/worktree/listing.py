@@ -51,6 +51,7 @@ def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:
         return "orphan"
     if row.missing:
         return "missing"
+    # Somebody switched in there: what is committed now would be on another branch.
     if row.branch != where.branch_of(record.bead):
         return "mismatch"
     if row.locked is not None:

@@ -46,6 +46,7 @@ def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
     if row.locked is not None:
         why = f": {row.locked}" if row.locked else ""
         raise Refused(f"'{row.path}' is locked{why}", f"git ralph worktree unlock {bead}")
+    # git would take the checkout around it for this one.
     if row.missing and os.path.lexists(row.path):
         raise Refused(
             f"'{row.path}' has lost its '.git'; what is in it was left alone", "git worktree repair"
@@ -97,6 +98,7 @@ def _begin(trees: Trees, record: Bead, tip: str | None, saved: str | None) -> No
 def _go(trees: Trees, record: Bead, row: WorktreeEntry, verdict: Objections) -> Removed:
     done = Removed(row.path, ignored=verdict.ignored)
     tip, git = verdict.tip, trees.inside(row.path)
+    # Merged and clean: there is nothing that a save could hold.
     if tip is not None and (verdict.dirt.changed or not verdict.contained):
         saved = trash.save(trees, record.bead, row.path, git, tip, verdict.dirt)
         # Between the save and the removal a process may write: looked at again right before. What comes in
@@ -131,6 +133,7 @@ def _finish(trees: Trees, record: Bead, done: Removed, tip: str | None) -> Remov
     """Branch and record, once the folder is gone."""
     branch = where.branch_of(record.bead)
     if tip is not None and worktrees.value(trees.git, branch) is not None:
+        # git refuses to delete a branch that is checked out; somebody may have done that meanwhile.
         held = trees.again().holder(branch) is not None
         if held or not worktrees.delete_branch(trees.git, branch, tip):
             done.kept = short(branch)
@@ -185,6 +188,7 @@ def _fresh(trees: Trees, git: Git, path: str, tip: str, saved: str | None) -> Di
     oids = trash.hash_files(
         trees.git, path, [p for p in there if not os.path.isdir(os.path.join(os.fsencode(path), p))]
     )
+    # By content: the index of a half-deleted worktree tells nothing, and times neither.
     fresh = [p for p in there if oids.get(p) not in _known_oids(trees.git, p, (saved, tip))]
     return Dirt(modified=tuple(fresh))
 

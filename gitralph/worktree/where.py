@@ -75,6 +75,7 @@ class Trees:
 
     def keeping(self, fd: int) -> "Trees":
         """The same, its git holding a lock's descriptor."""
+        # git inherits it: a git that outlives us keeps the bead locked until it is done.
         git = Git(self.git.program, self.git.env, self.git.cwd, (fd,))
         return Trees(self.ctx, git, self.root, self.rows)
 
@@ -100,6 +101,7 @@ def open_trees(ctx: Context) -> Trees:
     try:
         rows = worktrees.listing(bound)
     except GitError:
+        # A worktree that is broken in the middle of being added breaks git's list of all of them.
         leftover.finish_all(ctx, bound)
         rows = _listing(bound)
     if ctx.repo.place.is_main:
