@@ -14,6 +14,7 @@ from gitralph.session import session_choice
 
 # A line that names more is nobody's to read.
 _NAMED = 3
+# A line that is copied: with more paths a person names a folder.
 _TYPED = 10
 
 

@@ -8,6 +8,8 @@ from gitralph.base.quote import printable
 
 # What a terminal has where nobody says how wide it is; also what is printed into a pipe.
 USUAL = 80
+# Some programs say 0 or 1 for a terminal that they do not know; and a table is cut, not filled, so that a
+# very wide one costs nothing.
 _LEAST, _WIDEST = 20, 1000
 # Below so many columns there is no room for what can be left out: states, agents, units of time in words.
 ROOMY = 64
@@ -24,6 +26,7 @@ def width(text: str) -> int:
 
     used = 0
     for one in text:
+        # They are drawn over the character before them (Unicode Mn, Me), or not at all (Cf).
         if combining(one) or category(one) in ("Mn", "Me", "Cf"):
             continue
         used += 2 if east_asian_width(one) in "WF" else 1
@@ -65,6 +68,7 @@ def flowed(line: str, columns: int, is_command: bool = True) -> str:
     """
     *rows, last = _rows(_shell_words(line) if is_command else line.split(" "), columns - 1, "")
     # the last column stays free: a row that was full would run into the next word
+    # Filled up to a whole number of rows: the terminal itself breaks it where the next word begins.
     return "".join(pad(row + " ", -(-(width(row) + 1) // columns) * columns) for row in rows) + last
 
 

@@ -8,6 +8,7 @@ from gitralph.base import streams
 from gitralph.base.errors import INTERRUPTED
 from gitralph.cli import options, output
 
+# 128 and SIGPIPE, as a shell counts it: what git in a pipeline ends with.
 BROKEN_PIPE = 141
 
 
@@ -31,6 +32,7 @@ def _flush_if_possible() -> None:
 def run(command: Callable[[], object]) -> int:
     """Run a command; returns its exit code, never a traceback for bad input."""
     try:
+        # A umask that takes our own rights away would make files that we cannot read again.
         os.umask(os.umask(0o022) & ~0o700)
         try:
             result = command()

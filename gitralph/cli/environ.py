@@ -27,6 +27,7 @@ def is_terminal(stream: object) -> bool:
 
 def wants_color(environ: Mapping[str, str], setting: str | None) -> bool:
     """Colour on a terminal, unless ``NO_COLOR``, ``TERM=dumb`` or ``color.ui`` says no."""
+    # As in git: whoever says always wants it in a pipe as well, whatever NO_COLOR says.
     if setting in ("always",):
         return True
     if environ.get("NO_COLOR") or environ.get("TERM") == "dumb" or setting in ("false", "never"):

@@ -32,6 +32,7 @@ def pager(ctx: Context, command: str) -> Iterator[None]:
         ["/bin/sh", "-c", program], env=env, stdin=reader, stdout=runner.INHERITED, stderr=runner.INHERITED
     )
     os.close(reader)
+    # The descriptor, not sys.stdout: a git that we start prints there too.
     os.dup2(writer, 1)
     os.close(writer)
     try:
@@ -62,6 +63,7 @@ def _program(ctx: Context, command: str) -> str | None:
     if not environ.is_terminal(sys.stdout) or "GIT_PAGER_IN_USE" in ctx.environ:
         return None
     wanted = ctx.config.get(f"pager.{command}")
+    # `pager.<cmd>` is a truth or a program (git-config(1)).
     if wanted is not None and wanted.lower() in ("false", "no", "off", "0", ""):
         return None
     if wanted is not None and wanted.lower() not in ("true", "yes", "on", "1"):
