@@ -15,7 +15,10 @@ from gitralph.base.dataclass import replace
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
 
 _FINE = 4000
-"""So many changed lines are compared line by line; SequenceMatcher takes the square of them."""
+"""So many changed lines are compared line by line; SequenceMatcher takes the square of them at worst.
+
+4,000 lines of four kinds, all changed: 4 s; of lines that are all different, half of them changed: 0.1 s.
+"""
 
 if TYPE_CHECKING:
     from gitralph.isolate import Separation

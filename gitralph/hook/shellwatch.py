@@ -18,8 +18,10 @@ from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 # `git status` takes 0.2 s at 100,000 files and 2.6 s at a million; the agent waits meanwhile.
 BUDGET = 5.0
+# Beyond these a dirty file stays unknown, and a change of it nobody's; 64 MB hash in 0.14 s.
 _BYTES = 64 << 20
 _PATHS = 20_000
+# A kept picture has some 150 bytes a path: what is larger was not written by us.
 _LIMIT = 32 << 20
 # Two hooks of one call start together; a call of the same name later than this is another one.
 _TWIN_SECONDS = 2.0
@@ -160,6 +162,8 @@ def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:
         age = time.time() - os.stat(path).st_mtime
     except OSError:
         return True
+    # An id of the agent's own is given out once, so a file of that name is the first hook's. A name made of
+    # the input (shared.py) comes again when the same command does.
     if (event.call is not None and not event.call.startswith("input-")) or 0 <= age < _TWIN_SECONDS:
         return False
     _close(path, environ, late=True)

@@ -49,6 +49,8 @@ def split_at_runs(old: Sequence[int], new: Sequence[int], span: Span, found: lis
         length = _length(old, new, (at[0] + shift[0], at[1] + shift[1]), part, shift)
         before = part[0], at[0], part[2], at[1]
         after = at[0] + length, part[1], at[1] + length, part[3]
+        # The larger part keeps the counts: each line is counted anew only when it is in the smaller one,
+        # which halves each time.
         keeps = before if _size(before) > _size(after) else after
         assert counted is not None
         counted.narrow(keeps)

