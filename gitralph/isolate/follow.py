@@ -60,7 +60,8 @@ def is_written_anew(weave: Weave, unit: int) -> bool:
     came = [atom for hunk in killers for atom in weave.hunks[hunk].births]
     fresh = {word for atom in came for word in words(weave.content(atom))}
     # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
-    # reset had taken a block away shared at most a lone word with it (reduced days 4031 and 10011).
+    # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days
+    # that `python -m tests.days` plays).
     return 2 * len(old & fresh) <= len(old)
 
 
