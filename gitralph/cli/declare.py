@@ -242,7 +242,7 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """The end of a sentence about a word that is none of ``known``: those that it resembles."""
     import difflib  # where nothing is misspelt it is not needed
 
-    # 0.75 takes a letter that is missing, doubled or exchanged, and no other word of the list; two at most,
+    # 0.75 takes a letter that is missing or two that changed places (`comit`, `stauts`); two words at most,
     # or it is a list and no help.
     close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
     return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
