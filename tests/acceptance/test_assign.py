@@ -363,7 +363,7 @@ def test_it_works_from_below_and_a_path_with_a_colon_wins(two: Repo) -> None:
 def test_hunk_by_hunk_as_git_asks(two: Repo, typed: str, wanted: str) -> None:
     two.write("f", ten(l2="two", l5="five", l9="nine"))
     done = two.ralph("assign", "--to", "S2", "-p", "f", stdin=typed.encode())
-    assert "Assign this hunk to 'generic-2' [y,n,q,a,d,?]? " in done.text
+    assert f"Assign this hunk to '{two.called('S2')}' [y,n,q,a,d,?]? " in done.text
     assert "-line 2\n+two\n" in done.text
     assert "\033" not in done.text
     two.commit("S2")
