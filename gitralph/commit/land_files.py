@@ -63,8 +63,9 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
                 else:
                     moved.append(row.path)
         except BaseException:
-            # Once one file is exchanged the intent stays: the next command finishes the others.
-            if not begun:
+            # Once one file is exchanged, though its record was not written, the intent stays: the next command
+            # finishes it and the others.
+            if not begun and not any(_has_begun(ctx, worktree, row) for row in rows):
                 _clear(ctx, worktree, rows)
                 intents.remove(ctx.layout, plan)
             raise

@@ -153,7 +153,8 @@ def test_an_error_of_every_call_loses_nothing(
     run = Sweep(maker, tmp_path, environ)
     every = 1 if FULL else 13 if maker is undo else 37
     for number, point in enumerate(run.points):
-        if number % every == 0:
+        # The file is in its place when its record is written.
+        if number % every == 0 or (point.call == "write" and '\\"op\\":' in point.shown):
             for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
                 run.hurt(point, f"error={error}")
     assert not run.bad, f"{len(run.bad)} went wrong:\n" + "\n".join(run.bad[:12])
