@@ -63,8 +63,8 @@ def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
                 else:
                     moved.append(row.path)
         except BaseException:
-            # Once one file is exchanged, though its record was not written, the intent stays: the next command
-            # finishes it and the others.
+            # Once one file is exchanged, though its record was not written, the intent stays: the next
+            # command finishes it and the others.
             if not begun and not any(_has_begun(ctx, worktree, row) for row in rows):
                 _clear(ctx, worktree, rows)
                 intents.remove(ctx.layout, plan)
@@ -91,7 +91,7 @@ def record(
         _store(ctx, rows)
         intents.write(ctx.layout, plan)
         for row in rows:
-            _record(ctx, held[row.path], row)
+            _record(ctx, held[row.path], row, set())
             begun = True
     except BaseException:
         if not begun and not any(_is_recorded(held[row.path], row) for row in rows):
@@ -194,18 +194,18 @@ def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
         with closing(_place(ctx, worktree, row)) as place:
             if not place.put(row.work, row.before, row.after):
                 return False
-            _record(ctx, fd, row)
+            _record(ctx, fd, row, set())
             place.sync()
     return True
 
 
-def _record(ctx: Context, fd: int, row: _Row) -> None:
-    """Append what is not there yet.
+def _record(ctx: Context, fd: int, row: _Row, known: "set[tuple[str | None, ...]]") -> None:
+    """Append what is not ``known`` to be there.
 
     The record first, unlike a hook: a manifest line without a record would be a claim of the whole file, and
     a record without the line is found by the intent.
     """
-    written, known = last_written(ctx, row.path), _recorded(fd)
+    written = last_written(ctx, row.path)
     for record, before in row.records:
         if _key(record) not in known:
             record.mtime = written
@@ -307,11 +307,11 @@ def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
         if row.stays:
             # Whatever somebody wrote into the file since: the record tells of the text that it had then.
             if os.fstat(fd).st_size == row.length:
-                _record(ctx, fd, row)
+                _record(ctx, fd, row, set())
             return
         with closing(_place(ctx, worktree, row)) as place:
             if _is_in_place(place, row, os.fstat(fd).st_size):
-                _record(ctx, fd, row)
+                _record(ctx, fd, row, _recorded(fd))
                 place.sync()
 
 

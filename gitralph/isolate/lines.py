@@ -46,6 +46,17 @@ def marks(line: bytes) -> list[bytes]:
     return _MARK.findall(line)
 
 
+def lines_like(line: bytes, text: bytes) -> int:
+    """Count the lines of a text that are just this one, which is not empty."""
+    # 96 texts of 2,000 lines, cut into lines for one question each, took a twentieth of an undo.
+    found, at = 0, text.find(line)
+    while at >= 0:
+        end = at + len(line)
+        found += (not at or text[at - 1] == 10) and (end == len(text) or text[end] == 10)
+        at = text.find(line, at + 1)
+    return found
+
+
 def has_words(line: bytes) -> bool:
     """Tell whether a line says anything beyond punctuation."""
     return _WORD.search(line) is not None

@@ -152,28 +152,30 @@ def thrown_away(weave: Weave, units: Collection[int]) -> Ops:
             while ops and ops[-1] >> 1 != BASE and weave.owner_of(ops[-1] >> 1) is None:
                 ops.pop()
             last = ops[-1] >> 1 if ops and not ops[-1] & 1 else BASE
-            if weave.hunks[last].unit not in units and (ended := _ended_by_nobody(weave, last)):
+            if weave.hunks[last].unit not in units and (ended := _ended_by_nobody(weave, last, units)):
                 ops.append(ended << 1 | 1)
             if ops != list(weave.ops[atom] or ()):
                 changed[atom] = ops
     return changed
 
 
-def _ended_by_nobody(weave: Weave, hunk: int) -> int:
-    """Return the hunk of nobody's that took a hunk back, BASE where anything of it stands.
+def _ended_by_nobody(weave: Weave, hunk: int, units: Collection[int]) -> int:
+    """Return the hunk of nobody's that took all of a hunk's unit back, BASE where anything of it stands.
 
-    Its lines are gone; of one that only took lines away, some are back.
+    Its lines are gone, and what it had taken away is there again or comes back with `units`. What stayed away
+    would be brought back by an undo of it, beside the line that returned.
     """
-    made = weave.hunks[hunk]
-    if hunk == BASE or weave.owner_of(hunk) is None:
+    unit = weave.unit_of(hunk)
+    made = [weave.hunks[each] for each in unit.hunks]
+    births = [atom for each in made for atom in each.births]
+    gone = [atom for each in made for atom in each.dels]
+    if unit.owner is None or any(map(weave.visible, births)):
         return BASE
-    last = [(weave.ops[atom] or [BASE << 1 | 1])[-1] for atom in made.births or made.dels]
-    if made.births and any(op & 1 for op in last):
+    back = [atom for atom in gone if weave.visible(atom)]
+    if any(weave.hunks[weave.birth[atom]].unit not in units for atom in set(gone) - set(back)):
         return BASE
-    ending = [op >> 1 for op in last if bool(op & 1) != bool(made.births) and op >> 1 > hunk]
-    if len(ending) < (len(last) if made.births else 1):
-        return BASE
-    return max(ending) if all(weave.owner_of(each) is None for each in ending) else BASE
+    last = [(weave.ops[atom] or [BASE])[-1] >> 1 for atom in births or back]
+    return max(last, default=BASE) if all(weave.owner_of(each) is None for each in last) else BASE
 
 
 def with_operations(weave: Weave, changed: Ops) -> bytearray:

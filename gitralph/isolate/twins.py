@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from gitralph.isolate.lines import has_words, split_lines, words
+from gitralph.isolate.lines import has_words, lines_like, words
 from gitralph.isolate.rules import Need
 from gitralph.isolate.weave import BASE, END, Weave
 
@@ -33,18 +33,15 @@ def lost_or_doubled(weave: Weave, units: set[int], shown: bytearray, then: Texts
 
 
 class _Told:
-    """How often a line stands in the texts to go by, read when they are asked: of 125 steps none was."""
+    """How often a line stands in the texts to go by."""
 
     def __init__(self, weave: Weave, texts: Texts) -> None:
         self.weave, self.texts = weave, texts
-        self.lines: dict[str, list[bytes]] = {}
 
     def count(self, atom: int, hunk: int) -> int:
         """Count an atom's line in the text of the step that a hunk is of."""
-        key = self.weave.steps[self.weave.unit_of(hunk).step]
-        if key not in self.lines:
-            self.lines[key] = split_lines(self.texts.get(key))
-        return self.lines[key].count(self.weave.content(atom))
+        text = self.texts.get(self.weave.steps[self.weave.unit_of(hunk).step]) or b""
+        return lines_like(self.weave.content(atom), text)
 
 
 def _versions(weave: Weave, units: set[int], mine_of: dict[int, int], shown: bytearray) -> Iterator[Need]:

@@ -20,7 +20,7 @@ from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.journal.pending import PathState
-from gitralph.takeback import hints, lines, whole
+from gitralph.takeback import lines, whole
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.survey import Match, Survey, in_order, survey
 
@@ -117,6 +117,8 @@ def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner
     if refusals and not request.skip:
         # Asked once more so that the hint for --skip-entangled is given only where it would do something.
         more = op == UNDO and bool(planner(ctx, replace(request, skip=True)).changes)
+        from gitralph.takeback import hints  # what is not refused needs none
+
         ways = hints.after_refusal(ctx, request, op, refusals, more)
         raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
 

@@ -279,6 +279,12 @@ def test_random_schedules_change_no_foreign_word_and_lose_none() -> None:
     assert all(counts.done.get(what) for what in ("undo", "redo", "restore", "undo refused", "redo refused"))
 
 
+@pytest.mark.parametrize("seed", [1_003_947])
+def test_a_schedule_that_was_wrong_once_is_right(seed: int) -> None:
+    """1,003,947: a removal of two owners' lines was thrown away, and only one of them came back."""
+    assert takebacks.play(takebacks.STILL, 1, seed).wrong == []
+
+
 @pytest.mark.skipif(not FULL, reason="ten thousand schedules: RALPH_FULL=1")
 def test_ten_thousand_random_schedules() -> None:
     counts = takebacks.play(takebacks.STILL, 10_000, 1_000_000)
