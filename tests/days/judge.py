@@ -304,7 +304,9 @@ class Case:
     def _may_drop_line(self, line: str) -> bool:
         """The session took it away, or what had come in its place."""
         names = self._takers
-        if self.forced and HUMAN in names and self.truth.fact(self.path, line).gone[1] == GIT:
+        step, actor = self.truth.fact(self.path, line).gone
+        # what a rebase left out of the file is as unrecorded as what git took away
+        if self.forced and HUMAN in names and (actor == GIT or step < 0):
             return True
         if self.truth.fact(self.path, line).gone_by & names:
             return True

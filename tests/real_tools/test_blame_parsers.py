@@ -1,6 +1,6 @@
-"""``blame --porcelain`` read by parsers that others wrote for git's: an editor's, and one that streams.
+"""``blame --porcelain`` read by parsers that others wrote for git's: one reads it whole, one streams.
 
-``blamejs`` is the parser of Cloud9's blame view as a package; ``git-blame`` reads line by line and tells of a
+``blamejs`` 1.0.0 takes the text as one; ``git-blame`` 1.4.0 reads line by line and tells of a
 commit as soon as it has its headers. Both run as they are, on our output and on git's.
 """
 
