@@ -228,22 +228,32 @@ def _bury(weave: Weave, anchored: Anchored, match: Match) -> None:
         for unit in sorted(anchored.units - anchored.drift)
         for hunk in (weave.units[unit].hunks if unit else [])
     ]
-    todo = [atom for hunk in held if weave.hunks[hunk].births for atom in weave.hunks[hunk].dels]
-    todo += [atom for hunk in sorted(anchored.settled) for atom in weave.hunks[hunk].dels]
+    over = [hunk for hunk in held if weave.hunks[hunk].births] + sorted(anchored.settled)
+    todo = [(atom, hunk) for hunk in over for atom in weave.hunks[hunk].dels]
     done: set[int] = set()
     while todo:
-        atom = todo.pop()
+        atom, by = todo.pop()
         if atom in done or atom in (EXISTS, NEWLINE) or shown[atom] or weave.visible(atom):
+            continue
+        if _came_back(weave, anchored, atom, by):
             continue
         done.add(atom)
         for hunk in _pending_makers(weave, anchored, atom):
-            todo += weave.hunks[hunk].dels
+            todo += [(other, hunk) for other in weave.hunks[hunk].dels]
     for atom in done:
         # What only git or a person put back no session's commit brings back, and an edit that replaced it
         # there needs to know that it did.
         makers = _pending_makers(weave, anchored, atom)
         if any(weave.owner_of(hunk) is not None for hunk in makers):
             _settle(weave, atom, [], wanted=False)
+
+
+def _came_back(weave: Weave, anchored: Anchored, atom: int, hunk: int) -> bool:
+    """Tell whether a line was on disk again after a hunk had replaced it: whoever rewrote it then saw it."""
+    return any(
+        op & 1 and op >> 1 > hunk and weave.hunks[op >> 1].unit not in anchored.units
+        for op in weave.ops[atom] or ()
+    )
 
 
 def _pending_makers(weave: Weave, anchored: Anchored, atom: int) -> Iterator[int]:
