@@ -5,6 +5,7 @@ Records of files that stay as they are land the same way. Runs under the commit 
 in between stays.
 """
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
 
@@ -230,6 +231,8 @@ def last_written(ctx: Context, path: bytes) -> int | None:
 
 # --- after a crash ---
 
+_PASSING = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
+
 
 def recover(ctx: Context) -> None:
     """Finish the landings of this worktree that had begun, drop the others. Idempotent."""
@@ -250,7 +253,10 @@ def _finish(ctx: Context, plan: Rewriting) -> None:
             for row in rows:
                 try:
                     _finish_row(ctx, worktree, row)
-                except (OSError, Fatal):
+                except (OSError, Fatal) as error:
+                    # A disk that is full or fails is not so for ever: the intent waits for the next command.
+                    if isinstance(error, OSError) and error.errno in _PASSING:
+                        raise
                     continue  # its folder is gone or closed to us: what stands there stays
         _clear(ctx, worktree, rows)
 

@@ -3,6 +3,7 @@
 ``f`` holds "line 1" to "line 10" and is committed.
 """
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gitralph.hook import journal
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support.repo import Repo
 
@@ -50,6 +52,28 @@ def files(repo: Repo) -> dict[str, bytes]:
 
 def changed(found: dict[str, Any]) -> dict[str, str]:
     return {row["path"]: row["change"] for row in found["paths"]}
+
+
+def test_a_disk_that_is_full_twice_is_finished_when_there_is_room(
+    day: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is exchanged, its record not written; nor by the first command after it."""
+    swap(day, "S1", "line 3\n", "three\n")
+    kept = journal.append
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(journal, "append", full)
+    for _ in range(2):
+        day.ralph("undo", "--session", "S1", code=128, process=False)
+        assert text(day) == ten()
+        assert len(list(day.state.glob("intents/*"))) == 1
+    monkeypatch.setattr(journal, "append", kept)
+    day.ralph("status", process=False)
+    assert_clean(day)
+    undo(day, "S1", "--redo")
+    assert text(day) == ten().replace("line 3\n", "three\n")
 
 
 def test_only_its_own_lines_leave_a_shared_file(day: Repo) -> None:
