@@ -12,6 +12,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -345,6 +346,40 @@ def throughput(table: Table, processes: int, each: int) -> None:
     table.add(Row(label, seconds[False], ratio, "git", 1.0))
 
 
+def taking_back(table: Table, runs: int, edits: int) -> None:
+    """An undo of all that one of eight sessions has in a file of 2,000 lines, against its commit."""
+    with repository(100) as repo:
+        lines = [f"line {number}\n" for number in range(2_000)]
+        repo.write("shared.txt", "".join(lines))
+        repo.git("add", "shared.txt")
+        repo.git("commit", "-qm", "shared")
+        for number in range(edits):
+            # each session rewrites lines of its own eighth, now and then one that it wrote before
+            who, at = number % 8, number * 37 % 250
+            lines[who * 250 + at] = f"line {at} as s{who} wrote it, {number}\n"
+            repo.edit(f"s{who}", "shared.txt", "".join(lines))
+        cases = [_on_a_copy(repo, words) for words in (["commit", "-m", "x"], ["undo"])]
+        commit, undo = alternate(cases, runs)
+    table.add(Row(f"commit, 8 sessions, {edits:,} edits of a file", commit))
+    table.add(Row("undo of the same", undo, undo / commit, "commit", 1.0))
+
+
+def _on_a_copy(repo: Repository, words: list[str]) -> Callable[[int], float]:
+    """What a command costs that can be given once only: each run has a copy of the repository."""
+
+    def run(number: int) -> float:
+        folder = repo.root.parent / f"copy-{words[0]}-{number}"
+        shutil.copytree(repo.root, folder)
+        copy = Repository(folder, repo.environ)
+        copy.git("update-index", "-q", "--refresh")
+        try:
+            return _timed(copy, [GIT_RALPH, words[0], "--session", "s0", *words[1:]])
+        finally:
+            shutil.rmtree(folder)
+
+    return run
+
+
 def _separation(texts: list[bytes], owners: str) -> Callable[[int], float]:
     return lambda _number: histories.seconds(texts, owners)
 
@@ -384,6 +419,7 @@ def main() -> int:
         "commits": lambda: commits(table, runs, [*sizes, 1_000_000] if given.full else sizes),
         "plain commits": lambda: plain_commits(table, runs, [sizes[0], sizes[-1]]),
         "proofs": lambda: proofs(table, runs, [sizes[0], sizes[-1]]),
+        "taking back": lambda: taking_back(table, min(runs, 8), 100 if given.quick else 1_000),
         "bending": lambda: bending(table, runs, 10_000 if given.quick else 1_000_000),
         "throughput": lambda: throughput(table, *((16, 50) if given.full else (4, 3))) if long else None,
     }
