@@ -90,7 +90,12 @@ def test_every_file_of_the_state_folder_is_explained() -> None:
 def test_every_field_of_a_record_is_explained() -> None:
     told = set(re.findall(r"[\w-]+", _sections(MAN / "gitralph-sessions.5")["FILES"]))
     place = Layout("/nowhere", layout.MAIN)
-    step = journal.Record("s", "edit", None, None, journal.NONE)
+    # those that are written only where there is something to say, too
+    step = journal.Record(
+        "s", "edit", None, None, journal.NONE, hunks=[journal.TextHunk(0, 0, [b"x"])], mode=("100644", None),
+        agent_id="a", tool="Edit", call="c", head="h", other="o", ts="t", seen=True, mtime=1, units=("1.0",),
+        model="m",
+    )  # fmt: skip
     fields = {*sessionfile.new_record(place, "s"), *json.loads(journal.encode(step, b"a"))}
     assert fields - told == set()
 

@@ -179,7 +179,7 @@ _git_ralph() {
 	*)
 		case $command in
 		hook) __git_ralph_reply "$__git_ralph_agents" ;;
-		help) __git_ralph_reply "$(__git_ralph_commands) sessions hooks policy" ;;
+		help) __git_ralph_reply "$(__git_ralph_commands) sessions hooks policy isolation" ;;
 		*)
 			COMPREPLY=()
 			compopt -o default +o nospace 2>/dev/null || :

@@ -128,7 +128,7 @@ def _note(row: PathRow, group: SessionRows, paper: Paper) -> str:
     if row.unrecorded:
         others += (" and " if others else "") + "unrecorded lines"
     word = "" if row.reason is None else advice.said_alone(row.reason)
-    if row.reason in (decision.UNANCHORED, decision.STALE) and not row.others:
+    if row.reason in decision.UNSURE and not row.others:
         return word  # whose the other lines are is what is not known
     return printable(" ".join(part for part in (word, f"with {others}" if others else "") if part))
 

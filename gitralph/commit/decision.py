@@ -9,6 +9,8 @@ ENTANGLED, CONTESTED, UNANCHORED, STALE = "entangled", "contested", "unanchored"
 IGNORED, OUTSIDE, SUBMODULE, UNMERGED = "ignored", "outside", "submodule", "unmerged"
 UNCHANGED, GONE, FILTERED, TOO_LARGE, SHELL = "unchanged", "gone", "filtered", "too-large", "shell"
 REFUSING = frozenset([ENTANGLED, CONTESTED, UNANCHORED, STALE, UNMERGED, FILTERED, TOO_LARGE])
+UNSURE = frozenset([STALE, UNANCHORED])
+"""Nobody can tell which lines of such a path are whose."""
 
 # Not left and not taken yet: lines that stand on what another session has not committed.
 WAITING = "waiting"

@@ -14,8 +14,6 @@ from gitralph.commit.decision import Left
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
 
-# Nobody can tell which lines of such a path are whose.
-_UNSURE = frozenset([decision.STALE, decision.UNANCHORED])
 _GLOB = "*?[\\"
 
 
@@ -104,7 +102,7 @@ class Ways:
             return []
         does = "takes it as it stands, whoever changed it"
         if (
-            any(left.reason in _UNSURE and left.path in paths for left in self.made.left)
+            any(left.reason in decision.UNSURE and left.path in paths for left in self.made.left)
             and self.made.head.oid
         ):
             does += f"; look first: git diff HEAD -- {_listed(self.ctx, paths)}"
