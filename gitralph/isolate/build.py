@@ -97,6 +97,12 @@ _GAPS = 8
 """So many changes of nobody's are tried whether a later one takes them back; each costs O(atoms)."""
 
 
+def _may_hold(text: bytes, lines: list[bytes]) -> bool:
+    """Tell whether a text has the first of some lines that says something; cheap, and errs to yes."""
+    told = next((line for line in lines if has_words(line)), b"")
+    return b"\n" + told in b"\n" + text
+
+
 class _Landed:
     """The texts that commits of ours made, each worked out again only when a unit of it was folded."""
 
@@ -202,28 +208,40 @@ class _Folding:
             return weave.shown_at(weave.known[after])
         found = self.landed.shown(after) if self.landed is not None else None
         if found is None and self.owner is None and after is not None and weave.text is not None:
-            found = self._without_a_gap(split_lines(after))
+            found = self._without_a_gap(after)
             self.taken_back = found is not None
         return found
 
-    def _without_a_gap(self, after: list[bytes]) -> list[int] | None:
+    def _without_a_gap(self, after: bytes) -> list[int] | None:
         """Return the lines of a text that is the file without one of the last changes of nobody's.
 
         `git stash` is such a change, and `git stash pop` takes it back, whatever was edited in between.
         """
-        weave = self.weave
+        weave, count = self.weave, complete(after).count(b"\n")
         for low, high in reversed(weave.gaps[-_GAPS:]):
-            shown = set(weave.shown)
-            for number in range(low, high):
-                made = weave.hunks[number]
-                shown.difference_update(a for a in made.births if weave.visible(a))
-                shown.difference_update(a for a in made.undels if (weave.ops[a] or [0])[-1] >> 1 == number)
-                shown.update(a for a in made.dels if (weave.ops[a] or [0])[-1] >> 1 == number and a > NEWLINE)
-            if len(shown) == len(after):
-                found = [atom for atom in weave.order() if atom in shown]
-                if all(weave.content(atom) == line for atom, line in zip(found, after, strict=True)):
-                    return found
+            back, gone = self._undoing(low, high)
+            # Nearly every gap fails here, in C: with all evaluated, 1,000 gaps in 2,000 lines took 2.9 s, now
+            # 1.3, and 1.1 with none tried.
+            if len(weave.shown) + len(back) - len(gone) != count or not (back or gone):
+                continue
+            if not _may_hold(after, [weave.content(atom) for atom in back]):
+                continue
+            shown = {*weave.shown, *back} - gone
+            found = [atom for atom in weave.order() if atom in shown]
+            if [weave.content(atom) for atom in found] == split_lines(after):
+                return found
         return None
+
+    def _undoing(self, low: int, high: int) -> tuple[list[int], set[int]]:
+        """Return the lines that come back and that go without some hunks, where these had the last word."""
+        weave = self.weave
+        back, gone = list[int](), set[int]()
+        for number in range(low, high):
+            made = weave.hunks[number]
+            gone.update(atom for atom in made.births if weave.visible(atom))
+            gone.update(atom for atom in made.undels if (weave.ops[atom] or [0])[-1] == number << 1 | 1)
+            back += [a for a in made.dels if a > NEWLINE and (weave.ops[a] or [0])[-1] == number << 1]
+        return back, gone - {EXISTS, NEWLINE}
 
     def _return_to(self, then: list[int]) -> list[Range]:
         """Go back to a text the file had before: each line of it is the line that stood there.
