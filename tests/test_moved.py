@@ -18,6 +18,23 @@ def _in_head(repo: Repo, text: str) -> list[str]:
 # --- moved by a tool ---
 
 
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("how", ["delete", "rename"])
+def test_what_held_nothing_of_others_when_it_went_is_not_contested(repo: Repo, how: str, own: bool) -> None:
+    """A checkout had taken the other's edit away before; a record of it alone is in nobody's way."""
+    repo.edit("S2", "a", changed(3, "S2's"))
+    repo.git("checkout", "-q", "a")
+    if own:
+        repo.edit("S1", "a", changed(7, "S1's"))
+    if how == "delete":
+        repo.delete("S1", "a")
+        assert repo.commit("S1").paths == {"a": "D"} == repo.changes()
+    else:
+        repo.rename("S1", "a", "z")
+        assert repo.commit("S1").paths == {"a": "D", "z": "A"} == repo.changes()
+        assert repo.blob("z").decode() == (changed(7, "S1's") if own else TEN)
+
+
 def test_skipping_a_shared_file_skips_both_ends_of_its_rename(repo: Repo) -> None:
     """The other's line is not committed under the new name, and the old name does not stay beside it."""
     repo.edit("S2", "a", changed(3, "S2's"))

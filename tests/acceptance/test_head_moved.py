@@ -91,6 +91,46 @@ def test_a_popped_stash_brings_each_session_its_own_lines(day: Repo) -> None:
     assert head(day) == ten(l3="three", l8="eight")
 
 
+def test_a_removal_that_a_stash_and_its_pop_carried_survives_a_reset(day: Repo) -> None:
+    """Taken back and made again by nobody: it is its session's when its commit leaves HEAD."""
+    swap(day, "S1", "line 5\n", "")
+    day.git("stash", "-q")
+    swap(day, "S1", "line 1\n", "one\n")
+    day.commit("S1")
+    day.git("stash", "pop", "-q")
+    day.commit("S1")
+    day.git("commit", "-q", "--allow-empty", "-m", "user")
+    day.git("reset", "-q", "HEAD~2")
+    swap(day, "S1", "line 9\n", "nine\n")
+    day.commit("S1")
+    assert head(day) == ten(l1="one", l5="", l9="nine")
+
+
+def test_a_line_that_came_back_with_a_stash_is_not_held_back_by_its_removal(day: Repo) -> None:
+    """The stash took it away, another session's record came in between."""
+    swap(day, "S1", "line 5\n", "line 5\nadded here\n")
+    swap(day, "S3", "line 7\n", "seven of it\n")
+    day.git("stash", "-q")
+    swap(day, "S2", "line 1\n", "one\n")
+    day.commit("S2")
+    day.git("stash", "pop", "-q")
+    swap(day, None, "line 10\n", "ten of the user\n")
+    day.commit("S1")
+    assert head(day) == ten(l1="one", l5="line 5\nadded here")
+
+
+def test_a_popped_removal_stands_apart_from_a_persons_line_beside_it(day: Repo) -> None:
+    """Both came in one gap: the removal is its session's, the line nobody's."""
+    swap(day, "S1", "line 5\nline 6\n", "")
+    day.git("stash", "-q")
+    swap(day, "S2", "line 1\n", "one\n")
+    day.commit("S2")
+    day.git("stash", "pop", "-q")
+    swap(day, None, "line 4\n", "line 4 as the user has it\n")
+    day.commit("S1")
+    assert head(day) == ten(l1="one", l5="", l6="")
+
+
 def test_another_sessions_reset_commit_is_not_taken(day: Repo) -> None:
     """S2's commit was reset: its line is S2's again, not S1's."""
     swap(day, "S1", "line 3\n", "three\n")
