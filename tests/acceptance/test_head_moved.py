@@ -107,16 +107,14 @@ def test_a_removal_that_a_stash_and_its_pop_carried_survives_a_reset(day: Repo) 
 
 
 def test_a_line_that_came_back_with_a_stash_is_not_held_back_by_its_removal(day: Repo) -> None:
-    """The stash took it away, another session's record came in between."""
+    """Another session's record came in between, and a reset threw that edit away."""
     swap(day, "S1", "line 5\n", "line 5\nadded here\n")
-    swap(day, "S3", "line 7\n", "seven of it\n")
     day.git("stash", "-q")
-    swap(day, "S2", "line 1\n", "one\n")
-    day.commit("S2")
+    swap(day, "S2", "line 5\n", "line 5\nanother thing\n")
+    day.git("reset", "-q", "--hard")
     day.git("stash", "pop", "-q")
-    swap(day, None, "line 10\n", "ten of the user\n")
     day.commit("S1")
-    assert head(day) == ten(l1="one", l5="line 5\nadded here")
+    assert head(day) == ten(l5="line 5\nadded here")
 
 
 def test_a_popped_removal_stands_apart_from_a_persons_line_beside_it(day: Repo) -> None:
