@@ -52,9 +52,14 @@ def _classes(of: Any) -> list[type]:
 
 
 PAIRS = list(zip(_classes(dataclasses), _classes(ours), strict=True))
+# A class of which many objects are made gets a constructor of its own.
+MANY = list(zip(_classes(dataclasses), _classes(ours), strict=True))
+for _, kind in MANY:
+    for _ in range(100):
+        kind(1)
 CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
     ((), {}), ((1,), {}), ((1, 2), {}), ((1,), {"b": "x"}), ((), {"a": 1, "b": "x"}), ((1, 2, 3), {}),
-    ((1, 2, 3, 4), {}), ((1,), {"nosuch": 2}), (([],), {}),
+    ((1, 2, 3, 4), {}), ((1,), {"nosuch": 2}), (([],), {}), ((1,), {"a": 2}), ((), {"b": 2}), ((1,), {"c": 2}),
 ]  # fmt: skip
 
 
@@ -65,7 +70,7 @@ def _told(do: Callable[..., object], *args: object, **named: object) -> object:
         return type(error).__name__
 
 
-@pytest.mark.parametrize(("theirs", "own"), PAIRS)
+@pytest.mark.parametrize(("theirs", "own"), [*PAIRS, *MANY])
 @pytest.mark.parametrize(("args", "named"), CALLS)
 def test_objects_are_made_compared_hashed_and_shown_alike(
     args: tuple[Any, ...], named: dict[str, Any], theirs: type, own: type
@@ -100,8 +105,15 @@ def test_what_is_inside_becomes_a_dictionary_too() -> None:
     assert ours.asdict(inside[1]) == dataclasses.asdict(inside[0])
 
 
-def test_each_object_gets_a_default_of_its_own() -> None:
-    made = PAIRS[0][1]
+def test_the_many_have_a_constructor_of_their_own() -> None:
+    few, many = _classes(ours)[0], MANY[0][1]
+    few(1)
+    names: list[str] = [kind.__init__.__code__.co_name for kind in (few, many)]  # type: ignore[misc]
+    assert names == ["general", "__init__"]
+
+
+@pytest.mark.parametrize("made", [PAIRS[0][1], MANY[0][1]])
+def test_each_object_gets_a_default_of_its_own(made: Any) -> None:
     first: Any = made(1)
     first.b.append(1)
     assert made(1).b == []
