@@ -1,6 +1,6 @@
 """The lane of the commands that are typed most: without click where their line is plain, see ``declare``."""
 
-from importlib import import_module
+import sys
 
 from gitralph.cli import ending
 from gitralph.cli.declare import Command, Group
@@ -27,7 +27,9 @@ COMMANDS = frozenset(
 
 def find(name: str, words: list[str]) -> tuple[Command, list[str]] | None:
     """The command that is meant, with its own words; None where that is left to click."""
-    found = getattr(import_module(f"gitralph.cli.{name.replace('-', '_')}"), name.replace("-", "_"))
+    module = f"gitralph.cli.{name.replace('-', '_')}"
+    __import__(module)  # importlib's own import_module brings warnings, half a millisecond
+    found = getattr(sys.modules[module], name.replace("-", "_"))
     if isinstance(found, Group):
         inner = found.commands.get(words[0]) if words else None
         return None if inner is None else (inner, words[1:])

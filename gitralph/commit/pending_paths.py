@@ -113,22 +113,23 @@ def _drafted(ctx: Context, session: str, counting: bool) -> Works:
     with closing(quiet.repo):
         bench = open_bench(quiet, quarantine=True)
         try:
-            made = plan.build(quiet, bench, session, Wishes(), None)
+            made = plan.build(quiet, bench, session, Wishes(), None, writing=False)
             works = _found(made)
             if counting and made.entries:
-                works = _counted(made, bench, works)
+                works = _counted(quiet, made, bench, works)
         finally:
             bench.remove()
         return _without_clean(quiet, works)
 
 
-def _counted(made: Draft, bench: Workbench, works: Works) -> Works:
+def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works:
     """The same with letters and lines of what a commit would take."""
     letters = made.changes
     lines: dict[bytes, Counts] = {}
     if any(path in works and not works[path].whole for path in letters):
         words = ("-r", "-z", "--numstat", "--no-renames")
-        said = bench.git.run("diff-tree", *words, made.base.root or EMPTY_TREE, made.tree)
+        tree = plan.rebuilt(ctx, bench, made).tree
+        said = bench.git.run("diff-tree", *words, made.base.root or EMPTY_TREE, tree)
         lines = {
             path: found
             for path, found in listing.counts(said).items()

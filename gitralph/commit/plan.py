@@ -49,12 +49,13 @@ def build(
     unwritten: Mapping[bytes, Record] | None = None,
     instead: Mapping[bytes, Content] | None = None,
     family: list[str] | None = None,
+    writing: bool = True,
 ) -> Draft:
     """Decide every pending path of a session and build the tree. ``matches`` limits the paths.
 
     ``unwritten`` are records that count as if they were in the journals already; ``instead`` are contents
     to judge in place of the files, with what was recorded until a file held them. ``family`` are sessions
-    that count as one, in place of the session's own.
+    that count as one, in place of the session's own. Whoever needs no tree asks without ``writing``.
 
     Raises Fatal for damage; refusals are in the draft.
     """
@@ -85,7 +86,7 @@ def build(
         if wishes.skip_entangled:
             # where a path is in the draft all the same, only some lines of it are left
             draft = draft.leaving([one for one in draft.refusals if one.path not in draft.entries])
-    return rebuilt(ctx, bench, draft)
+    return rebuilt(ctx, bench, draft) if writing else draft
 
 
 @dataclass(frozen=True)
@@ -216,7 +217,7 @@ def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
     # From HEAD's tree, not from the index: what is staged belongs to the user.
     builder = TreeBuilder(draft.base)
     tree = builder.build(draft.entries)
-    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=not bench.is_quarantine)
     return replace(draft, tree=tree, trees=tuple(builder.new))
 
 

@@ -187,8 +187,11 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
     return fd, temporary, target
 
 
-def write_trees(objects_dir: str, trees: Mapping[bytes, bytes]) -> None:
-    """Write them as loose objects, each whole or not at all; one that is packed already does no harm."""
+def write_trees(objects_dir: str, trees: Mapping[bytes, bytes], lasting: bool = True) -> None:
+    """Write them as loose objects, each whole or not at all; one that is packed already does no harm.
+
+    Those of a quarantine need not be ``lasting``.
+    """
     waiting: list[tuple[int, str, str]] = []
     for oid, raw in trees.items():
         body = zlib.compress(b"tree %d\0" % len(raw) + raw, 1)
@@ -196,13 +199,17 @@ def write_trees(objects_dir: str, trees: Mapping[bytes, bytes]) -> None:
         if made is not None:
             waiting.append(made)
         if len(waiting) == _AT_ONCE:
-            _settle(waiting)
-    _settle(waiting)
+            _settle(waiting, lasting)
+    _settle(waiting, lasting)
 
 
-def _settle(waiting: list[tuple[int, str, str]]) -> None:
+def _settle(waiting: list[tuple[int, str, str]], lasting: bool) -> None:
     """Make objects durable, then give them their names."""
-    files.sync_all([fd for fd, _, _ in waiting])
+    if lasting:
+        files.sync_all([fd for fd, _, _ in waiting])
+    else:
+        for fd, _, _ in waiting:
+            os.close(fd)
     for _, temporary, target in waiting:
         os.rename(temporary, target)
     waiting.clear()

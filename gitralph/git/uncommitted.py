@@ -34,6 +34,9 @@ def dirty_paths(
 
 # A larger file's lines are not counted: nobody reads the number, and reading it takes longer than the rest.
 _COUNTED = 8 << 20
+# So many paths git is asked for by name, and looks at no other file: at 100,000 files 17 ms for one of them, 67
+# for 40, and 110 for all (git 2.39, which compares each entry with each name).
+_NAMED = 40
 
 
 def changes(
@@ -44,7 +47,12 @@ def changes(
     ``typed`` are the pathspecs that they came from. Starts no program that the configuration names.
     """
     head = refs.read_head(repo).oid
-    git = repo.git if typed else repo.git.at(repo.root)
+    wanted = list(paths)
+    by_name = len(wanted) <= _NAMED
+    if by_name:
+        git = repo.git.at(repo.root, GIT_LITERAL_PATHSPECS="1")
+    else:
+        git = repo.git if typed else repo.git.at(repo.root)
     asked: list[str | bytes] = [
         "--raw",
         "-z",
@@ -53,7 +61,7 @@ def changes(
         "--no-textconv",
         "--ignore-submodules=none",
     ]
-    asked += ["--no-relative", head or EMPTY_TREE, "--", *typed]
+    asked += ["--no-relative", head or EMPTY_TREE, "--", *(wanted if by_name else typed)]
     start = [*config.without_programs(), "-c", "diff.autoRefreshIndex=false", "diff"]
     try:
         said = git.run(*start, "--numstat", *asked)
@@ -63,7 +71,7 @@ def changes(
     known = listing.changes(said)
     out: dict[bytes, Change] = {}
     with Worktree(repo.root) as worktree:
-        for path in paths:
+        for path in wanted:
             out[path] = known.get(path) or _untracked(repo.root, worktree, path)
     return out
 

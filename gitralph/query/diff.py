@@ -42,7 +42,7 @@ def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -
     bench = plan.open_bench(ctx, quarantine=True)
     try:
         names = manifests.sessions_here(ctx.layout)
-        made = plan.build(strict, bench, "", Wishes(), None, family=names)
+        made = plan.build(strict, bench, "", Wishes(), None, family=names, writing=False)
         dirty = uncommitted.dirty_paths(ctx.repo, ctx.config)
         untold = {left.path for left in made.refusals}
         paths = [path for path in (match(dirty) if match else dirty) if path not in untold]
@@ -77,7 +77,7 @@ def _tree(
     if not entries:
         return base.root
     root = builder.build(entries)
-    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=False)
     return root
 
 

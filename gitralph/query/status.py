@@ -141,7 +141,8 @@ def _unexplained(ctx: Context, paths: list[bytes]) -> dict[bytes, bool]:
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
     bench = plan.open_bench(ctx, quarantine=True)
     try:
-        made = plan.build(strict, bench, "", Wishes(), paths, family=manifests.sessions_here(ctx.layout))
+        names = manifests.sessions_here(ctx.layout)
+        made = plan.build(strict, bench, "", Wishes(), paths, family=names, writing=False)
     finally:
         bench.remove()
         ctx.repo.close()

@@ -22,7 +22,7 @@ def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:
                 entries = {one.path: _entry(bench, getattr(one, side)) for one in changes}
                 builder = TreeBuilder(reader)
                 trees.append(builder.build({p: e for p, e in entries.items() if e is not None}))
-                write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new)
+                write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=False)
         words = ["diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--binary"]
         words.append(f"--color={'always' if color else 'never'}")
         return bench.git.at(ctx.repo.root).run(*words, *trees)
