@@ -1,7 +1,8 @@
 """What a command works with, gathered once: repository, configuration, state, environment."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Mapping
 
 from gitralph.base import gitdir, layout, lost_worktree
 from gitralph.base.dataclass import dataclass, field, replace
@@ -11,6 +12,10 @@ from gitralph.git.config import Config
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
 from gitralph.hook import sessionfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 @dataclass

@@ -4,14 +4,19 @@ pip and pipx put pages where ``man`` looks; an environment of its own (``uv tool
 environment) keeps them inside, and a checkout has them in ``man/``.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
 from importlib import metadata
 
 from gitralph.base import run as runner
 from gitralph.base.errors import Fatal, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 _SECTIONS = ("1", "5", "7")
 _PAGE = re.compile(r"(git-ralph|gitralph)(-[a-z-]+)?\.[157]")

@@ -54,12 +54,13 @@ def _classes(of: Any) -> list[type]:
 PAIRS = list(zip(_classes(dataclasses), _classes(ours), strict=True))
 # A class of which many objects are made gets a constructor of its own.
 MANY = list(zip(_classes(dataclasses), _classes(ours), strict=True))
-for _, kind in MANY:
-    for _ in range(100):
-        kind(1)
+for _theirs, crowded in MANY:
+    for _time in range(100):
+        crowded(1)
 CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
     ((), {}), ((1,), {}), ((1, 2), {}), ((1,), {"b": "x"}), ((), {"a": 1, "b": "x"}), ((1, 2, 3), {}),
-    ((1, 2, 3, 4), {}), ((1,), {"nosuch": 2}), (([],), {}), ((1,), {"a": 2}), ((), {"b": 2}), ((1,), {"c": 2}),
+    ((1, 2, 3, 4), {}), ((1,), {"nosuch": 2}), (([],), {}),
+    ((1,), {"a": 2}), ((), {"b": 2}), ((1,), {"c": 2}),
 ]  # fmt: skip
 
 

@@ -51,10 +51,17 @@ ABSENT_FROM_A_COMMAND = {
     "gettext",
     "dulwich",
     "subprocess",
+    "typing",
+    "contextlib",
+    "functools",
+    "hashlib",
+    "re",
+    "enum",
+    "shlex",
 }
 ABSENT_FROM_A_COMMIT = {
     *ABSENT_FROM_A_COMMAND,
-    "shutil", "tempfile", "typing", "contextlib", "functools", "datetime", "ctypes", "json", "hashlib",
+    "shutil", "tempfile", "datetime", "ctypes", "json", "collections", "importlib",
 }  # fmt: skip
 ABSENT_FROM_A_HOOK = {"click", "dulwich", "filelock", "json", "re", "typing", "subprocess", *SLOW_TO_LOAD}
 

@@ -1,10 +1,15 @@
 """Text in columns of a terminal: widths as people see them, not as Python counts them."""
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Container, Iterable, Mapping, Sequence
 
 from gitralph.base.quote import printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
 # What a terminal has where nobody says how wide it is; also what is printed into a pipe.
 USUAL = 80

@@ -4,7 +4,7 @@ import os
 import sys
 
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
-from gitralph.base.quote import shown
+from gitralph.base.quote import shell_line, shown
 from gitralph.cli import environ, options, output
 from gitralph.commit import commit as committing
 from gitralph.commit import recover
@@ -219,9 +219,7 @@ def _chosen(
     try:
         found = _session(ctx, session, plan, task, amend)
     except Refused as error:
-        import shlex  # brings re, and most commits are not refused here
-
-        start, more = session_choice.COMMIT.partition("{}")[0], shlex.join(rest)
+        start, more = session_choice.COMMIT.partition("{}")[0], shell_line(rest)
         error.hints = tuple(f"{one} {more}".rstrip() if one.startswith(start) else one for one in error.hints)
         raise
     finally:

@@ -12,8 +12,12 @@ from gitralph.commit.decision import Left
 from gitralph.commit.pathspecs import matcher
 from gitralph.context import Context
 from gitralph.hook import sessionfile
-from gitralph.query.diff import Match, render, unrecorded
+from gitralph.query.diff import render, unrecorded
 from gitralph.session import session_choice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.query.diff import Match
 
 NOBODY = "nobody"
 
@@ -53,7 +57,7 @@ def diff(session: str | None, nobody: bool, stat: bool, names: bool, paths: tupl
 
 
 def _show(
-    ctx: Context, sessions: list[str], match: Match | None, words: list[str], color: bool
+    ctx: Context, sessions: list[str], match: "Match | None", words: list[str], color: bool
 ) -> list[Left]:
     """Each session's patch, under its name where there may be several; returns what stays out."""
     left: list[Left] = []

@@ -1,8 +1,13 @@
 """The only place outside the hook that reads the environment."""
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def snapshot() -> dict[str, str]:

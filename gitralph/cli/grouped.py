@@ -1,8 +1,9 @@
 """What is uncommitted, by session, as lines for people: for ``status`` and for the live screen."""
 
+from __future__ import annotations
+
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
 
 from gitralph.base.quote import printable, shown
 from gitralph.cli import columns, output
@@ -10,6 +11,10 @@ from gitralph.commit import advice, decision
 from gitralph.context import Context
 from gitralph.journal import sessions
 from gitralph.query.status import LOOP, NOBODY, PathRow, SessionRows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 # What a path keeps of its width before what is said of it is cut as well.
 _LEAST_PATH = 16

@@ -1,8 +1,9 @@
 """The command tree: global options, dispatch by name, and exit codes. Commands load on demand."""
 
+from __future__ import annotations
+
 import os
 import re
-from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -12,6 +13,10 @@ from gitralph.base import streams
 from gitralph.base.errors import FATAL, INTERRUPTED, OK, USAGE, Fatal
 from gitralph.cli import ending, output, pager
 from gitralph.cli.declare import Command, Group, did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {

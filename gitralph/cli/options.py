@@ -1,12 +1,17 @@
 """Options that several commands share, and how a command gets its context."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable
 
 from gitralph.cli import declare, environ, output
 from gitralph.context import Context, open_context
 from gitralph.git import dead_locks
 from gitralph.hook import beat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CONTEXT, UNPROCESSED = declare.CONTEXT, declare.UNPROCESSED
 argument, command, group = declare.argument, declare.command, declare.group

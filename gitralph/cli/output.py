@@ -1,8 +1,9 @@
 """How results reach people and programs: streams, JSON, quoting, hints."""
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Container, Iterable, Sequence
 
 from gitralph.base import jsonline, streams
 from gitralph.base.errors import BUSY, FATAL, RalphError
@@ -16,6 +17,7 @@ from gitralph.hook import sessionfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Sequence
     from typing import TextIO
 
 # ECMA-48, SGR: foreground colours
@@ -64,7 +66,7 @@ def folded_for_stderr(line: str) -> str:
     return _folded(line, sys.stderr)
 
 
-def _folded(block: str, stream: "TextIO") -> str:
+def _folded(block: str, stream: TextIO) -> str:
     """Lines for a stream: broken between words where it is a terminal, else as they are."""
     if not environ.is_terminal(stream):
         return block

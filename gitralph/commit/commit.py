@@ -1,5 +1,7 @@
 """``git ralph commit``: what this session edited becomes a commit; nothing else moves."""
 
+from __future__ import annotations
+
 from gitralph.base import locks
 from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
@@ -10,7 +12,6 @@ from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.decision import Left
 from gitralph.commit.hooks import Taken
-from gitralph.commit.inputs import Entries
 from gitralph.commit.plan import open_bench
 from gitralph.commit.request import Candidate, Draft, Request, Result
 from gitralph.context import Context, refuse_operation
@@ -25,6 +26,7 @@ from gitralph.journal import passed_over, pending
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitralph.commit import ways_out
+    from gitralph.commit.inputs import Entries
 
 # Everybody of ours waits for one lock, so only plain git can win a race against a landing: five in a row is
 # a loop at work, which must not keep the lock.
@@ -69,7 +71,7 @@ def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
     )  # fmt: skip
 
 
-def _ways(ctx: Context, request: Request, made: Draft) -> "ways_out.Ways":
+def _ways(ctx: Context, request: Request, made: Draft) -> ways_out.Ways:
     from gitralph.commit.ways_out import Ways
 
     return Ways(ctx, request, made, lambda other: _would_be_made(ctx, other))

@@ -5,8 +5,9 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 ``checkout`` and would destroy what others write meanwhile.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping
 
 from gitralph.base import run as runner
 from gitralph.base.dataclass import dataclass, field
@@ -20,6 +21,8 @@ from gitralph.hook.journal import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gitralph.commit.scratch import Scratch
 
 BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
@@ -78,7 +81,7 @@ class Stage:
     hooks: str
     root: str
     in_place: bool
-    scratch: "Scratch | None" = None
+    scratch: Scratch | None = None
 
     @property
     def borrowed(self) -> tuple[bytes, ...]:

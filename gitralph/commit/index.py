@@ -5,7 +5,7 @@ with the new HEAD, or stays as it is where it holds the commit already. A confli
 anything moves.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from __future__ import annotations
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
@@ -21,6 +21,7 @@ from gitralph.hook.journal import replay, text_id
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
+    from collections.abc import Callable, Collection, Mapping
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5
@@ -129,7 +130,7 @@ def _moved_from(facts: IndexFacts, path: bytes) -> Entry | None:
     return found if share >= _ALIKE else None
 
 
-def _shared(one: "Counter[bytes]", other: "Counter[bytes]") -> float:
+def _shared(one: Counter[bytes], other: Counter[bytes]) -> float:
     return (one & other).total() / max(one.total(), other.total(), 1)
 
 

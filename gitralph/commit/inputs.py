@@ -5,7 +5,7 @@ A ``Question`` says where and for whom; :func:`look` answers it with a ``Scene``
 disagree.
 """
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
 
 from gitralph.base import nul
 from gitralph.base.dataclass import dataclass
@@ -27,7 +27,11 @@ from gitralph.hook.journal import Record
 from gitralph.journal import pending
 from gitralph.journal.pending import Claims, PathState
 
-Entries = Mapping[bytes, Entry | None]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Entries = Mapping[bytes, Entry | None]
 
 
 @dataclass(frozen=True)

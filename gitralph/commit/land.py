@@ -4,8 +4,9 @@ Runs under the repository-wide commit lock. Every step leaves something the next
 or drop, so nobody ever has to delete a file.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping, Sequence
 
 from gitralph.base import files, jsonline, layout
 from gitralph.base.dataclass import dataclass
@@ -23,6 +24,10 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption, intents
 from gitralph.journal.intents import Intent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 # Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
 # that is not stopped holds a journal's, for one append; after it, Busy.

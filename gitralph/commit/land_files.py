@@ -5,9 +5,10 @@ Records of files that stay as they are land the same way. Runs under the commit 
 in between stays.
 """
 
+from __future__ import annotations
+
 import errno
 import os
-from collections.abc import Mapping, Sequence
 
 from gitralph.base import files, jsonline, treepath
 from gitralph.base.dataclass import dataclass
@@ -24,6 +25,10 @@ from gitralph.hook.journal import Record
 from gitralph.hook.record import path_text
 from gitralph.journal import intents, manifests
 from gitralph.journal.intents import Rewriting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def record(
     intents.remove(ctx.layout, plan)
 
 
-def _planned(ctx: Context, changes: Sequence[Replacement]) -> "tuple[list[_Row], Rewriting]":
+def _planned(ctx: Context, changes: Sequence[Replacement]) -> tuple[list[_Row], Rewriting]:
     stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
     rows = [_Row.of(change, f"{stamp}.{number}") for number, change in enumerate(changes)]
     return rows, Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
@@ -119,7 +124,7 @@ class _Row:
     records: tuple[tuple[Record, bytes | None], ...]
 
     @classmethod
-    def of(cls, change: Replacement, work: str) -> "_Row":
+    def of(cls, change: Replacement, work: str) -> _Row:
         return cls(
             change.path, change.before, change.after, work.encode(), change.length, tuple(change.records)
         )
@@ -200,7 +205,7 @@ def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
     return True
 
 
-def _record(ctx: Context, fd: int, row: _Row, known: "set[tuple[str | None, ...]]") -> None:
+def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]) -> None:
     """Append what is not ``known`` to be there.
 
     The record first, unlike a hook: a manifest line without a record would be a claim of the whole file, and

@@ -7,7 +7,7 @@ import os
 from gitralph.base import files
 from gitralph.base import run as runner
 from gitralph.base.errors import Failed
-from gitralph.base.quote import shown
+from gitralph.base.quote import shell_word, shown
 from gitralph.commit import attribution, hooks
 from gitralph.commit.decision import UNRECORDED
 from gitralph.commit.hooks import Stage
@@ -46,9 +46,7 @@ class Typed:
         """How to use it again where the commit failed."""
         if self.text is None:
             return ()
-        import shlex
-
-        command = f"git ralph commit --session {shlex.quote(session)} -F {shlex.quote(self.path)}"
+        command = f"git ralph commit --session {shell_word(session)} -F {shell_word(self.path)}"
         return (f"your message is kept: {command}",)
 
 

@@ -1,7 +1,8 @@
 """Which pending paths the user named; pathspecs as git reads them, from the folder he stands in."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterable, Sequence
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -9,6 +10,10 @@ from gitralph.commit.plan import open_bench
 from gitralph.context import Context
 from gitralph.git import refs
 from gitralph.journal import manifests
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 
 def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]], list[bytes]] | None:

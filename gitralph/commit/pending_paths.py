@@ -4,8 +4,9 @@ Records alone do not answer it: plain git may have committed an edit, somebody m
 the commit of a session is drafted as ``commit`` would, in a quarantine, and thrown away.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Iterator
 
 from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
@@ -23,6 +24,10 @@ from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.journal import manifests, pending, shell
 from gitralph.shell import attribution
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # With these alone a session has nothing that a commit could take, ever: it is not counted among those that
 # one must choose between, and status lists the path for what it is.

@@ -1,7 +1,8 @@
 """Builds the tree a commit would have, without the index and without moving anything."""
 
+from __future__ import annotations
+
 import errno
-from collections.abc import Container, Iterable, Mapping
 
 from gitralph.base import files
 from gitralph.base.dataclass import dataclass, replace
@@ -21,6 +22,10 @@ from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 from gitralph.shell import attribution
 from gitralph.shell.attribution import ShellChanges
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
 
 
 def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:

@@ -1,14 +1,23 @@
 """One commit as it was asked for, and what came of it; plain values."""
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from __future__ import annotations
 
 from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.quote import shown
 from gitralph.commit.decision import Left, Outcome
-from gitralph.commit.inputs import Entries, Wishes
+from gitralph.commit.inputs import Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.journal.pending import PathState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping
+
+    from gitralph.commit.inputs import Entries
+
+    Judge = Callable[["Candidate"], dict[str, object]]
+    """Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +31,6 @@ class Candidate:
     head: str | None
     session: str
     objects: str | None = None
-
-
-Judge = Callable[[Candidate], dict[str, object]]
-"""Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class Result:
     silent: bool = False
     """No record of the session was there to look at: why, ``session.transcript_claims`` can tell."""
 
-    def noting(self, *notes: str) -> "Result":
+    def noting(self, *notes: str) -> Result:
         """The same with more notes."""
         return replace(self, notes=(*self.notes, *notes))
 
@@ -121,7 +126,7 @@ class Draft:
         """The undone commits of which some paths were not looked at: the next commit asks again."""
         return self.undone if self.limited else ()
 
-    def without(self, lefts: Collection[Left]) -> "Draft":
+    def without(self, lefts: Collection[Left]) -> Draft:
         """The same with these paths taken out again, each with a reason; their records stay pending."""
         out = {one.path for one in lefts}
         return replace(
@@ -135,7 +140,7 @@ class Draft:
             how={path: how for path, how in self.how.items() if path not in out},
         )
 
-    def leaving(self, lefts: Iterable[Left]) -> "Draft":
+    def leaving(self, lefts: Iterable[Left]) -> Draft:
         """The same for a commit that goes on without them: all that cannot go alone is left too."""
         out: list[Left] = []
         gone: set[bytes] = set()

@@ -8,10 +8,9 @@ lines are written anew; so nothing on disk looks like somebody's change back.
 ``offered``: the hook refused. It counts from where a later text shows that just this was applied.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
-from gitralph.base.dataclass import replace
+from gitralph.base.dataclass import dataclass, replace
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
 
 _FINE = 4000
@@ -20,14 +19,18 @@ _FINE = 4000
 4,000 lines of four kinds, all changed: 4 s; of lines that are all different, half of them changed: 0.1 s.
 """
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitralph.isolate import Separation
 
 Row = tuple[Record, bytes | None, bytes | None]
 Range = tuple[int, int, int, int]
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block:
     """``lines`` in place of the lines from ``start`` to ``stop`` of some text; never empty on that side."""
 
     start: int
@@ -101,18 +104,24 @@ def _carry(block: Block, changes: list[Range]) -> Block | None:
     return Block(block.start + shift, block.stop + shift, block.lines)
 
 
+def in_order(found: Sequence[Block]) -> list[Block]:
+    """The blocks as they follow each other in the text."""
+    return sorted(found, key=lambda one: (one.start, one.stop, one.lines))
+
+
 def apply(text: bytes, found: Sequence[Block]) -> bytes:
     """The text with the blocks in it."""
     if not found:
         return text
     lines = full_lines(text)
     # From the end, so that the places in front stay right.
-    for block in sorted(found, reverse=True):
+    for block in in_order(found)[::-1]:
         lines[block.start : block.stop] = block.lines
     return b"".join(lines)
 
 
-class AsRead(NamedTuple):
+@dataclass(frozen=True)
+class AsRead:
     """Steps and worktree as a commit reads them, and the blocks in which the file on disk differs."""
 
     rows: list[Row]
@@ -146,7 +155,7 @@ class AsRead(NamedTuple):
                 return (block.start + 1, block.stop)[end]
         return number - shift
 
-    def told(self, found: "Separation") -> "Separation":
+    def told(self, found: Separation) -> Separation:
         """An answer with its lines as the file on disk counts them."""
         if not self.blocks:
             return found
@@ -163,7 +172,7 @@ def seen(rows: Sequence[Row], worktree: bytes | None) -> AsRead:
     for row in rows:
         view.take(*row)
     text = view.go(worktree)
-    return AsRead(view.rows, text, tuple(sorted(view.active)))
+    return AsRead(view.rows, text, tuple(in_order(view.active)))
 
 
 class _View:

@@ -4,8 +4,7 @@ Gathers what ``isolate`` needs, texts in working-tree form, and turns its answer
 Files whose lines cannot be told apart (binary, filtered, links, too large) follow whole-file rules.
 """
 
-import re
-from collections.abc import Callable
+from __future__ import annotations
 
 from gitralph import isolate
 from gitralph.base.dataclass import dataclass, replace
@@ -37,6 +36,10 @@ from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.fit import ABSORBED
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Row = tuple[Record, bytes | None, bytes | None]
 """A record with its texts before and after."""
@@ -242,6 +245,8 @@ def _with_gits_sight(
         "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
     )
     row, _, facts = said.stdout.partition(b"\n")
+    import re  # 5 ms, and only where something changed that nobody recorded
+
     # ctime too: a file that `git mv` or somebody else put in the place keeps its older mtime
     written, words = re.findall(rb"[cm]time: (\d+):(\d+)", facts), row.split(b" ")
     if not written or words[0] not in (b"100644", b"100755"):

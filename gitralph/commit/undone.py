@@ -1,12 +1,16 @@
 """Which commits of ours are not in HEAD any more: undone, amended or rebased."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
 from gitralph.base.layout import Layout
 from gitralph.git import refs
 from gitralph.git.repository import Repository
 from gitralph.hook.journal import is_oid
 from gitralph.journal import consumption
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def commits_of(repo: Repository, layout: Layout, family: Iterable[str]) -> list[str]:

@@ -5,8 +5,9 @@ from HEAD's entries: filters, line ends and modes then come out as git decides t
 all paths.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Mapping
 
 from gitralph.base import light, nul
 from gitralph.base.dataclass import dataclass
@@ -16,6 +17,10 @@ from gitralph.git.objects import Objects
 from gitralph.git.run import PLAIN_INDEX, Git, GitError
 from gitralph.git.snapshot import ABSENT, Content, Worktree, write_copy
 from gitralph.git.trees import GITLINK, Entry, TreeReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 _ATTRIBUTES = b".gitattributes"
 # What a quarantine holds is gone before anybody needs it after a crash: ten objects cost a status 2 ms.
@@ -30,7 +35,7 @@ class Workbench:
     git: Git
 
     @classmethod
-    def make(cls, parent: str, git: Git, common_dir: str, quarantine: bool) -> "Workbench":
+    def make(cls, parent: str, git: Git, common_dir: str, quarantine: bool) -> Workbench:
         """A new folder below ``parent``; with ``quarantine`` git writes objects nowhere else."""
         # The pid leads, so that the next command can tell what a dead process left from what a live one
         # uses.
@@ -61,7 +66,7 @@ class Workbench:
     def remove(self) -> None:
         light.remove_folder(self.folder)
 
-    def __enter__(self) -> "Workbench":
+    def __enter__(self) -> Workbench:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,12 +1,16 @@
 """Makes the commit object with ``git commit-tree``: identity, encoding and signature are git's."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)

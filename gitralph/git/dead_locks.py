@@ -5,12 +5,17 @@ nothing where that cannot be told. Only for a repository whose guard runs inside
 intent knows to be dead; any other lock is its owner's to explain.
 """
 
+from __future__ import annotations
+
 import os
 import time
-from collections.abc import Iterable
 
 from gitralph.base import nul, process
 from gitralph.git.repository import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A program that is no git (an editor's own library, say) holds a lock while it writes one file.
 _PAUSE = 0.3

@@ -6,10 +6,11 @@ the original's so that git's racily-clean check still holds. It becomes ``index.
 the lock is ours.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import time
-from collections.abc import Iterable, Mapping
 
 from gitralph.base import files, nul
 from gitralph.base.dataclass import dataclass
@@ -18,6 +19,10 @@ from gitralph.git import indexfile, listing
 from gitralph.git.indexfile import IndexFile
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 _CHECKSUM = 20
 
@@ -41,7 +46,7 @@ class IndexCopy:
     source: str
     identity: tuple[int, ...] | None
     checksum: bytes
-    data: "indexfile.Data" = b""
+    data: indexfile.Data = b""
     parsed: IndexFile | None = None
 
     @property
@@ -49,7 +54,7 @@ class IndexCopy:
         """True when there was no index at all."""
         return self.identity is None
 
-    def write(self, pieces: "Iterable[indexfile.Piece] | None" = None) -> None:
+    def write(self, pieces: Iterable[indexfile.Piece] | None = None) -> None:
         """Put it, or what ``pieces`` make of it, at ``path`` with the original's time: git compares that."""
         fd = files.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
@@ -100,7 +105,7 @@ def _damaged(source: str) -> Fatal:
     return Fatal(f"the index '{source}' is damaged", "git status")
 
 
-def _read(source: str) -> "indexfile.Data":
+def _read(source: str) -> indexfile.Data:
     fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
     try:
         data = indexfile.read(fd)
@@ -112,7 +117,7 @@ def _read(source: str) -> "indexfile.Data":
         os.close(fd)
 
 
-def _parsed(source: str, data: "indexfile.Data") -> IndexFile | None:
+def _parsed(source: str, data: indexfile.Data) -> IndexFile | None:
     """The index as we read it ourselves; a split one is git's alone."""
     with os.scandir(os.path.dirname(source)) as beside:
         # A split index keeps most entries in another file (gitformat-index(5), "link").
@@ -196,7 +201,7 @@ def advance(
         copy.write(pieces)
 
 
-def _monitor(data: "indexfile.Data") -> tuple[str, str]:
+def _monitor(data: indexfile.Data) -> tuple[str, str]:
     """The option under which git asks no file system monitor, yet keeps what one has told so far.
 
     ``false`` would drop the extension; a monitor that fails only makes git look at files once more.

@@ -9,8 +9,9 @@ A large index is mapped, not read, its entries are searched, and what is hashed 
 :func:`stretches` and leaves memory again: 10 paths of a million were 1,225 ms and 370 MB in one reading.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Iterator, Mapping
 
 from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import digest, hasher
@@ -19,6 +20,7 @@ from gitralph.git.trees import Entry
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import mmap
+    from collections.abc import Iterable, Iterator, Mapping
 
     # the whole file; both are searched, sliced and measured alike
     Data = bytes | mmap.mmap
@@ -78,7 +80,7 @@ class DamagedIndexError(Exception):
     """The file is not what its checksum or its structure says."""
 
 
-def read(fd: int) -> "Data":
+def read(fd: int) -> Data:
     """The whole file. Raises DamagedIndexError for one too short to be an index."""
     size = os.fstat(fd).st_size
     if size < _HEADER + _CHECKSUM:
@@ -91,7 +93,7 @@ def read(fd: int) -> "Data":
     return mmap.mmap(fd, size, access=mmap.ACCESS_READ)
 
 
-def stretches(data: "Data", start: int, end: int) -> Iterator[memoryview]:
+def stretches(data: Data, start: int, end: int) -> Iterator[memoryview]:
     """The bytes from ``start`` to ``end`` in parts; of a mapped file none stays in memory."""
     if isinstance(data, bytes):
         yield memoryview(data)[start:end]
@@ -111,7 +113,7 @@ def stretches(data: "Data", start: int, end: int) -> Iterator[memoryview]:
 class IndexFile:
     """An index in the common form. ``data`` is the whole file."""
 
-    def __init__(self, data: "Data", entries_end: int, extensions: list[tuple[bytes, int, int]]) -> None:
+    def __init__(self, data: Data, entries_end: int, extensions: list[tuple[bytes, int, int]]) -> None:
         self.data = data
         self.entries_end = entries_end
         self.extensions = extensions
@@ -269,7 +271,7 @@ class IndexFile:
         return low
 
 
-def _chain_end(data: "Data", at: int) -> int:
+def _chain_end(data: Data, at: int) -> int:
     """Where a chain of extensions from ``at`` ends; -1 when it runs over the file's end."""
     end = len(data) - _CHECKSUM
     while at < end:
@@ -277,7 +279,7 @@ def _chain_end(data: "Data", at: int) -> int:
     return at if at == end else -1
 
 
-def _extension_start(data: "Data") -> int | None:
+def _extension_start(data: Data) -> int | None:
     """Where the entries end, without reading them: EOIE says, or the TREE extension is found.
 
     A TREE whose chain ends exactly at the checksum, on an entry's alignment, is no accident; only
@@ -295,7 +297,7 @@ def _extension_start(data: "Data") -> int | None:
     return None
 
 
-def _walk_to_end(data: "Data") -> int:
+def _walk_to_end(data: Data) -> int:
     probe, at = IndexFile(data, len(data) - _CHECKSUM, []), _HEADER
     for _ in range(probe.count):
         slot = probe.slot_at(at)
@@ -305,7 +307,7 @@ def _walk_to_end(data: "Data") -> int:
     return at
 
 
-def _extensions(data: "Data", at: int) -> list[tuple[bytes, int, int]] | None:
+def _extensions(data: Data, at: int) -> list[tuple[bytes, int, int]] | None:
     found, end = [], len(data) - _CHECKSUM
     while at < end:
         size = int.from_bytes(data[at + 4 : at + 8], "big")
@@ -314,7 +316,7 @@ def _extensions(data: "Data", at: int) -> list[tuple[bytes, int, int]] | None:
     return found if at == end else None
 
 
-def check(data: "Data") -> None:
+def check(data: Data) -> None:
     """Raise DamagedIndexError for a file that is cut short, no index, or has a wrong checksum."""
     if len(data) < _HEADER + _CHECKSUM or data[:4] != b"DIRC":
         raise DamagedIndexError
@@ -329,7 +331,7 @@ def check(data: "Data") -> None:
         raise DamagedIndexError
 
 
-def parse(data: "Data") -> IndexFile | None:
+def parse(data: Data) -> IndexFile | None:
     """The index, None when it is not in the common form. Call :func:`check` first."""
     if int.from_bytes(data[4:8], "big") not in (2, 3):
         return None
@@ -458,7 +460,7 @@ def patch(
     return out
 
 
-def write(fd: int, old: "Data", pieces: Iterable[Piece]) -> None:
+def write(fd: int, old: Data, pieces: Iterable[Piece]) -> None:
     """Write a new file from its pieces, and its checksum unless ``index.skipHash`` left none."""
     made = hasher(len(old))
     for piece in pieces:

@@ -4,14 +4,19 @@ Until a ref holds them a ``git gc --prune=now`` may take them away at any moment
 put back: right before the ref moves, and right after.
 """
 
+from __future__ import annotations
+
 import os
 import zlib
-from collections.abc import Iterable
 
 from gitralph.base.files import sync_folder
 from gitralph.base.light import closing
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class GoneError(Exception):

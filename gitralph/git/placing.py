@@ -5,19 +5,25 @@ looked at, so that an editor's save in between is put back and never lost. No li
 way or at its end. A second name of a file (a hard link) keeps what it has, as with git.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat
-from collections.abc import Callable
 
 from gitralph.git.snapshot import ABSENT, Content, Worktree, read_name
 from gitralph.git.trees import SYMLINK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Rename = Callable[[int, bytes, int, bytes, int], int]
 
 # Linux, linux/fs.h; both names exist before and after, and no moment shows neither.
 _EXCHANGE = 2
 
 
-_Rename = Callable[[int, bytes, int, bytes, int], int]
 _known: list[_Rename | None] = []
 
 

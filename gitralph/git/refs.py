@@ -5,8 +5,9 @@ of the folder. ``git update-ref`` killed at its rename leaves an empty lock that
 own. Where a ``reference-transaction`` hook exists or refs are a reftable, git does it.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable
 
 from gitralph.base import files
 from gitralph.base.dataclass import dataclass
@@ -16,6 +17,10 @@ from gitralph.git import index
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ZERO = "0" * 40
 

@@ -1,7 +1,8 @@
 """git as every command runs it: absolute path, clean environment, errors as exceptions."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping, Sequence
 
 from gitralph.base import run as runner
 from gitralph.base.dataclass import dataclass
@@ -9,6 +10,7 @@ from gitralph.base.errors import Fatal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from subprocess import CompletedProcess, Popen
 
     from gitralph.base.spawn import Child, Done
@@ -52,29 +54,29 @@ class Git:
     words: tuple[str, ...] = ()
 
     @classmethod
-    def find(cls, environ: Mapping[str, str]) -> "Git":
+    def find(cls, environ: Mapping[str, str]) -> Git:
         """The git on PATH, by absolute path, in the repository that the caller means. Raises Fatal."""
         program = runner.find("git", environ)
         if program is None:
             raise Fatal("git is not on PATH")
         return cls(program, _own(runner.inherited(environ, naming=True)))
 
-    def at(self, cwd: str | None = None, **env: str) -> "Git":
+    def at(self, cwd: str | None = None, **env: str) -> Git:
         """The same git elsewhere, or with more environment."""
         return Git(self.program, {**self.env, **env}, cwd or self.cwd, self.keep, self.words)
 
-    def elsewhere(self, folder: str, **env: str) -> "Git":
+    def elsewhere(self, folder: str, **env: str) -> Git:
         """git working in ``folder`` by discovery, whichever repository the caller means."""
         env = {**_own(runner.inherited(self.env)), **env}
         return Git(self.program, env, folder, self.keep, self.words)
 
     def start(
         self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
-    ) -> "Child | Popen[bytes]":
+    ) -> Child | Popen[bytes]:
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
         return runner.start_git(self._typed(args), self.env, stdin, stderr, self.keep)
 
-    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> "Done | CompletedProcess[bytes]":
+    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> Done | CompletedProcess[bytes]:
         """Run to the end whatever the exit status."""
         return runner.run_git(self._typed(args), self.env, stdin, self.keep)
 

@@ -4,12 +4,17 @@ The copy is what gets judged, converted and committed, so a path that becomes a 
 bring foreign bytes in. Writes nothing to the working tree.
 """
 
+from __future__ import annotations
+
 import os
 import stat
-from collections.abc import Mapping
 
 from gitralph.base.dataclass import dataclass
 from gitralph.git.trees import GITLINK, SYMLINK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # No link is followed at the end of a path; O_NONBLOCK, or opening a pipe that lies there would wait for its
 # writer.
@@ -45,7 +50,7 @@ class Worktree:
     def close(self) -> None:
         os.close(self._root)
 
-    def __enter__(self) -> "Worktree":
+    def __enter__(self) -> Worktree:
         return self
 
     def __exit__(self, *_: object) -> None:

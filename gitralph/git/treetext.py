@@ -4,10 +4,15 @@ dulwich has the same, but importing its objects costs a commit 8 to 17 ms (``dat
 ``typing``, ``hashlib``), more than all of its trees together.
 """
 
+from __future__ import annotations
+
 import stat
-from collections.abc import Mapping
 
 from gitralph.base.ids import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _OID_BYTES = 20
 
@@ -19,7 +24,7 @@ class Entry(tuple[int, bytes]):
     __slots__ = ()
     __match_args__ = ("mode", "oid")
 
-    def __new__(cls, mode: int, oid: bytes) -> "Entry":
+    def __new__(cls, mode: int, oid: bytes) -> Entry:
         return super().__new__(cls, (mode, oid))
 
     def __getnewargs__(self) -> tuple[int, bytes]:

@@ -1,7 +1,8 @@
 """Which paths differ from HEAD, as git itself tells."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Sequence
 
 from gitralph.git import listing, refs
 from gitralph.git.config import Config
@@ -11,6 +12,10 @@ from gitralph.git.run import GitError
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import EMPTY_TREE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 Change = tuple[str, Counts]
 
@@ -34,8 +39,8 @@ def dirty_paths(
 
 # A larger file's lines are not counted: nobody reads the number, and reading it takes longer than the rest.
 _COUNTED = 8 << 20
-# So many paths git is asked for by name, and looks at no other file: at 100,000 files 17 ms for one of them, 67
-# for 40, and 110 for all (git 2.39, which compares each entry with each name).
+# So many paths git is asked for by name, and looks at no other file: at 100,000 files 17 ms for one of them,
+# 67 for 40, and 110 for all (git 2.39, which compares each entry with each name).
 _NAMED = 40
 
 

@@ -7,7 +7,6 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 from __future__ import annotations
 
 from collections import Counter
-from difflib import SequenceMatcher
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.linediff import hunks
@@ -67,6 +66,8 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
     match.concerned.extend(atoms)
     old = [weave.line[atom] for atom in atoms]
     place = left
+    from difflib import SequenceMatcher  # half a millisecond, and most files are HEAD's and known edits alone
+
     # Between the anchors the order is known, so the longest common run may decide; autojunk would drop lines
     # that are frequent in files of 200 lines and more (Python's difflib).
     for tag, low_old, high_old, low_new, high_new in SequenceMatcher(

@@ -6,12 +6,14 @@ apart. Must not hold any rule.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 
-Reason = Literal["entangled", "stale"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Reason = Literal["entangled", "stale"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,14 @@ Must not decide anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 
-from gitralph.isolate.api import UNRECORDED, LeftEdit, Note, Reason
+from gitralph.isolate.api import UNRECORDED, LeftEdit, Note
 from gitralph.isolate.rules import Need
 from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Weave
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.isolate.api import Reason
 
 Lines = tuple[int, int] | None
 
@@ -23,11 +26,14 @@ class Places:
         self.count = len(weave.shown)
         self.beside: dict[int, int] = {}
         self.units: dict[int, Lines] = {}
+        self._numbers: dict[int, int] | None = None
 
-    @cached_property
+    @property
     def numbers(self) -> Mapping[int, int]:
         """Each visible line with its number, worked out for the first unit that is told of."""
-        return {atom: at for at, atom in enumerate(self.weave.shown, 1)}
+        if self._numbers is None:
+            self._numbers = {atom: at for at, atom in enumerate(self.weave.shown, 1)}
+        return self._numbers
 
     def of_unit(self, unit: int) -> Lines:
         """Return the first and last line of a unit, or the line that stands where its lines were."""

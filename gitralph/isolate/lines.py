@@ -7,17 +7,19 @@ may hold any bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import combinations
 
 # Words and marks are what supersede compares: bytes above 127 count as letters, so that a word in any
 # language and encoding stays one word.
-_WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
-_MARK = re.compile(rb"[^0-9A-Za-z_\x80-\xff\s]")
+_LETTERS = frozenset(at for at in range(256) if at > 127 or chr(at).isalnum() or chr(at) == "_")
+# Every other byte a blank: words are then found in half the time of a regular expression, whose module
+# takes half as long to load as Python to start.
+_WORDS_ALONE = bytes(at if at in _LETTERS else 32 for at in range(256))
+_NO_MARK = bytes(sorted(_LETTERS.union(b" \t\n\r\f\v")))
 # Texts are compared in blocks before bytes: comparing slices runs in C, a loop over bytes does not.
 _BLOCK = 4096
-_NUMBERED = re.compile(rb"[0-9_]")
+_NO_NUMBER = bytes(sorted(frozenset(range(256)).difference(b"0123456789_")))
 
 
 def split_lines(text: bytes | None) -> list[bytes]:
@@ -38,12 +40,12 @@ def ends_with_newline(text: bytes | None) -> bool:
 
 def words(line: bytes) -> list[bytes]:
     """Return the words of a line: runs of letters, digits, underscores and non-ASCII bytes."""
-    return _WORD.findall(line)
+    return line.translate(_WORDS_ALONE).split()
 
 
 def marks(line: bytes) -> list[bytes]:
     """Return the punctuation of a line, one byte each."""
-    return _MARK.findall(line)
+    return [b"%c" % one for one in line.translate(None, _NO_MARK)]
 
 
 def lines_like(line: bytes, text: bytes) -> int:
@@ -59,7 +61,7 @@ def lines_like(line: bytes, text: bytes) -> int:
 
 def has_words(line: bytes) -> bool:
     """Tell whether a line says anything beyond punctuation."""
-    return _WORD.search(line) is not None
+    return bool(line.translate(_WORDS_ALONE).strip())
 
 
 def is_telling(line: bytes) -> bool:
@@ -69,7 +71,7 @@ def is_telling(line: bytes) -> bool:
     nor underscore.
     """
     found = words(line)
-    return len(found) > 1 or bool(found and _NUMBERED.search(found[0]))
+    return len(found) > 1 or bool(found and found[0].translate(None, _NO_NUMBER))
 
 
 def complete(text: bytes | None) -> bytes:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from gitralph.base.dataclass import dataclass
 from gitralph.isolate.lines import words
 from gitralph.isolate.materialize import COUNTS, Flags, visible, visible_before
 from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Weave
 
 
-class Need(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Need:
     """`hunk` builds on `other`, which the commit does not hold."""
 
     hunk: int

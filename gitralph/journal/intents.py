@@ -6,8 +6,9 @@ commits, ``commit.recover_merge`` for merges, ``commit.recover_narrowed`` for wh
 ``commit.land_files`` for files of the working tree.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
 
 from gitralph.base import files, ids, jsonline
 from gitralph.base.dataclass import asdict, dataclass, field
@@ -168,6 +169,7 @@ class Rewriting:
 _FILES = "files-"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypeVar
 
     Kind = TypeVar("Kind", "Intent", "Merging", "Narrowed", "Rewriting")
@@ -238,7 +240,7 @@ def _unlink(path: str) -> None:
         pass
 
 
-def _load(layout: Layout, path: str, kind: "type[Kind]") -> "Kind | None":
+def _load(layout: Layout, path: str, kind: type[Kind]) -> Kind | None:
     try:
         # What an intent says is acted on with the right to move refs, so it is checked whole before anything
         # is believed.
@@ -273,7 +275,7 @@ def any_of(layout: Layout, kind: type[AnyIntent]) -> bool:
     return bool(names(layout, kind))
 
 
-def unfinished(layout: Layout, kind: "type[Kind]") -> "Iterator[Kind]":
+def unfinished(layout: Layout, kind: type[Kind]) -> Iterator[Kind]:
     """Every intent of a kind on disk; a damaged one cannot be acted on and is moved aside."""
     for name in names(layout, kind):
         path = f"{_folder(layout, kind)}/{name}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 
 from gitralph.base import process
 from gitralph.base.layout import Layout, session_of
@@ -12,6 +11,7 @@ from gitralph.hook import sessionfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 # A day: where nothing tells of a session's process, one that worked yesterday may go on today, and naming it

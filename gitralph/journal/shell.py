@@ -4,12 +4,16 @@ Their order is the order of lines. A command that has not ended, or of which no 
 counts as one that may have changed anything.
 """
 
-from collections.abc import Container
+from __future__ import annotations
 
 from gitralph.base import files, jsonline
 from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 _LIMIT = 256 << 20
 
@@ -50,7 +54,7 @@ class Window:
     picture: dict[bytes, tuple[Form, str | None]] | None = None
     head: str | None = None
 
-    def overlaps(self, other: "Window") -> bool:
+    def overlaps(self, other: Window) -> bool:
         """True when the two ran at the same time, as far as anybody can tell."""
         return (other.closed is None or self.opened < other.closed) and (
             self.closed is None or other.opened < self.closed

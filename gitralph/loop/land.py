@@ -4,6 +4,8 @@ What it changed is compared with what its commit would take before anything land
 stays open, with the list.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Iterable
@@ -19,7 +21,6 @@ from gitralph.commit import decision
 from gitralph.commit.commit import Request, Result
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
-from gitralph.commit.request import Judge
 from gitralph.context import Context
 from gitralph.journal import consumption, member
 from gitralph.loop import account, boxes, reword, subject, tree
@@ -27,6 +28,10 @@ from gitralph.loop.account import TRACKER, Account, listed
 from gitralph.loop.model import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
 from gitralph.loop.work import Worker
 from gitralph.session import lifecycle, transcript_claims
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.commit.request import Judge
 
 # Waits of 0.5, 1, 1.5, 2 and 2.5 s between, each after the commit's own ten: another process would have to
 # hold the lock for over a minute.

@@ -13,6 +13,7 @@ from gitralph.base import files
 from gitralph.base import run as runner
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
+from gitralph.base.quote import shell_line, shell_word
 from gitralph.git.config import Config
 from gitralph.hook.variables import PUBLISHED
 from gitralph.loop.model import Options
@@ -116,10 +117,10 @@ def _known(agent: str, config: Config) -> tuple[str, ...]:
 def _typed(options: Options, cwd: str) -> str:
     """What is to be done, as one types it."""
     if options.plan:
-        return shlex.quote(os.path.relpath(options.plan, cwd))
+        return shell_word(os.path.relpath(options.plan, cwd))
     words = ["-p", options.prompt] if options.prompt is not None else []
     words += ["--bead", options.bead] if options.bead is not None else []
-    return shlex.join(words) if words and all(word.isprintable() for word in words) else "<plan.md>"
+    return shell_line(words) if words and all(word.isprintable() for word in words) else "<plan.md>"
 
 
 def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd: str) -> AgentCommand:

@@ -1,5 +1,7 @@
 """One task through its session, the agent's iterations and the checks. Commits nothing."""
 
+from __future__ import annotations
+
 import os
 import re
 import time
@@ -11,7 +13,7 @@ from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Failed, RalphError, Refused
 from gitralph.base.quote import shown
 from gitralph.children import Children, Ended, stop_left_over
-from gitralph.commit.request import Candidate, Judge
+from gitralph.commit.request import Candidate
 from gitralph.context import Context, state_layout
 from gitralph.fleet import at_work
 from gitralph.git.repository import open_repository
@@ -25,6 +27,10 @@ from gitralph.loop.outputs import Output
 from gitralph.prove import results
 from gitralph.prove.proof import Prover, Tree, describe
 from gitralph.session import lifecycle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.commit.request import Judge
 
 DOCUMENTS = (".md", ".markdown", ".rst", ".adoc")
 # An agent that has not done a task in ten turns does not do it in an eleventh: the plan goes on, and a person

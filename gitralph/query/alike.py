@@ -1,9 +1,13 @@
 """Follows lines by what stands in them, where no commit and no place tells whose they are; pure."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
+from __future__ import annotations
 
-Claim = TypeVar("Claim")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import TypeVar
+
+    Claim = TypeVar("Claim")
 TELLING = 6
 """So many letters and digits two people hardly write alike by chance."""
 

@@ -1,6 +1,6 @@
 """``git ralph diff``: the patch that commit would record, and what nobody recorded; from a quarantine."""
 
-from collections.abc import Callable, Iterable, Sequence
+from __future__ import annotations
 
 from gitralph.base.dataclass import replace
 from gitralph.commit import commit, plan
@@ -15,7 +15,11 @@ from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.trees import EMPTY_TREE, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.journal import manifests
 
-Match = Callable[[Iterable[bytes]], list[bytes]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Match = Callable[[Iterable[bytes]], list[bytes]]
 
 
 def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple[Result, bytes]:

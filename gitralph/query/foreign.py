@@ -5,8 +5,9 @@ which only what has the expected form is taken. A record counts for the commit i
 rewrote, and whose own commit is in no history any more, the hashes of its lines count.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Iterator
 
 from gitralph.base import files, jsonline
 from gitralph.base.dataclass import dataclass, field
@@ -16,6 +17,10 @@ from gitralph.hook import model
 from gitralph.hook.event import list_of, object_of, text_of
 from gitralph.journal import content_hash, member
 from gitralph.query import alike
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # A bound on memory. Of a longer log the oldest records are read, as they come first.
 _LOG = 64 << 20
@@ -187,7 +192,7 @@ class MemberLogs:
             if len({(row.session, tuple(_writers(row))) for row in rows}) == 1
         }
 
-    def by_content(self, path: str, sessions: Iterable[str] | None) -> "Contents":
+    def by_content(self, path: str, sessions: Iterable[str] | None) -> Contents:
         """What members say of the lines of a path in commits that no history holds any more.
 
         ``sessions`` limits that to some, None asks all.

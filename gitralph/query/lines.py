@@ -5,8 +5,9 @@ first; then the message of the commit; then what other members of the fleet publ
 tools. Each answer names its source.
 """
 
+from __future__ import annotations
+
 import time
-from collections.abc import Iterable
 
 from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.ids import hashed
@@ -19,6 +20,10 @@ from gitralph.query import changed, foreign, notes
 from gitralph.query.changed import Commit
 from gitralph.query.reading import Read
 from gitralph.query.whose import CommitOwners, Makers, Owner, blob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PENDING, COMMITTED, NOBODY, VOID = "pending", "committed", "nobody", "consumed"
 RECORDS, CONTENT, MESSAGE = "records", "content", "message"

@@ -1,8 +1,9 @@
 """``git ralph log``: what was edited and committed, over time; of all worktrees of the repository."""
 
+from __future__ import annotations
+
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 
 from gitralph.base import nul
 from gitralph.base.dataclass import dataclass
@@ -15,6 +16,10 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record, full_lines, hunk_between, replay
 from gitralph.journal import over_time
 from gitralph.query.whose import Makers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 # difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
 # many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.

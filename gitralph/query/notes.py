@@ -4,7 +4,7 @@ Format: authorship 3.0.0, specs/git_ai_standard_v3.0.0.md of git-ai. Hostile byt
 a remote.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
 
 from gitralph.base import jsonline
 from gitralph.base.dataclass import dataclass
@@ -12,6 +12,10 @@ from gitralph.base.quote import c_unquote
 from gitralph.context import Context
 from gitralph.hook import model
 from gitralph.hook.event import object_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 REF = "refs/notes/ai"
 # A note of every line of a large commit has some hundred KB; the blob is a stranger's.

@@ -1,7 +1,8 @@
 """``git ralph status``: whose is every uncommitted path, and what a commit of each would make of it."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Mapping, Sequence
 
 from gitralph.base.dataclass import dataclass, replace
 from gitralph.commit import decision, pending_paths, plan, provenance
@@ -19,6 +20,10 @@ from gitralph.journal import manifests, pending, sessions
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import Window
 from gitralph.shell import attribution
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 # The heading of what the loop itself wrote: the ticks in its plan.

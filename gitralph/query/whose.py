@@ -1,12 +1,14 @@
 """Whose the lines are that a commit brought: as the records of this clone tell, a gap where they do not."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gitralph import isolate
 from gitralph.base.dataclass import dataclass, field
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
+from gitralph.base.light import cached_property
 from gitralph.commit.decision import EDITS, SHELL
 from gitralph.context import Context
 from gitralph.git.texts import with_line_feeds
@@ -16,6 +18,10 @@ from gitralph.isolate import Step
 from gitralph.journal import consumption, pending, sessions
 from gitralph.query import alike
 from gitralph.query.changed import Commit, File
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,11 @@ class Makers:
     rows: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)
     agents: dict[str, str | None] = field(default_factory=dict)
     models: dict[str, str | None] = field(default_factory=dict)
-    by_hash: dict[str, str] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
     read_before: dict[tuple[str, bytes], Journal] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, ctx: Context) -> "Makers":
+    def read(cls, ctx: Context) -> Makers:
         """Everything that ``.commits`` files and session records say."""
         found = cls()
         for kept in sessions.records(ctx.layout, finished=True):
@@ -52,7 +57,6 @@ class Makers:
             # With two models in a session nobody can say which of them made a call that names none.
             alone = models[0] if isinstance(models, list) and len(models) == 1 else None
             found.models[name] = alone if isinstance(alone, str) else None
-            found.by_hash[hashed(name)] = name
             children = kept.get("children")
             for child in children if isinstance(children, list) else []:
                 found.parents.setdefault(str(child), name)
@@ -60,6 +64,11 @@ class Makers:
                 if isinstance(row.get("commit"), str):
                     found.rows.setdefault(row["commit"], {}).setdefault(name, row)
         return found
+
+    @cached_property
+    def by_hash(self) -> dict[str, str]:
+        """The sessions by the names that others read; asked only where somebody's trailer or statement is."""
+        return {hashed(name): name for name in self.agents}
 
     def journal(self, layout: Layout, path: bytes) -> Journal:
         """The records of a path, read once for all its commits."""

@@ -1,7 +1,8 @@
 """Collects the facts of a report: sessions, journals, commits, runs and events. Writes nothing."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -17,6 +18,10 @@ from gitralph.query.lines import age
 from gitralph.query.log import LogWish
 from gitralph.query.whose import Makers
 from gitralph.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LIMIT = 100_000
 _FAILED = "task.failed"

@@ -1,6 +1,6 @@
 """``git ralph track --release``: a claim by path alone is taken back, as if it had never been made."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
 from gitralph.base import files, jsonline
 from gitralph.base.errors import Refused
@@ -15,6 +15,10 @@ from gitralph.hook.record import path_text
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import Claims, PathState
 from gitralph.query import reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Records that a person made, not an agent's hook: only these may be taken back by saying so.
 _BY_HAND = ("track", journal.ASSIGN)

@@ -1,7 +1,8 @@
 """Which session a command means. A command that writes refuses what is not certain."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping
 
 from gitralph.base.errors import Fatal, Refused, UsageError
 from gitralph.base.ids import is_valid, safe_form
@@ -10,6 +11,10 @@ from gitralph.context import Context
 from gitralph.hook import names, sessionfile
 from gitralph.hook.variables import BY_AGENT, MARKS
 from gitralph.journal import manifests, sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SHORTEST = 4
 _LISTED = 5

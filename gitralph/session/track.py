@@ -1,7 +1,8 @@
 """``git ralph track`` and ``ls-files``: paths claimed by hand, paths pending."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Sequence
 
 from gitralph.base import gitdir, layout
 from gitralph.base.errors import Fatal, Refused
@@ -10,6 +11,10 @@ from gitralph.context import Context
 from gitralph.hook import locate, record, sessionfile
 from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import OutsideError, Target
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:

@@ -5,8 +5,9 @@ each change being one that the session recorded or one that happened while its s
 nobody else's did. Everything else is left: a person or another session may have made it.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
 
 from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.layout import Layout
@@ -20,6 +21,10 @@ from gitralph.hook.journal import Record
 from gitralph.journal import pending, shell
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import ChangedPath, Form, Window
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"

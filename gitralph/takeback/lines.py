@@ -1,6 +1,6 @@
 """What becomes of one file when units are taken out of it or brought back: bytes, record, refusal."""
 
-from collections.abc import Collection
+from __future__ import annotations
 
 from gitralph import isolate
 from gitralph.base.dataclass import replace
@@ -14,6 +14,10 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
 from gitralph.isolate import Reversal
 from gitralph.takeback.survey import Survey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:

@@ -1,6 +1,6 @@
 """What sessions lost to whose shell command: told by ``status``, brought back by ``restore``."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
 from gitralph.base.dataclass import dataclass
 from gitralph.context import Context
@@ -9,6 +9,8 @@ from gitralph.journal.shell import ChangedPath, Window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitralph.takeback.survey import Match
 
 
@@ -54,7 +56,7 @@ def _is_thrown_away(row: ChangedPath) -> bool:
     return gone and row.before is not None and row.before[0] is not None
 
 
-def _only(path: bytes) -> "Match":
+def _only(path: bytes) -> Match:
     def match(known: Iterable[bytes]) -> list[bytes]:
         return [one for one in known if one == path]
 

@@ -1,6 +1,7 @@
 """What would be written, as a patch that ``git apply`` takes."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from contextlib import closing
 
 from gitralph.commit.land_files import Replacement
@@ -9,6 +10,10 @@ from gitralph.context import Context
 from gitralph.git.blobs import Workbench
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry, TreeBuilder, TreeReader, write_trees
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:

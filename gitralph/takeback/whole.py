@@ -4,7 +4,7 @@ They go back as a whole, and only where this session alone has changed them and 
 them. Then nobody's byte can be lost.
 """
 
-from collections.abc import Collection
+from __future__ import annotations
 
 from gitralph.commit import decision, provenance, separate
 from gitralph.commit.decision import Left
@@ -16,6 +16,10 @@ from gitralph.hook import record as recording
 from gitralph.hook.journal import GAP, Record, replay
 from gitralph.takeback import lines
 from gitralph.takeback.survey import Survey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def standing(found: Survey, path: bytes) -> list[Record]:
