@@ -110,11 +110,13 @@ def _has_pending(trees: Worktrees, session: str) -> bool:
 def _settle(trees: Worktrees, session: str) -> None:
     """Consume what came to nothing, as its commit would: else it is a rival in others' files for ever."""
     from gitralph.commit import commit
+    from gitralph.commit.preview import preview
+    from gitralph.commit.request import Request
 
     for lay in trees.here:
         if _has_records(lay, session):
             with _standing_in(trees, lay) as ctx:
-                _, made, bench = commit.preview(ctx, commit.Request(session))
+                _, made, bench = preview(ctx, Request(session))
                 bench.remove()
                 commit.note_void(ctx, made)
 

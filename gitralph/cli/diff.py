@@ -6,10 +6,10 @@ from gitralph.base.errors import UsageError
 from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
 from gitralph.cli.pager import pager
-from gitralph.commit import commit
 from gitralph.commit.advice import describe
 from gitralph.commit.decision import Left
 from gitralph.commit.pathspecs import matcher
+from gitralph.commit.request import Request
 from gitralph.context import Context
 from gitralph.hook import sessionfile
 from gitralph.query.diff import render, unrecorded
@@ -63,7 +63,7 @@ def _show(
     left: list[Left] = []
     shown = 0
     for session in sessions:
-        result, text = render(ctx, commit.Request(session, match=match), words)
+        result, text = render(ctx, Request(session, match=match), words)
         left += result.left
         refused = len({one.path for one in result.left if one.refuses})
         if (text or refused) and len(sessions) > 1:

@@ -6,7 +6,6 @@ import os
 
 from gitralph.cli import declare, environ, output
 from gitralph.context import Context, open_context
-from gitralph.git import dead_locks
 from gitralph.hook import beat
 
 TYPE_CHECKING = False
@@ -65,8 +64,12 @@ def _left_by_a_crash(ctx: Context) -> bool:
     """True when a commit is landing or was cut short; normally a look at two empty folders."""
     if any(_names_one(folder) for folder in (ctx.layout.intents, ctx.layout.narrowed)):
         return True
+    if ctx.config.get("ralph.guard") != "narrow":
+        return False
+    from gitralph.git import dead_locks
+
     # A guarded git that was killed before its first hook has left no trace but its lock.
-    return ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo)
+    return dead_locks.any_lock(ctx.repo)
 
 
 def _names_one(folder: str) -> bool:

@@ -10,17 +10,17 @@ from gitralph.base.quote import shown
 from gitralph.commit import decision, hooks, land, plan, recover
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
+from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.hooks import Taken
-from gitralph.commit.plan import open_bench
+from gitralph.commit.preview import drafted, preview, result_of
 from gitralph.commit.request import Candidate, Draft, Request, Result
 from gitralph.context import Context, refuse_operation
 from gitralph.git import commits as objects
-from gitralph.git import history, index, message, refs
+from gitralph.git import index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.trees import FOLDER, GITLINK, TreeReader
-from gitralph.hook import sessionfile
 from gitralph.journal import passed_over, pending
 
 TYPE_CHECKING = False
@@ -45,20 +45,6 @@ def _check_rewritten(ctx: Context, request: Request) -> None:
         own_commit.check(ctx, request)
 
 
-def _build(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
-    matches = None
-    if request.match is not None:
-        matches = request.match(plan.candidates(ctx, request.session))
-    unwritten = taken.records if taken else None
-    made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
-    # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
-    if request.wishes.whole_file and request.match is not None:
-        from gitralph.commit import named
-
-        return replace(made, left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
-    return made
-
-
 def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
     """Raise Refused when a refusing reason stands and skipping was not asked for."""
     if not made.refusals or request.wishes.skip_entangled:
@@ -81,65 +67,11 @@ def _would_be_made(ctx: Context, request: Request) -> bool:
     """True when a commit as asked for would be made now, hooks left aside."""
     bench = open_bench(ctx, quarantine=True)
     with bench:
-        made = _build(ctx, bench, request)
+        made = drafted(ctx, bench, request)
         if made.refusals and not request.wishes.skip_entangled:
             return False
         made = _without_staged(ctx, bench, request, made)
         return bool(made.entries) and not _index_plan(ctx, bench, made)[1].conflicts
-
-
-def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
-    """The draft in a quarantine: no object reaches the repository. The caller removes the bench."""
-    bench = open_bench(ctx, quarantine=True)
-    made = _build(ctx, bench, request)
-    result = _result(ctx, made, "dry-run" if made.entries else "nothing")
-    return result, made, bench
-
-
-def _result(ctx: Context, made: Draft, status: str) -> Result:
-    return Result(
-        status, made.session, made.head.name, None, "", made.changes,
-        {path: made.how[path] for path in made.entries}, made.left, (*made.notes, *_notes(ctx, made)),
-        tuple(_hints(ctx, made)), silent=not made.states,
-    )  # fmt: skip
-
-
-def _hints(ctx: Context, made: Draft) -> list[str]:
-    # Nothing stands in the way, so there is no way out to tell of.
-    if all(left.reason == decision.UNCHANGED for left in made.left):
-        return []
-    from gitralph.commit import ways_out
-
-    return ways_out.after_leaving(ctx, made.session, made.left)
-
-
-def _notes(ctx: Context, made: Draft) -> list[str]:
-    notes = []
-    if made.head.ref is None:
-        # git says so at checkout only, which the agent that commits need not have seen.
-        notes.append("HEAD is detached; no branch will hold this commit")
-    record = sessionfile.read(ctx.layout, made.session) or {}
-    started = record.get("branch")
-    if started and made.head.ref and started != made.head.ref:
-        here, there = made.head.branch, str(started).removeprefix("refs/heads/")
-        notes.append(f"the session started on branch '{there}' and commits on '{here}'")
-    notes += [
-        f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
-        for commit in made.undone
-    ]
-    return notes + _upstream_notes(ctx, made)
-
-
-def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
-    if ctx.config.get(f"branch.{made.head.branch}.merge") is None:
-        return []
-    notes = []
-    for path, letter in made.changes.items():
-        # Only for new files: a changed one meets upstream's in a merge, a new one as "both added".
-        theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
-        if theirs is not None and theirs != made.entries[path]:
-            notes.append(f"warning: upstream has another '{shown(path)}'; HEAD is behind it")
-    return notes
 
 
 def dry_run(ctx: Context, request: Request) -> Result:
@@ -156,7 +88,7 @@ def dry_run(ctx: Context, request: Request) -> Result:
         if request.judge is not None and made.entries:
             outside = bench.objects_dir(ctx.repo.common_dir)
             found = request.judge(Candidate(made.tree.decode(), made.head.oid, made.session, outside))
-    result = _result(ctx, made, "dry-run" if made.entries else "nothing")
+    result = result_of(ctx, made, "dry-run" if made.entries else "nothing")
     return replace(result.noting(*lost), proof=found)
 
 
@@ -276,7 +208,7 @@ def _checked_draft(ctx: Context, bench: Workbench, request: Request) -> Draft:
     """The draft of a commit that may be made. Raises Refused or Fatal for one that may not."""
     refuse_operation(ctx, "committed")
     _check_rewritten(ctx, request)
-    made = _build(ctx, bench, request)
+    made = drafted(ctx, bench, request)
     refuse_left(ctx, request, made)
     return _without_staged(ctx, bench, request, made)
 
@@ -296,7 +228,7 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
         note_void(ctx, made)
-        return _result(ctx, made, "nothing")
+        return result_of(ctx, made, "nothing")
     if ready is None:
         result = _landed(ctx, inner, request, made, texts.compose(ctx, request, made))
     else:
@@ -313,11 +245,11 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
 
     hook_changes.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
-    made = _without_staged(ctx, inner, request, _build(ctx, inner, request, ready.taken))
+    made = _without_staged(ctx, inner, request, drafted(ctx, inner, request, ready.taken))
     if made.entries == ready.expected(made.base):
         hook_changes.write(ctx, made, ready.taken)
         return
-    made = _without_staged(ctx, inner, request, _build(ctx, inner, request))
+    made = _without_staged(ctx, inner, request, drafted(ctx, inner, request))
     if made.entries != ready.entries:
         raise _ChangedError
     raise hook_changes.refused(ctx, inner, made, ready.taken.pairs)
@@ -458,7 +390,7 @@ def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
         )
     )
     note_void(ctx, made)
-    return replace(_result(ctx, made, "committed"), commit=oid, subject=message.subject(text))
+    return replace(result_of(ctx, made, "committed"), commit=oid, subject=message.subject(text))
 
 
 def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_plan.IndexPlan) -> Keep:
@@ -478,4 +410,4 @@ def note_void(ctx: Context, made: Draft) -> None:
         land.write_consumption(ctx.layout, lines)
 
 
-__all__ = ["Request", "Result", "commit", "dry_run", "open_bench", "preview"]
+__all__ = ["Request", "Result", "commit", "dry_run", "preview"]

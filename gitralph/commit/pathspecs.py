@@ -6,7 +6,7 @@ import os
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
-from gitralph.commit.plan import open_bench
+from gitralph.commit.bench import open_bench
 from gitralph.context import Context
 from gitralph.git import refs
 from gitralph.journal import manifests

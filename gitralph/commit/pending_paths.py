@@ -12,9 +12,9 @@ from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.light import closing
 from gitralph.commit import decision, plan, undone
+from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
-from gitralph.commit.plan import open_bench
 from gitralph.commit.request import Draft
 from gitralph.context import Context, without_programs
 from gitralph.git import blobs, listing, uncommitted

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-
-from gitralph.base import files
 from gitralph.base.dataclass import dataclass, replace
-from gitralph.base.errors import Fatal
 from gitralph.commit import decide, decision, df_conflict, inputs, provenance, undone
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Question, Scene, Wishes
@@ -224,24 +220,3 @@ def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
     tree = builder.build(draft.entries)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=not bench.is_quarantine)
     return replace(draft, tree=tree, trees=tuple(builder.new))
-
-
-def open_bench(ctx: Context, quarantine: bool) -> Workbench:
-    """A private folder in the state's ``tmp``; with ``quarantine`` no object leaves it.
-
-    Who only looks may do so where the state cannot be written: in the system's folder then.
-    """
-    parent = ctx.layout.tmp
-    try:
-        files.make_folder(parent)
-        return Workbench.make(parent, ctx.git, ctx.repo.common_dir, quarantine)
-    except OSError as error:
-        if quarantine:
-            pass
-        elif error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            raise Fatal(f"cannot commit: '{ctx.layout.top}' cannot be written: {error.strerror}") from error
-        else:
-            raise
-    import tempfile
-
-    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)

@@ -46,7 +46,10 @@ def sessions_among(repo: Repository, layout: Layout, sessions: Iterable[str]) ->
     head = refs.read_head(repo)
     if head.oid is None or not last:
         return set(last)
-    asked = "\n".join(["^" + head.oid, *sorted({one for commits in last.values() for one in commits})])
+    wanted = {one for commits in last.values() for one in commits} - {head.oid}
+    if not wanted:  # the usual end of a commit; asking is a process
+        return set()
+    asked = "\n".join(["^" + head.oid, *sorted(wanted)])
     done = repo.git.try_run("rev-list", "--stdin", stdin=asked.encode())
     if done.returncode:  # one of them is not even there any more
         return {n for n, commits in last.items() if not all(refs.contains(repo, head, c) for c in commits)}

@@ -13,7 +13,6 @@ from gitralph.base import files
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
-from gitralph.git import index
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
@@ -192,6 +191,8 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
     if by_git(repo):
         _swap_by_git(repo, move)
         return
+    from gitralph.git import index  # whoever only reads refs writes no index
+
     target, beside = _locks(repo, move.head)
     if move.head.ref and not os.path.isfile(f"{repo.common_dir}/{move.head.ref}"):
         _make_room(repo, move.head.ref)
@@ -209,6 +210,8 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
 
 def _rename(move: Move, target: str, wait: float, stands: Callable[[], bool], logs: list[str]) -> None:
     """Take a ref's lock and move it, reflogs first. Raises LostRaceError where it ``stands`` elsewhere."""
+    from gitralph.git import index
+
     index.take_lock(move.prepared_ref, target, wait)
     try:
         # Under the lock: whoever moved the ref before it, moved it for good.

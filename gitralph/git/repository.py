@@ -111,7 +111,7 @@ def _told(said: bytes) -> tuple[bytes | None, bytes]:
 
 def _facts(git: Git) -> tuple[list[str], bytes]:
     """The answers in order, as many as git gave, and its complaint where it stopped."""
-    # A traced git begins with its version (api-trace2, since git 2.22): asking for it is a process more, which
+    # A traced git begins with its version (api-trace2, git 2.22): asking for it is a process more, which
     # costs a command as much as the answers do, a fortieth of all of it.
     asked = git.at(GIT_TRACE2_EVENT="2").try_run("rev-parse", *[w for words in _QUESTIONS for w in words])
     version, complaint = _told(asked.stderr)

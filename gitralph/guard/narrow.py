@@ -12,6 +12,7 @@ from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.quote import shell_word, shown
 from gitralph.commit import commit, decision, land, message, plan, recover, recover_narrowed
+from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.request import Draft, Request
@@ -74,7 +75,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         )  # fmt: skip
     job = _Job(git, place, agent.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
-        bench = plan.open_bench(ctx, quarantine=False)
+        bench = open_bench(ctx, quarantine=False)
         try:
             return _narrow(ctx, bench, job)
         except PlainIndexMovedError:

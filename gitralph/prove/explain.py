@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import RalphError
 from gitralph.base.quote import shell_word, shown
-from gitralph.commit.plan import open_bench
+from gitralph.commit.bench import open_bench
 from gitralph.context import Context
 from gitralph.git import blobs, uncommitted
 from gitralph.git.blobs import Workbench

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from gitralph.base.dataclass import replace
-from gitralph.commit import commit, plan
-from gitralph.commit.commit import Request, Result
+from gitralph.commit import plan
+from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
+from gitralph.commit.preview import preview
+from gitralph.commit.request import Request, Result
 from gitralph.context import Context, without_programs
 from gitralph.git import uncommitted
 from gitralph.git.blobs import Workbench, blobs_for
@@ -28,7 +30,7 @@ def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple
     The patch is what ``git diff`` with ``options`` shows between HEAD and the commit, without textconv or
     helpers.
     """
-    result, made, bench = commit.preview(ctx, request)
+    result, made, bench = preview(ctx, request)
     try:
         return result, _diff(ctx, bench, made.base.root, made.tree, options)
     finally:
@@ -43,7 +45,7 @@ def unrecorded(ctx: Context, match: Match | None, options: Sequence[str] = ()) -
     ctx = without_programs(ctx)
     # With the usual setting corrections that nobody recorded would count as the sessions' they correct.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
-    bench = plan.open_bench(ctx, quarantine=True)
+    bench = open_bench(ctx, quarantine=True)
     try:
         names = manifests.sessions_here(ctx.layout)
         made = plan.build(strict, bench, "", Wishes(), None, family=names, writing=False)

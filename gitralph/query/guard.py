@@ -7,9 +7,8 @@ import os
 import re
 
 from gitralph.base.dataclass import dataclass
-from gitralph.commit import commit
-from gitralph.commit.commit import Request
-from gitralph.commit.request import Draft
+from gitralph.commit.preview import preview
+from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
 from gitralph.git import listing, refs
 from gitralph.git.run import Git
@@ -124,7 +123,7 @@ def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
     found = staged(ctx)
     out: list[GuardedPath] = []
     for session in _others(ctx, sorted(found), own):
-        _, made, bench = commit.preview(ctx, Request(session, match=lambda _all: list(found)))
+        _, made, bench = preview(ctx, Request(session, match=lambda _all: list(found)))
         try:
             out += _taken(bench.git, made, found, session)
         finally:

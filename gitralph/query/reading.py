@@ -7,7 +7,7 @@ from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
 from gitralph.commit import inputs, pathspecs, separate
-from gitralph.commit.plan import open_bench
+from gitralph.commit.bench import open_bench
 from gitralph.context import Context
 from gitralph.git import blame, refs
 from gitralph.git.snapshot import Worktree

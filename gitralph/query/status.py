@@ -6,6 +6,7 @@ import os
 
 from gitralph.base.dataclass import dataclass, replace
 from gitralph.commit import decision, pending_paths, plan, provenance
+from gitralph.commit.bench import open_bench
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.pending_paths import Work, Works
 from gitralph.context import Context, without_programs
@@ -144,7 +145,7 @@ def _unexplained(ctx: Context, paths: list[bytes]) -> dict[bytes, bool]:
     # Corrections that nobody recorded would go along with whose lines they correct, and this asks whether
     # there are any.
     strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
-    bench = plan.open_bench(ctx, quarantine=True)
+    bench = open_bench(ctx, quarantine=True)
     try:
         names = manifests.sessions_here(ctx.layout)
         made = plan.build(strict, bench, "", Wishes(), paths, family=names, writing=False)

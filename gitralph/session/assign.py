@@ -15,9 +15,9 @@ from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, inputs, land, land_files, provenance, recover, separate
+from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
-from gitralph.commit.plan import open_bench
 from gitralph.commit.provenance import Chain
 from gitralph.commit.separate import Evidence
 from gitralph.commit.ways_out import typed_name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from gitralph.commit.bench import open_bench
 from gitralph.commit.land_files import Replacement
-from gitralph.commit.plan import open_bench
 from gitralph.context import Context
 from gitralph.git.blobs import Workbench
 from gitralph.git.snapshot import Content

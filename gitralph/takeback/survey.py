@@ -5,9 +5,9 @@ from contextlib import closing, contextmanager
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.commit import decision, inputs, separate, undone
+from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
-from gitralph.commit.plan import open_bench
 from gitralph.commit.separate import Evidence
 from gitralph.context import Context, without_programs
 from gitralph.git import refs

@@ -11,8 +11,8 @@ from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import advice, land, own_commit, recover
 from gitralph.commit import index as index_plan
+from gitralph.commit.bench import open_bench
 from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
-from gitralph.commit.plan import open_bench
 from gitralph.context import Context, refuse_operation
 from gitralph.git import commits, history, index, message, refs
 from gitralph.git.blobs import Workbench

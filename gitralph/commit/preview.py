@@ -1,0 +1,87 @@
+"""What a commit would be: drafted and told, with nothing moved. ``diff`` and the guard need no more."""
+
+from __future__ import annotations
+
+from gitralph.base.dataclass import replace
+from gitralph.base.quote import shown
+from gitralph.commit import decision, plan
+from gitralph.commit.bench import open_bench
+from gitralph.commit.request import Draft, Request, Result
+from gitralph.git import history
+from gitralph.hook import sessionfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitralph.commit.hooks import Taken
+    from gitralph.context import Context
+    from gitralph.git.blobs import Workbench
+
+
+def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
+    """What the session would commit as asked for, with the records of hooks as if they were written."""
+    matches = None
+    if request.match is not None:
+        matches = request.match(plan.candidates(ctx, request.session))
+    unwritten = taken.records if taken else None
+    made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
+    # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
+    if request.wishes.whole_file and request.match is not None:
+        from gitralph.commit import named
+
+        return replace(made, left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
+    return made
+
+
+def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
+    """The draft in a quarantine: no object reaches the repository. The caller removes the bench."""
+    bench = open_bench(ctx, quarantine=True)
+    made = drafted(ctx, bench, request)
+    result = result_of(ctx, made, "dry-run" if made.entries else "nothing")
+    return result, made, bench
+
+
+def result_of(ctx: Context, made: Draft, status: str) -> Result:
+    """What a draft comes to, in the words of the answer."""
+    return Result(
+        status, made.session, made.head.name, None, "", made.changes,
+        {path: made.how[path] for path in made.entries}, made.left, (*made.notes, *_notes(ctx, made)),
+        tuple(_hints(ctx, made)), silent=not made.states,
+    )  # fmt: skip
+
+
+def _hints(ctx: Context, made: Draft) -> list[str]:
+    # Nothing stands in the way, so there is no way out to tell of.
+    if all(left.reason == decision.UNCHANGED for left in made.left):
+        return []
+    from gitralph.commit import ways_out
+
+    return ways_out.after_leaving(ctx, made.session, made.left)
+
+
+def _notes(ctx: Context, made: Draft) -> list[str]:
+    notes = []
+    if made.head.ref is None:
+        # git says so at checkout only, which the agent that commits need not have seen.
+        notes.append("HEAD is detached; no branch will hold this commit")
+    record = sessionfile.read(ctx.layout, made.session) or {}
+    started = record.get("branch")
+    if started and made.head.ref and started != made.head.ref:
+        here, there = made.head.branch, str(started).removeprefix("refs/heads/")
+        notes.append(f"the session started on branch '{there}' and commits on '{here}'")
+    notes += [
+        f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
+        for commit in made.undone
+    ]
+    return notes + _upstream_notes(ctx, made)
+
+
+def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
+    if ctx.config.get(f"branch.{made.head.branch}.merge") is None:
+        return []
+    notes = []
+    for path, letter in made.changes.items():
+        # Only for new files: a changed one meets upstream's in a merge, a new one as "both added".
+        theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
+        if theirs is not None and theirs != made.entries[path]:
+            notes.append(f"warning: upstream has another '{shown(path)}'; HEAD is behind it")
+    return notes
