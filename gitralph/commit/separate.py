@@ -642,36 +642,36 @@ def _mode(scene: Scene, state: PathState) -> int:
     return provenance.mode_of(Chain(tuple(own)), content, head.mode)[0]
 
 
-def _owner_of(state: PathState, unit: str) -> str | None:
-    """The session of a unit ``<offset>.<n>``; None for a gap's."""
-    offset = unit.rpartition(".")[0]
-    return next((r.session for r in state.journal.records if str(r.offset) == offset), None)
-
-
 def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Use, ...]:
     """What the commit consumes, by the unit: this session's, and those of others that it takes."""
     by_session: dict[str, list[str]] = {}
+    by_offset = {str(record.offset): record.session for record in state.journal.records}
+
+    def owner_of(unit: str) -> str | None:
+        """The session of a unit ``<offset>.<n>``; None for a gap's."""
+        return by_offset.get(unit.rpartition(".")[0])
+
     # A correction of nobody's is named with the commit that it followed into, else HEAD would not be what the
     # named units make.
     nobodys = min(scene.own & state.owners(), default=None)
     for unit in found.taken:
-        session = _owner_of(state, unit) or (None if unit.startswith(isolate.TAIL + ".") else nobodys)
+        session = owner_of(unit) or (None if unit.startswith(isolate.TAIL + ".") else nobodys)
         if session is not None:
             by_session.setdefault(session, []).append(unit)
     for name in scene.own & state.owners():
         by_session.setdefault(name, [])
-    away = {_owner_of(state, unit) for unit in found.void} | set(state.void)
+    away = {owner_of(unit) for unit in found.void} | set(state.void)
     # lines of the commit that left HEAD may be in a stash: they are looked for from now on
     away |= scene.own if scene.undone else set()
     kept = [unit for one in found.left for unit in one.units] + list(_waiting(found))
     out = []
     for session, taken in sorted(by_session.items()):
         if session in scene.own:
-            left = [unit for unit in kept if _owner_of(state, unit) == session]
+            left = [unit for unit in kept if owner_of(unit) == session]
         else:
             left = _still_pending(state, known, session, {unit.removesuffix(ABSORBED) for unit in taken})
         manifest = manifest_upto(scene, state, session)
-        void = tuple(unit for unit in found.void if _owner_of(state, unit) == session)
+        void = tuple(unit for unit in found.void if owner_of(unit) == session)
         out.append(
             Use(session, state.journal.size, manifest, tuple(taken), tuple(left), session in away, void)
         )

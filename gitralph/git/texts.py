@@ -6,7 +6,7 @@ _SNIFFED = 8000
 
 def is_binary(text: bytes | None) -> bool:
     """True where git would call it binary; a file that is not there is not."""
-    return text is not None and b"\0" in text[:_SNIFFED]
+    return text is not None and text.find(b"\0", 0, _SNIFFED) >= 0
 
 
 def with_line_feeds(text: bytes) -> bytes:

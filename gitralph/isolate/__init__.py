@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from gitralph.isolate.build import TAIL
     from gitralph.isolate.order import chain
     from gitralph.isolate.separation import separate
-    from gitralph.isolate.takeback import bring_back, standing, take_back, undo_undo
+    from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
 
 # Each is loaded when it is asked for: whose a line is takes half of these modules, what a commit takes three
 # quarters, and all of them are 7 of the 38 ms of `why`.
@@ -100,7 +100,7 @@ _HOMES = {
     "build": ("TAIL",),
     "order": ("chain",),
     "separation": ("separate",),
-    "takeback": ("bring_back", "standing", "take_back", "undo_undo"),
+    "takeback": ("Pendings", "bring_back", "take_back", "undo_undo"),
 }  # fmt: skip
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -122,6 +122,7 @@ __all__ = [
     "LineOwner",
     "Note",
     "Pending",
+    "Pendings",
     "Reading",
     "Reversal",
     "Separation",
@@ -136,7 +137,6 @@ __all__ = [
     "owners_by_line",
     "pending_units",
     "separate",
-    "standing",
     "take_back",
     "takes",
     "undo_undo",

@@ -35,9 +35,11 @@ def unbalanced(
     change = _words(weave, (at for at in weave.order() if shown[at] and not weave.visible(at)))
     change.subtract(_words(weave, (at for at in weave.shown if not shown[at])))
     wanted, more, less = Words(), Words(), Words()
-    for at in {weave.units[unit].step for unit in units}:
-        made = _made(weave, (unit for unit in units if weave.units[unit].step == at))
-        for word, count in made.items():
+    by_step: dict[int, list[int]] = {}
+    for unit in units:
+        by_step.setdefault(weave.units[unit].step, []).append(unit)
+    for together in by_step.values():
+        for word, count in _made(weave, together).items():
             wanted[word] += sign * count
             (more if sign * count > 0 else less)[word] += abs(count)
     off = {word for word in change.keys() | wanted.keys() if change[word] != wanted[word]}
@@ -61,8 +63,16 @@ def left_behind(
     if rest:
         rest.difference_update(*(words(line) for line in old))
     own = [at for at in range(1, len(weave.units)) if weave.units[at].owner in owners]
-    rest = {word for unit in own for word in _put(weave, unit, rest)}
-    for unit in range(1, len(weave.units)) if rest else ():
+    # Each word is looked for until it is found, and nothing for no word.
+    theirs = set[bytes]()
+    for unit in own:
+        if len(theirs) == len(rest):
+            break
+        theirs |= _put(weave, unit, rest - theirs)
+    rest = theirs
+    for unit in range(1, len(weave.units)):
+        if not rest:
+            break
         if weave.units[unit].owner not in owners:
             rest -= _put(weave, unit, rest)
     yield from (_need(weave, units, word) for word in sorted(rest))
@@ -86,12 +96,11 @@ def _words(weave: Weave, atoms: Iterable[int]) -> Words:
 def _made(weave: Weave, units: Iterable[int]) -> Words:
     """Count how often units put each word in, negative where they took it out."""
     found = Words()
-    for unit in units:
-        for hunk in weave.units[unit].hunks:
-            made = weave.hunks[hunk]
-            found.update(_words(weave, made.births))
-            found.update(_words(weave, made.undels))
-            found.subtract(_words(weave, made.dels))
+    for hunk in (weave.hunks[at] for unit in units for at in weave.units[unit].hunks):
+        for atoms, sign in ((hunk.births, 1), (hunk.undels, 1), (hunk.dels, -1)):
+            for at in atoms:
+                for word in words(weave.content(at)) if weave.line[at] >= 0 else ():
+                    found[word] += sign
     return found
 
 
@@ -122,6 +131,8 @@ def _out_of_order(weave: Weave, units: Collection[int], shown: bytearray, texts:
     lines, such a word had stopped an undo.
     """
     then = [atom for atom in weave.order() if shown[atom]]
+    if not _moved(weave, shown, then):
+        return
     told_by = {line: words(weave.texts[line]) for line in {weave.line[at] for at in (*weave.shown, *then)}}
     now, after = (_once([(at, told_by[weave.line[at]]) for at in atoms]) for atoms in (weave.shown, then))
     kin = _versions(weave, units)
@@ -149,6 +160,21 @@ def _out_of_order(weave: Weave, units: Collection[int], shown: bytearray, texts:
             return
     if len(turned) > _PAIRS:
         yield _need(weave, units, turned[_PAIRS])
+
+
+def _moved(weave: Weave, shown: bytearray, then: Sequence[int]) -> bool:
+    """Tell whether any word that stands once before and after does so in another atom.
+
+    The two texts have their atoms in one order, so that no other word can change sides: most undos have none,
+    and the words of all lines need not be put side by side.
+    """
+    went = {word for at in weave.shown if not shown[at] for word in words(weave.content(at))}
+    there = set(weave.shown)
+    both = went.intersection(word for at in then if at not in there for word in words(weave.content(at)))
+    for atoms in (weave.shown, then) if both else ():
+        found = Counter(word for at in atoms for word in words(weave.content(at)) if word in both)
+        both = {word for word in both if found[word] == 1}
+    return bool(both)
 
 
 def _turned(found: list[bytes], now: Mapping[bytes, int]) -> list[bytes]:

@@ -32,7 +32,15 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     waiting = list(steps)
     done: list[Step] = []
     text = start
-    last_seen: dict[bytes | None, int] = {start: 0}
+    texts: list[tuple[bytes | None, int]] = [(start, 0)]
+    known: dict[bytes | None, int] = {}
+
+    def last_seen() -> dict[bytes | None, int]:
+        # Only where a record does not fit the text before it: to look a text up is to hash all of it.
+        known.update(texts)
+        texts.clear()
+        return known
+
     while waiting:
         # Hooks of parallel calls finish in any order (every live agent overlaps them), so the record that
         # fits the text comes first; where none does, the recorded order is the best there is.
@@ -40,18 +48,19 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
         for step in [waiting[at] for at in path]:
             # A tool that read before another wrote and wrote after it, without losing a line of the other:
             # the file holds both edits, so the record's own text before is what is wrong.
-            if step.before != text and not step.takes and step.before in last_seen and _keeps(step, text):
+            fits = step.before == text
+            if not fits and not step.takes and step.before in last_seen() and _keeps(step, text):
                 step = replace(step, before=text, clean=False)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost
-                over = () if step.seen else _overwritten(done, last_seen.get(step.before))
+                over = () if step.seen else _overwritten(done, last_seen().get(step.before))
                 done.append(Step(GAP + step.key, None, text, step.before))
                 step = replace(step, over=over)
             done.append(step)
             text = step.after
             # Of a text that returned the last time counts: what was written before it was known to whoever
             # read it then.
-            last_seen[text] = len(done)
+            texts.append((text, len(done)))
         for at in sorted(path, reverse=True):
             del waiting[at]
     return done

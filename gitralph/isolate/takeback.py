@@ -31,6 +31,45 @@ from gitralph.isolate.twins import lost_or_doubled
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, Weave
 
 
+class Pendings:
+    """The owners' units of a path that are in no commit; the records are read once for all that is asked."""
+
+    def __init__(
+        self,
+        head: bytes | None,
+        worktree: bytes | None,
+        readings: Sequence[Reading],
+        owners: Collection[str],
+    ) -> None:
+        self._head = head
+        self._owners = owners
+        self._fitted = fit(readings, head, worktree)
+
+    def standing(self) -> list[str]:
+        """Return the keys of the steps of which anything stands outside HEAD, in their order."""
+        fitted = self._fitted
+        units = _standing(fitted, self._owners, None) if fitted is not None else set()
+        return list(dict.fromkeys(step_of(fitted.weave, at) for at in sorted(units))) if fitted else []
+
+    def take_back(self, keys: Collection[str] | None = None, skip: bool = False) -> Reversal | None:
+        """Return the file without the pending units, or None where HEAD fits no reading.
+
+        `keys` are the steps to take back, None for all. What others built on is refused, or with `skip`
+        stays. Units without effect, because somebody took them back already, are none.
+        """
+        if self._fitted is None:
+            return None
+        weave, steps = self._fitted.weave, self._fitted.reading.steps
+        found, gone, shown = _tried(weave, steps, _standing(self._fitted, self._owners, keys), skip)
+        if keys is None and found.units and not found.left and not found.refused:
+            units = named(weave, found.units)
+            shown = shown if units == gone else shown_without(weave, units)
+            stays = list(left_behind(weave, units, shown, self._head, self._owners))
+            if stays:
+                return Reversal(weave.text, left=tuple(_left(weave, Places(weave), stays)), refused=True)
+        return found
+
+
 def take_back(
     head: bytes | None,
     worktree: bytes | None,
@@ -39,32 +78,8 @@ def take_back(
     keys: Collection[str] | None = None,
     skip: bool = False,
 ) -> Reversal | None:
-    """Return the file without the owners' pending units, or None where HEAD fits no reading.
-
-    `keys` are the steps to take back, None for all. What others built on is refused, or with `skip`
-    stays. Units without effect, because somebody took them back already, are none.
-    """
-    fitted = fit(readings, head, worktree)
-    if fitted is None:
-        return None
-    weave, steps = fitted.weave, fitted.reading.steps
-    found = _reversal(weave, steps, _standing(fitted, owners, keys), skip)
-    if keys is None and found.units and not found.left and not found.refused:
-        units = named(weave, found.units)
-        shown = shown_without(weave, units)
-        stays = list(left_behind(weave, units, shown, head, owners))
-        if stays:
-            return Reversal(weave.text, left=tuple(_left(weave, Places(weave), stays)), refused=True)
-    return found
-
-
-def standing(
-    head: bytes | None, worktree: bytes | None, readings: Sequence[Reading], owners: Collection[str]
-) -> list[str]:
-    """Return the keys of the owners' steps of which anything stands outside HEAD, in their order."""
-    fitted = fit(readings, head, worktree)
-    units = _standing(fitted, owners, None) if fitted is not None else set()
-    return list(dict.fromkeys(step_of(fitted.weave, at) for at in sorted(units))) if fitted else []
+    """Answer :meth:`Pendings.take_back` of a path that is asked about once."""
+    return Pendings(head, worktree, readings, owners).take_back(keys, skip)
 
 
 def _standing(fitted: Fitted, owners: Collection[str], keys: Collection[str] | None) -> set[int]:
@@ -80,7 +95,7 @@ def _standing(fitted: Fitted, owners: Collection[str], keys: Collection[str] | N
     units = asked - void_units(weave, asked, flags_of(weave, in_head))
     units -= _undoing(weave, fitted.reading.steps, units)
     # An edit that a later one of the same session took back has no effect now, but would have one again.
-    while units:
+    while units and units != asked:
         shown = shown_without(weave, units)
         woken = {at for at in asked - units if _wakes(weave, at, shown)}
         # An undo that would have to go as well, and with it bring back what it took out, is no part of this.
@@ -166,6 +181,13 @@ _MISSING = "needs"
 
 
 def _reversal(weave: Weave, steps: Sequence[Step], units: set[int], skip: bool) -> Reversal:
+    return _tried(weave, steps, units, skip)[0]
+
+
+def _tried(
+    weave: Weave, steps: Sequence[Step], units: set[int], skip: bool
+) -> tuple[Reversal, set[int], bytearray]:
+    """Take units out; with the answer those that go in the end, and what the file shows then."""
     before = {step.key: step.before for step in steps}
     texts = {step.key: (step.before, step.after) for step in steps}
     places, left = Places(weave), list[LeftEdit]()
@@ -175,16 +197,16 @@ def _reversal(weave: Weave, steps: Sequence[Step], units: set[int], skip: bool) 
         shown = shown_without(weave, units)
         text = text_of(weave, order, shown)
         if not units or text == weave.text:
-            return Reversal(weave.text, left=tuple(left))
+            return Reversal(weave.text, left=tuple(left)), units, shown
         needs = list(_builds_on(weave, units, position))
         needs += lost_or_doubled(weave, units, shown, before)
         # The count comes last: it only says that something does not add up, the others say what.
         needs = needs or list(unbalanced(weave, units, shown, texts, comes=False))
         if not needs:
-            return _result(weave, order, shown, text, units, tuple(left))
+            return _result(weave, order, shown, text, units, tuple(left)), units, shown
         found = _left(weave, places, needs)
         if not skip:
-            return Reversal(weave.text, left=tuple(found), refused=True)
+            return Reversal(weave.text, left=tuple(found), refused=True), units, shown
         left += found
         # Fewer units may bring new needs, so all is asked again; each round drops at least one.
         units = units - {weave.hunks[need.other].unit for need in needs}

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     """The reason why lines of a path cannot be told apart, None when they can."""
+    return found.kept(path, _whole_only)
+
+
+def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     state = found.states[path]
     barred = separate.whole_only(found.scene, state)
     if barred is not None:
@@ -54,16 +58,19 @@ def unfit(path: bytes) -> Left:
     return Left(path, decision.STALE, "HEAD has moved to a text that the recorded edits do not fit")
 
 
+def _pending(found: Survey, path: bytes) -> isolate.Pendings:
+    known = found.evidence(path)
+    return isolate.Pendings(known.head, known.worktree, known.readings, found.scene.own)
+
+
 def standing(found: Survey, path: bytes) -> list[str]:
     """The steps of the session of which anything still stands in the file and is in no commit."""
-    known = found.evidence(path)
-    return isolate.standing(known.head, known.worktree, known.readings, found.scene.own)
+    return found.kept(path, _pending).standing()
 
 
 def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal | None:
     """The file without these steps, None where HEAD does not fit."""
-    known = found.evidence(path)
-    return isolate.take_back(known.head, known.worktree, known.readings, found.scene.own, keys, skip)
+    return found.kept(path, _pending).take_back(keys, skip)
 
 
 def lefts(path: bytes, answer: Reversal) -> list[Left]:

@@ -1,5 +1,7 @@
 """Reads everything that an undo, a redo or a restore looks at: records, files, HEAD."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 
@@ -16,6 +18,12 @@ from gitralph.hook.journal import Record
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    Answer = TypeVar("Answer")
+
 Match = Callable[[Iterable[bytes]], list[bytes]]
 
 
@@ -28,7 +36,7 @@ class Survey:
     scene: Scene
     barred: Mapping[bytes, Left]
     _evidence: dict[bytes, Evidence] = field(default_factory=dict)
-    _kept: dict[bytes, list[str]] = field(default_factory=dict)
+    _kept: dict[tuple[object, bytes], Any] = field(default_factory=dict)
 
     @property
     def states(self) -> Mapping[bytes, PathState]:
@@ -43,11 +51,12 @@ class Survey:
             self._evidence[path] = separate.gather(self.scene, self.states[path])
         return self._evidence[path]
 
-    def kept(self, path: bytes, ask: Callable[["Survey", bytes], list[str]]) -> list[str]:
+    def kept(self, path: bytes, ask: Callable[[Survey, bytes], Answer]) -> Answer:
         """What ``ask`` says of a path, asked once."""
-        if path not in self._kept:
-            self._kept[path] = ask(self, path)
-        return self._kept[path]
+        if (ask, path) not in self._kept:
+            self._kept[ask, path] = ask(self, path)
+        answer: Answer = self._kept[ask, path]
+        return answer
 
     def own(self, path: bytes) -> list[Record]:
         """Every record of the session and its subagents in a path, in file order."""
