@@ -399,6 +399,21 @@ def bending(table: Table, runs: int, million: int) -> None:
     table.add(Row(f"a file of {million:,} lines, two sessions", long))
 
 
+def events(table: Table, runs: int, count: int) -> None:
+    """A topic that none of many events has, and the last ten of them."""
+    with repository(10) as repo:
+        _timed(repo, [GIT_RALPH, "emit", "task.start", '{"a":1}'])
+        file = repo.root / ".git/ralph-sessions/events.jsonl"
+        one = file.read_bytes()
+        with file.open("wb") as out:
+            for _ in range(count // 100):
+                out.write(one * 100)
+        words = ["events", "--topic", "none"], ["events", "--last", "10"]
+        missing, last = alternate([_ralph(repo, one) for one in words], min(runs, 5))
+    table.add(Row(f"{count:,} events, a topic that never occurs", missing))
+    table.add(Row(f"{count:,} events, the last ten", last))
+
+
 def main() -> int:
     """Measure and print; 1 when a goal was missed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -421,6 +436,7 @@ def main() -> int:
         "proofs": lambda: proofs(table, runs, [sizes[0], sizes[-1]]),
         "taking back": lambda: taking_back(table, min(runs, 8), 100 if given.quick else 1_000),
         "bending": lambda: bending(table, runs, 10_000 if given.quick else 1_000_000),
+        "events": lambda: events(table, runs, 10_000 if given.quick else 1_000_000),
         "throughput": lambda: throughput(table, *((16, 50) if given.full else (4, 3))) if long else None,
     }
     for name, part in parts.items():
