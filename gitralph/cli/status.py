@@ -11,7 +11,7 @@ from gitralph.journal import passed_over, pending
 from gitralph.journal.shell import Window
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
-from gitralph.session import lifecycle, session_choice
+from gitralph.session import session_choice
 from gitralph.shell import attribution
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
@@ -55,6 +55,8 @@ def status(
         output.warn(text)
     gone = loss.losses(ctx)
     if as_json:
+        from gitralph.session import lifecycle
+
         _json(ctx, found, rows, lifecycle.listing(ctx, everybody), gone)
     elif plain:
         _lines(rows, zero, options.quote_high(ctx))

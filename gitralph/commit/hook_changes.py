@@ -22,8 +22,8 @@ from gitralph.git.run import Git
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree, write_copy
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import OFFERED, RENDERED, WINDOW, Record
-from gitralph.hook.record import TEXT_LIMIT, path_of_call, path_text
+from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record
+from gitralph.hook.record import path_of_call, path_text
 from gitralph.journal.pending import PathState
 
 NAME = "pre-commit"

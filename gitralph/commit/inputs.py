@@ -15,7 +15,7 @@ from gitralph.base.quote import shown
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.context import Context
-from gitralph.git import blobs, history, put_back
+from gitralph.git import blobs, history
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.refs import Head
@@ -30,6 +30,8 @@ from gitralph.journal.pending import Claims, PathState
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from gitralph.git import put_back
 
     Entries = Mapping[bytes, Entry | None]
 
@@ -75,6 +77,8 @@ class Question:
     @cached_property
     def put_back(self) -> put_back.PutBack:
         """Whether git may have put files back since a record was made."""
+        from gitralph.git import put_back
+
         return put_back.read(self.repo)
 
     @property

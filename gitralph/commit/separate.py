@@ -24,6 +24,7 @@ from gitralph.hook.journal import (
     GAP,
     REDO,
     RESTORE,
+    TEXT_LIMIT,
     UNDO,
     Record,
     TextHunk,
@@ -31,7 +32,6 @@ from gitralph.hook.journal import (
     replay,
     text_id,
 )
-from gitralph.hook.record import TEXT_LIMIT
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.fit import ABSORBED
 from gitralph.journal import consumption, shell

@@ -14,7 +14,7 @@ from gitralph.base.layout import Layout
 from gitralph.base.quote import line_form
 from gitralph.hook import journal, locate, sessionfile
 from gitralph.hook.event import Change, Event, Guess, to_bytes
-from gitralph.hook.journal import NONE, Record
+from gitralph.hook.journal import NONE, TEXT_LIMIT, Record
 from gitralph.hook.locate import Target
 from gitralph.hook.reconcile import UNKNOWN, StepTexts, Text, UnknownText, decide, normal, same
 
@@ -22,9 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Larger files are recorded by path and hash: reading and comparing them would hold the agent up.
-# At the limit comparing takes 0.2 s, hashing 0.03 s and packing 0.1 s.
-TEXT_LIMIT = 5 << 20
 # The line that says what an open call is about: a path of 4,096 bytes (PATH_MAX), each of which may take the
 # six characters of an escape, and a few words.
 _LONGEST_HEAD = 6 * 4096 + 512

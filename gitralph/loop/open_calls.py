@@ -13,10 +13,10 @@ from gitralph.base.quote import shown
 from gitralph.context import Context
 from gitralph.hook import journal, sessionfile
 from gitralph.hook import record as recording
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import TEXT_LIMIT, Record
 from gitralph.journal import pending
 
-_LIMIT = 2 * recording.TEXT_LIMIT
+_LIMIT = 2 * TEXT_LIMIT
 _SHELL = "shell-"
 
 
@@ -45,7 +45,7 @@ def _settle(ctx: Context, session: str, file: str) -> bytes | None:
         return None
     path = str(head["path"]).encode("utf-8", "surrogateescape")
     absent = head.get("absent") is True
-    before = None if absent else zlib.decompressobj().decompress(packed, recording.TEXT_LIMIT + 1)
+    before = None if absent else zlib.decompressobj().decompress(packed, TEXT_LIMIT + 1)
     if not treepath.is_valid(path) or pending.journal_bytes(ctx.layout, path) != head.get("journal"):
         return None
     disk = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path)))

@@ -16,14 +16,15 @@ from gitralph.context import Context
 from gitralph.git import blame
 from gitralph.hook.journal import GAP, Record
 from gitralph.journal import member
-from gitralph.query import changed, foreign, notes
-from gitralph.query.changed import Commit
 from gitralph.query.reading import Read
 from gitralph.query.whose import CommitOwners, Makers, Owner, blob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from gitralph.query import foreign
+    from gitralph.query.changed import Commit
 
 PENDING, COMMITTED, NOBODY, VOID = "pending", "committed", "nobody", "consumed"
 RECORDS, CONTENT, MESSAGE = "records", "content", "message"
@@ -79,6 +80,10 @@ class Resolver:
         """Read the messages of the commits behind some lines, and whose the lines are that ours brought."""
         wanted = dict.fromkeys(one.commit for one in lines if one.commit is not None)
         new = [oid for oid in wanted if oid not in self._heads]
+        if not new:
+            return
+        from gitralph.query import changed  # an uncommitted line needs nothing of commits
+
         self._heads |= {one.oid: one for one in changed.heads(self._ctx, new)}
         makers = {oid: self._makers.of(self._heads[oid]) for oid in new if oid in self._heads}
         own = [oid for oid, main in makers.items() if main is not None and len(self._heads[oid].parents) < 2]
@@ -117,6 +122,10 @@ class Resolver:
 
         ``lines`` are pairs of a key and a line with a commit; the answers go by the key.
         """
+        if not lines:
+            return {}
+        from gitralph.query import foreign, notes
+
         if self._fleet is None:
             self._fleet = foreign.MemberLogs(self._ctx)
         out: dict[int, Finding] = {}
@@ -140,6 +149,8 @@ class Resolver:
         return [one if member.is_hash(one) else hashed(one) for one in head.sessions] if head else []
 
     def _by_commit(self, lines: list[tuple[int, blame.Line]]) -> dict[int, Finding]:
+        from gitralph.query import foreign
+
         assert self._fleet is not None
         asked = {line.commit: self._sessions(line) for _, line in lines if line.commit is not None}
         told = self._fleet.of_commits(asked)

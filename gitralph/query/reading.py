@@ -12,9 +12,8 @@ from gitralph.context import Context
 from gitralph.git import blame, refs
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
-from gitralph.hook.journal import full_lines
+from gitralph.hook.journal import TEXT_LIMIT, full_lines
 from gitralph.hook.locate import OutsideError, locate
-from gitralph.hook.record import TEXT_LIMIT
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 

@@ -12,16 +12,15 @@ from gitralph.base.light import cached_property
 from gitralph.commit.decision import EDITS, SHELL
 from gitralph.context import Context
 from gitralph.git.texts import with_line_feeds
-from gitralph.hook.journal import GAP, Journal, Record, full_lines, replay
-from gitralph.hook.record import TEXT_LIMIT
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
 from gitralph.isolate import Step
 from gitralph.journal import consumption, pending, sessions
-from gitralph.query import alike
-from gitralph.query.changed import Commit, File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from gitralph.query.changed import Commit, File
 
 
 @dataclass(frozen=True)
@@ -185,6 +184,8 @@ class CommitOwners:
             for hunk in record.hunks or []:
                 for line in hunk.lines:
                     wrote.setdefault(line.rstrip(b"\r\n"), set()).add(owner)
+        from gitralph.query import alike
+
         lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
         out: dict[int, Owner] = {}
         for first, last in file.ranges:

@@ -26,7 +26,7 @@ from gitralph.git import refs
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK
-from gitralph.hook import journal, record, sessionfile
+from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
 from gitralph.isolate import Unrecorded
 from gitralph.journal import manifests, pending
@@ -434,7 +434,7 @@ def _ends_at(hunk: TextHunk, text: bytes) -> bool:
 def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] | None:
     """A path of which no lines are known: its text as it stands, from the last that was recorded."""
     after = found.content.data
-    if found.content.mode == GITLINK or max(len(after or b""), len(found.head or b"")) > record.TEXT_LIMIT:
+    if found.content.mode == GITLINK or max(len(after or b""), len(found.head or b"")) > journal.TEXT_LIMIT:
         oid = None if after is None else text_id(after)
         op = "delete" if found.content.absent else "edit"
         mode = None if found.content.absent else f"{found.content.mode:o}"

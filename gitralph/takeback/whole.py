@@ -12,8 +12,7 @@ from gitralph.commit.land_files import Replacement
 from gitralph.commit.provenance import Chain
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook import record as recording
-from gitralph.hook.journal import GAP, Record, replay
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
 from gitralph.takeback import lines
 from gitralph.takeback.survey import Survey
 
@@ -93,7 +92,7 @@ def _to_head(
     if path in scene.filtered:
         return Left(path, decision.FILTERED, "a filter governs it, and only its path is recorded")
     text = _head_text(found, path, head)
-    if max(len(text), len(content.data or b"")) > recording.TEXT_LIMIT:
+    if max(len(text), len(content.data or b"")) > TEXT_LIMIT:
         return Left(path, decision.TOO_LARGE, "it is too large to be kept for a redo")
     return _change(found, path, Content(head.mode, text), op, call)
 
