@@ -3,8 +3,6 @@
 Source: git's quote.c (``quote_c_style``), with ``core.quotePath`` as ``high``.
 """
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +35,7 @@ def shell_word(text: str) -> str:
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
-def shell_line(words: Iterable[str]) -> str:
+def shell_line(words: "Iterable[str]") -> str:
     """Words as the line of a POSIX shell that says them."""
     return " ".join(map(shell_word, words))
 
