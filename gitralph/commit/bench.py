@@ -21,7 +21,7 @@ def open_bench(ctx: Context, quarantine: bool) -> Workbench:
     parent = ctx.layout.tmp
     try:
         files.make_folder(parent)
-        return Workbench.make(parent, ctx.git, ctx.repo.common_dir, quarantine)
+        return Workbench.make(parent, ctx.git, ctx.repo.common_dir, quarantine, lasting=not quarantine)
     except OSError as error:
         if quarantine:
             pass
@@ -31,4 +31,6 @@ def open_bench(ctx: Context, quarantine: bool) -> Workbench:
             raise
     import tempfile
 
-    return Workbench.make(tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine)
+    return Workbench.make(
+        tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine, lasting=not quarantine
+    )

@@ -123,7 +123,10 @@ def _read(
             if path in states:
                 states[path].add(record)
         # a bench of its own: every reading makes its copies afresh
-        inner = Workbench.make(asked.bench.folder, asked.bench.git, ctx.repo.common_dir, quarantine=False)
+        outer = asked.bench
+        inner = Workbench.make(
+            outer.folder, outer.git, ctx.repo.common_dir, quarantine=False, lasting=outer.lasting
+        )
         start = _start(ctx, inner.folder, asked.reader, head, states)
         offered = attribution.survey(
             ctx, asked.reader, head.oid, asked.own, asked.wishes.with_shell, wanted, states
@@ -218,5 +221,5 @@ def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
     # From HEAD's tree, not from the index: what is staged belongs to the user.
     builder = TreeBuilder(draft.base)
     tree = builder.build(draft.entries)
-    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=not bench.is_quarantine)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=bench.lasting)
     return replace(draft, tree=tree, trees=tuple(builder.new))

@@ -23,19 +23,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _ATTRIBUTES = b".gitattributes"
-# What a quarantine holds is gone before anybody needs it after a crash: ten objects cost a status 2 ms.
+# What is drafted to be thrown away nobody needs after a crash: ten objects cost a status 2 ms.
 _FLEETING = ("-c", "core.fsync=none")
 
 
 @dataclass
 class Workbench:
-    """A private folder for one command; ``objects`` set means objects go to a quarantine."""
+    """A private folder for one command. Where ``lasting`` is false no object ever leaves its quarantine."""
 
     folder: str
     git: Git
+    lasting: bool = True
 
     @classmethod
-    def make(cls, parent: str, git: Git, common_dir: str, quarantine: bool) -> Workbench:
+    def make(
+        cls, parent: str, git: Git, common_dir: str, quarantine: bool, lasting: bool = True
+    ) -> Workbench:
         """A new folder below ``parent``; with ``quarantine`` git writes objects nowhere else."""
         # The pid leads, so that the next command can tell what a dead process left from what a live one
         # uses.
@@ -48,12 +51,7 @@ class Workbench:
                 GIT_OBJECT_DIRECTORY=folder + "/objects",
                 GIT_ALTERNATE_OBJECT_DIRECTORIES=listed(common_dir + "/objects"),
             )
-        return cls(folder, git)
-
-    @property
-    def is_quarantine(self) -> bool:
-        """True where no object leaves it, that of a bench inside another one too."""
-        return "GIT_OBJECT_DIRECTORY" in self.git.env
+        return cls(folder, git, lasting)
 
     def objects_dir(self, common_dir: str) -> str:
         """Where new objects go."""
@@ -143,7 +141,7 @@ def blobs_for(
     if wanted:
         # In 35 attribute cases raw bytes differed from `git add` in 21, dulwich's normaliser in 11, `git
         # hash-object --path` in 2; this way in none (git 2.39, dulwich 1.2).
-        words = (*PLAIN_INDEX, *(_FLEETING if bench.is_quarantine else ()))
+        words = (*PLAIN_INDEX, *(() if bench.lasting else _FLEETING))
         git.run(*words, "update-index", "--add", "--replace", "-z", "--stdin", stdin=wanted)
         made = _read_entries(git, index)
     if missing := [path for path in there if path not in made]:

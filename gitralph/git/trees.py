@@ -195,7 +195,7 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
 def write_trees(objects_dir: str, trees: Mapping[bytes, bytes], lasting: bool = True) -> None:
     """Write them as loose objects, each whole or not at all; one that is packed already does no harm.
 
-    Those of a quarantine need not be ``lasting``.
+    Those that no commit will hold need not be ``lasting``.
     """
     waiting: list[tuple[int, str, str]] = []
     for oid, raw in trees.items():
