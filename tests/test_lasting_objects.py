@@ -1,7 +1,7 @@
 """What a commit makes is on the disk before a ref names it; what a look makes waits for no disk."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.support.texts import changed
 
 
 @pytest.fixture
-def waited(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were synced, and for each start of `update-index` how it was told to sync."""
     found: list[str] = []
     sync, typed = os.fsync, Git._typed
@@ -27,7 +27,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(os, "fsync", note_file)
     monkeypatch.setattr(Git, "_typed", note_words)
-    yield found
+    return found
 
 
 def _objects(waited: list[str]) -> tuple[int, set[str]]:
