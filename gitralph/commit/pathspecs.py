@@ -30,6 +30,8 @@ def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]],
 def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -> list[bytes]:
     from gitralph.git import pathspec
 
+    if all(map(pathspec.is_plain, specs)):
+        return pathspec.below(ctx.repo.prefix, specs, candidates)
     bench = open_bench(ctx, quarantine=True)
     try:
         return pathspec.matching(ctx.git, bench.folder, specs, candidates)
@@ -48,7 +50,9 @@ def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) ->
         if not typed:
             raise Fatal("the empty string is not a valid pathspec", "use . to match all paths")
     git = ctx.git.at(GIT_LITERAL_PATHSPECS="1") if literal else ctx.git
-    for typed in pathspec.unmatched(git, specs):
+    # A plain name of something that is there is known, and git has nothing to say of it.
+    asked = [typed for typed in specs if not (pathspec.is_plain(typed) and os.path.lexists(typed))]
+    for typed in pathspec.unmatched(git, asked) if asked else ():
         known = os.path.lexists(typed) or not pathspec.unmatched(git, [typed], "--others")
         spec = f":(literal){typed}" if literal else typed
         if not known and not _matching(ctx, [spec], {*_recorded(ctx), *_in_head(ctx)}):

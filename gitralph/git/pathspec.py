@@ -1,7 +1,8 @@
 """Matches what the user typed against tree paths, by git itself.
 
 A private index holding only the candidate paths, and ``git ls-files`` from the user's folder: prefix,
-globs and magic then mean what they mean to git.
+globs and magic then mean what they mean to git. A plain name means itself and what lies below it, which
+needs no process to be told.
 """
 
 import os
@@ -12,6 +13,20 @@ from gitralph.git.run import PLAIN_INDEX, Git, GitError
 
 # The blob of no bytes; git knows it without it being stored, and pathspecs look at names alone.
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+_PLAIN = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz/._-")
+
+
+def is_plain(spec: str) -> bool:
+    """True for a name without magic, globs, dots that lead elsewhere, or a slash at either end."""
+    return _PLAIN.issuperset(spec) and {"", ".", ".."}.isdisjoint(spec.split("/"))
+
+
+def below(prefix: bytes, specs: Sequence[str], paths: Iterable[bytes]) -> list[bytes]:
+    """As :func:`matching`, for plain specs typed in the folder ``prefix``, which ends with a slash."""
+    wanted = [prefix + spec.encode() for spec in specs]
+    return sorted(
+        {path for path in paths if any(path == one or path.startswith(one + b"/") for one in wanted)}
+    )
 
 
 def _rounds(paths: Iterable[bytes]) -> list[list[bytes]]:

@@ -274,7 +274,10 @@ def contains(repo: Repository, head: Head, oid: str) -> bool:
         return True
     if head.oid is None:
         return False
-    return repo.git.try_run("merge-base", "--is-ancestor", oid, head.oid).returncode == 0
+    if (oid, head.oid) not in repo.ancestry:
+        found = repo.git.try_run("merge-base", "--is-ancestor", oid, head.oid)
+        repo.ancestry[oid, head.oid] = found.returncode == 0
+    return repo.ancestry[oid, head.oid]
 
 
 def left_from(repo: Repository, ref: str | None, oid: str) -> bool:

@@ -49,6 +49,11 @@ class Repository:
         """The object database, packs and alternates included."""
         return Objects(self.git, self.common_dir + "/objects")
 
+    @cached_property
+    def ancestry(self) -> dict[tuple[str, str], bool]:
+        """Whether one commit is in another, as far as anybody asked: it never changes."""
+        return {}
+
     @property
     def uses_reftable(self) -> bool:
         return os.path.isdir(self.common_dir + "/reftable")
