@@ -47,17 +47,26 @@ def remove_folder(path: str) -> None:
     No link is followed, but the names above a file are looked up again: only for folders that nobody else
     may write (0700).
     """
-    for folder, folders, names in os.walk(path, topdown=False):
-        for name in names + folders:
-            full = f"{folder}/{name}"
+    folders = [path]
+    for folder in folders:  # which grows: a folder's own come behind it
+        try:
+            with os.scandir(folder) as found:
+                names = list(found)
+        except OSError:
+            continue
+        for name in names:
             try:
-                os.rmdir(full) if name in folders and not os.path.islink(full) else os.unlink(full)
+                if name.is_dir(follow_symlinks=False):
+                    folders.append(name.path)
+                else:
+                    os.unlink(name.path)
             except OSError:
                 pass
-    try:
-        os.rmdir(path)
-    except OSError:
-        pass
+    for folder in reversed(folders):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass
 
 
 __all__ = ["cached_property", "closing", "remove_folder"]
