@@ -123,8 +123,9 @@ class Draft:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """The undone commits of which some paths were not looked at: the next commit asks again."""
-        return self.undone if self.limited else ()
+        """The undone commits of which a path was not looked at, or refused: the next commit asks again."""
+        is_open = self.limited or any(left.refuses for left in self.left)
+        return self.undone if is_open else ()
 
     def without(self, lefts: Collection[Left]) -> Draft:
         """The same with these paths taken out again, each with a reason; their records stay pending."""

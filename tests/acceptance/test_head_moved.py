@@ -329,3 +329,20 @@ def test_what_a_commit_took_of_a_gap_lets_the_next_session_go_on(day: Repo) -> N
     swap(day, "S2", "line 2\n", "two\n")
     day.commit("S2")
     assert head(day).startswith("line 1\ntwo\n")
+
+
+def test_an_undone_commits_path_that_was_left_is_asked_again(day: Repo) -> None:
+    """S1's commit of f and g is reset; f is left for what is staged there, g committed; then f can go."""
+    day.write("g", TEN)
+    day.commit_all("g")
+    swap(day, "S1", "line 3\n", "S1 in f\n")
+    swap(day, "S1", "line 3\n", "S1 in g\n", "g")
+    day.commit("S1")
+    day.git("reset", "HEAD~1")
+    blob = day.git("hash-object", "-w", "--stdin", stdin=ten(l3="the user's").encode()).strip()
+    day.git("update-index", "--cacheinfo", f"100644,{blob},f")
+    answer = day.commit("S1", "--skip-entangled")
+    assert (answer.paths, answer.left) == ({"g": "M"}, {"f": "entangled"})
+    day.git("reset", "-q")
+    assert day.commit("S1").paths == {"f": "M"}
+    assert head(day) == ten(l3="S1 in f")
