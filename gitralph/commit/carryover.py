@@ -5,11 +5,13 @@ nothing to merge. git calls that a conflict wherever two changes touch.
 """
 
 from collections import Counter
+from collections.abc import Callable, Collection
 
 from gitralph.base.dataclass import dataclass
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import full_lines
 from gitralph.isolate.linediff import Range, hunks
+from gitralph.isolate.lines import has_words, is_telling, words
 
 Lines = list[bytes]
 
@@ -74,6 +76,33 @@ def _holds(staged: _Side, new: _Side, low: int, high: int) -> bool:
     return gone(new) <= gone(staged) and _is_within(added(new), added(staged))
 
 
+def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
+    """The same by the lines alone: ``git add`` of a file in which others moved or rewrote lines around them.
+
+    Lines without words do not count, lone words must only be there, each other line stands once.
+    """
+    was, comes, stands = Counter(old), Counter(new), Counter(staged)
+    telling = [line for line in was.keys() | comes.keys() if was[line] != comes[line] and is_telling(line)]
+    words_more = (line for line in comes - was if has_words(line) and not is_telling(line))
+    return (
+        bool(telling)
+        and all(stands[line] == comes[line] and max(was[line], comes[line]) == 1 for line in telling)
+        and all(stands[line] >= comes[line] for line in words_more)
+    )
+
+
+def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collection[bytes]]) -> bool:
+    """True when what is staged here is the session's own text, of which the commit has every word.
+
+    Somebody staged the file, and corrected the line afterwards.
+    """
+    was, comes, stands = Counter(old), Counter(new), Counter(staged)
+    if (was - stands) - (was - comes) or not set(stands - was) - set(comes) <= set(wrote()):
+        return False
+    known = {word for line in (*old, *new) for word in words(line)}
+    return all(word in known for line in staged for word in words(line))
+
+
 def _as_in_file(new: Lines, staged: Lines, now: Lines) -> Lines | None:
     """The lines of both in the order in which the file has them; None where it does not tell."""
     wanted, counts = {*new, *staged}, Counter(now)
@@ -84,10 +113,13 @@ def _as_in_file(new: Lines, staged: Lines, now: Lines) -> Lines | None:
     return [line for line in now if line in wanted]
 
 
-def carried(old: bytes, new: bytes, staged: bytes, now: bytes | None) -> bytes | None:
+def carried(
+    old: bytes, new: bytes, staged: bytes, now: bytes | None, wrote: Callable[[], Collection[bytes]]
+) -> bytes | None:
     """``staged``, made from ``old``, with the change from ``old`` to ``new`` in it; None for a conflict.
 
-    ``now`` is the file as it stands: where both sides added lines it tells their order.
+    ``now`` is the file as it stands: where both sides added lines it tells their order. ``wrote`` tells
+    the lines that only the committing session ever wrote.
     """
     if any(map(is_binary, (old, new, staged))):
         return None
@@ -100,6 +132,9 @@ def carried(old: bytes, new: bytes, staged: bytes, now: bytes | None) -> bytes |
     for low, high in _regions(both):
         found = _settle(mine, theirs, there, before, low, high)
         if found is None:
+            ours, older = mine.region(low, high), theirs.region(low, high)
+            found = ours if _is_older(before[low:high], ours, older, wrote) else None
+        if found is None:
             return None
         out += before[at:low] + found
         at = high
@@ -111,6 +146,8 @@ def _settle(mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: in
     # The same on both sides, or only staged here, or staged with all that the commit does: what is staged
     # stays.
     if new == staged or not mine.within(low, high) or _holds(theirs, mine, low, high):
+        return staged
+    if _has_all(old[low:high], new, staged):
         return staged
     if not theirs.within(low, high):
         return new

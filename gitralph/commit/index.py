@@ -16,7 +16,7 @@ from gitralph.git.objects import Objects
 from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry, TreeReader
-from gitralph.hook.journal import replay, text_id
+from gitralph.hook.journal import full_lines, replay, text_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
 class IndexFacts:
     """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
 
-    ``own`` tells the blobs of a path that are pending states of the session without a foreign line.
+    ``own`` tells the blobs of a path that are pending states of the session without a foreign line,
+    ``wrote`` the lines there that this session alone ever wrote.
     ``git`` writes merged blobs, so it must be the one whose objects the commit uses.
     """
 
@@ -65,6 +66,7 @@ class IndexFacts:
     new: Mapping[bytes, Entry | None]
     now: Mapping[bytes, Entry | None]
     own: Callable[[bytes], Collection[bytes]]
+    wrote: Callable[[bytes], Collection[bytes]]
 
     def there(self, path: bytes) -> Entry | None:
         """The index entry of a path."""
@@ -92,7 +94,9 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
 
         now = facts.now.get(path)
         kept = facts.text(now) if _is_file(now) else None
-        merged = carryover.carried(texts["old"], texts["new"], texts["staged"], kept)
+        merged = carryover.carried(
+            texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path)
+        )
     if merged is None:
         return None
     return Entry(mode, facts.git.run("hash-object", "-w", "--stdin", stdin=merged).strip())
@@ -163,6 +167,8 @@ def plan(facts: IndexFacts) -> IndexPlan:
             wanted = entry
         else:
             possible, wanted = _carried(facts, path)
+            if not possible and _only_of(facts, path):
+                possible, wanted = True, entry
             if not possible:
                 detail = "your staged version of it cannot be carried over to the new HEAD"
                 conflicts.append(Left(path, ENTANGLED, detail))
@@ -176,6 +182,30 @@ def plan(facts: IndexFacts) -> IndexPlan:
 
 def _is_intent_to_add(there: Entry | None, old: Entry | None) -> bool:
     return old is None and there is not None and there.oid == _EMPTY_BLOB
+
+
+def _only_of(facts: IndexFacts, path: bytes) -> bool:
+    """True when only lines of this session's are staged of a path: the commit has them, or newer ones."""
+    entries = facts.old.get(path), facts.new[path], facts.there(path)
+    if not all(map(_is_file, entries)):
+        return False
+    from collections import Counter
+
+    old, new, staged = (Counter(full_lines(facts.text(entry))) for entry in entries)
+    return not (old - staged) - (old - new) and set(staged - old) <= {*facts.wrote(path), *(new - old)}
+
+
+def own_lines(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
+    """The lines that pending edits of this session's brought to a path, and nobody else's edit."""
+    state = made.states.get(path)
+    if state is None:
+        return set()
+    waiting = {r.offset for name in made.family for r in state.pending.get(name, [])}
+    mine, others = set[bytes](), set[bytes]()
+    for record, before, after in replay(state.journal, lay):
+        brought = set(full_lines(after or b"")) - set(full_lines(before or b""))
+        (mine if record.offset in waiting else others).update(brought)
+    return mine - others
 
 
 def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
