@@ -14,7 +14,7 @@ from gitralph.commit.inputs import Scene
 from gitralph.git import history
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import Record, replay, text_id
+from gitralph.hook.journal import Record, full_lines, replay, text_id
 from gitralph.journal.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -28,6 +28,9 @@ class Rename:
     new: bytes
     state: PathState
     left_by: Record
+    come: PathState
+    """The path it came to, by the record at ``at`` of its journal."""
+    at: int
 
 
 def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> PathState:
@@ -41,35 +44,33 @@ def _path(text: str) -> bytes | None:
         return None
 
 
-def _source(
-    scene: Scene, states: Mapping[bytes, PathState], path: bytes, records: list[Record], to: Record
-) -> Rename | None:
-    """Where a file came from by the rename ``to``, one of the ``records`` of ``path``."""
-    old = _path(to.other) if to.other is not None else None
+def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
+    """Where a file came from by the rename ``to``, one of the records of ``come``."""
+    old, path, records = _path(to.other) if to.other is not None else None, come.path, come.journal.records
     if old is None:
-        return _by_text(scene, states, path, to)
+        return _by_text(scene, states, come, to)
     state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
     ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
     # a file may go to and fro: the n-th arrival is of the n-th departure
     number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
-    return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
+    return Rename(old, path, state, ends[min(number, len(ends) - 1)], come, to.offset) if ends else None
 
 
-def _by_text(scene: Scene, states: Mapping[bytes, PathState], path: bytes, to: Record) -> Rename | None:
+def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
     """The same for records that do not name the other end: older versions wrote such."""
     for old, state in states.items():
         for record in state.journal.records:
             fits = record.op == _FROM and record.other is None and record.before == to.after
-            if fits and record.session in scene.own and old != path:
-                return Rename(old, path, state, record)
+            if fits and record.session in scene.own and old != come.path:
+                return Rename(old, come.path, state, record, come, to.offset)
     return None
 
 
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
-    for path, state in states.items():
+    for state in states.values():
         known = [r for name in scene.own for r in (*state.void.get(name, ()), *state.pending.get(name, ()))]
         for record in {r.offset: r for r in known}.values():
-            found = _source(scene, states, path, state.journal.records, record) if record.op == _TO else None
+            found = _source(scene, states, state, record) if record.op == _TO else None
             if found is not None:
                 yield found
 
@@ -111,7 +112,7 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> s
         if not record.is_exact:
             return None
         if record.op == _TO:
-            before = _source(scene, states, move.old, move.state.journal.records, record)
+            before = _source(scene, states, move.state, record)
             return _foreign(scene, states, before) if before is not None else None
         at, text, head = record.before, texts.get(record.offset), record.head
     return None if at is None or _is_committed(scene, move.old, text, head) else decision.UNRECORDED
@@ -120,12 +121,32 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> s
 def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Rename, found: Outcome) -> Outcome:
     """What becomes of the new path: as decided, or refused for the text that came along."""
     who = _foreign(scene, states, move)
-    if who is None or _was_own_text(scene, move):
+    if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
         return found
     whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
     detail = f"it was moved here from '{shown(move.old)}' with {whose}"
     left = Left(move.new, decision.CONTESTED, detail, (who,))
     return replace(found, content=None, uses=(), left=(left,))
+
+
+def _is_away(scene: Scene, move: Rename, found: Outcome) -> bool:
+    """True when the commit brings no line of what was moved: a reset or a stash took it away again."""
+    if found.content is None or found.content.data is None:
+        return False
+    texts = {r.offset: after for r, _, after in replay(move.come.journal, scene.layout)}
+    entry, moved = scene.reader.entry(move.new), texts.get(move.at)
+    if entry is None or moved is None:
+        return False
+    there = scene.repo.objects.raw(entry.oid)[1]
+    brought = set(full_lines(found.content.data)) - set(full_lines(there))
+    return brought.isdisjoint(full_lines(moved))
+
+
+def _is_over(scene: Scene, move: Rename) -> bool:
+    """True when somebody has committed the file since under its new name."""
+    from gitralph.commit import separate
+
+    return separate.has_passed(scene, move.come, move.at)
 
 
 def _was_own_text(scene: Scene, move: Rename) -> bool:

@@ -477,7 +477,28 @@ def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
     if not anew or known.head is None:
         return False
     since = (s.after for s in known.steps if s.key.isdigit() and int(s.key) >= min(anew))
-    return known.head not in set(since)
+    return known.head not in set(since) and not has_passed(scene, state, min(anew))
+
+
+def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
+    """True when HEAD, or a commit before it, was seen to hold the path as it was after a record.
+
+    Then somebody committed the file as that record or a later one left it, whatever came after.
+    """
+    since = [r for r in state.journal.records if r.offset >= offset]
+    texts = {r.after for r in since if r.after is not None}
+
+    def holds(entry: Entry | history.Unknown | None) -> bool:
+        return isinstance(entry, Entry) and entry.oid.decode() in texts
+
+    if holds(scene.reader.entry(state.path)):
+        return True
+    for commit in dict.fromkeys(r.head for r in since[1:] if r.head is not None):
+        if holds(history.entry_at(scene.repo, commit, state.path)):
+            found = scene.repo.git.try_run("merge-base", "--is-ancestor", commit, "HEAD")
+            if not found.returncode:
+                return True
+    return False
 
 
 def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
