@@ -74,18 +74,18 @@ def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need
         if EXISTS in made.dels:
             # Deleting a file takes every line along, so unlike a replacement it cannot be met by superseding.
             yield Need(hunk, other, "deletes the file with")
-        elif not _harmless(weave, made, atom, other):
+        elif not _harmless(weave, made, atom, other, flags):
             yield Need(hunk, other, "replaces", absorbable=True)
 
 
-def _harmless(weave: Weave, made: Hunk, atom: int, other: int) -> bool:
+def _harmless(weave: Weave, made: Hunk, atom: int, other: int, flags: Flags) -> bool:
     """Tell whether a removal can wait: it takes away nothing but what is not committed yet."""
     if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
         return False
     if other != weave.birth[atom]:
         # A restoring that replaced nothing leaves HEAD as it was; see the else.
         return not weave.hunks[other].dels  # else HEAD still shows what the restoring replaced
-    return _replaced_words(weave, other).isdisjoint(words(weave.content(atom)))
+    return _replaced_words(weave, other, flags).isdisjoint(words(weave.content(atom)))
 
 
 def _moved_by(weave: Weave, made: Hunk, atom: int) -> bool:
@@ -97,15 +97,21 @@ def _moved_by(weave: Weave, made: Hunk, atom: int) -> bool:
     )
 
 
-def _replaced_words(weave: Weave, hunk: int) -> set[bytes]:
-    """Return the words of all lines that the unit of a hunk replaced."""
-    return {
-        word
-        for index in weave.unit_of(hunk).hunks
-        for old in weave.hunks[index].dels
-        if old not in (EXISTS, NEWLINE)
-        for word in words(weave.content(old))
-    }
+def _replaced_words(weave: Weave, hunk: int, flags: Flags) -> set[bytes]:
+    """Return the words of all lines of the commit that a hunk's unit replaced, at first or second hand."""
+    found = set[bytes]()
+    units = [weave.hunks[hunk].unit]
+    # It grows while it is walked: what was replaced may be another's that replaced a line of HEAD.
+    for unit in units:
+        for old in [atom for index in weave.units[unit].hunks for atom in weave.hunks[index].dels]:
+            if old in (EXISTS, NEWLINE):
+                continue
+            maker = weave.hunks[weave.birth[old]].unit
+            if flags[weave.birth[old]]:
+                found.update(words(weave.content(old)))
+            elif maker not in units:
+                units.append(maker)
+    return found
 
 
 def _restored(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.api import LeftEdit, Note, Reading, Separation, Step
 from gitralph.isolate.build import fold
+from gitralph.isolate.by_lines import by_lines
 from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
 from gitralph.isolate.fit import ABSORBED, fit, indices, plain
 from gitralph.isolate.follow import following, is_written_anew
@@ -87,9 +88,34 @@ def separate(
         head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,
         moved, readings, follow, unsure,
     )  # fmt: skip
+    found = _by_weave(asked)
+    return (_by_lines(asked) or found) if found.refused else found
+
+
+def _by_lines(asked: _Question) -> Separation | None:
+    """The second answer, where git put files back since an edit; it must stand the strictest look."""
+    # Without git the weave knows best: in the simulator this way alone got blocks that moved wrong.
+    if not any(asked.unsure(step.key) for step in asked.steps if step.owner in asked.owners):
+        return None
+    told = by_lines(
+        asked.head, asked.steps, asked.worktree, asked.committed, asked.owners, follow=asked.follow
+    )
+    if told is None:
+        return None
+    # As if git had put files back since every edit: nothing else vouches for this answer.
+    look = Look(
+        asked.head, told.text, asked.worktree, asked.steps, asked.owners, asked.owners, lambda _: True
+    )
+    return Separation(told.text, taken=told.taken) if speaks_against(look) is None else None
+
+
+def _by_weave(asked: _Question) -> Separation:
+    """The answer of the weave, refused where the last look speaks against it."""
     found = _separated(asked)
     if found.refused:
         return found
+    head, steps, worktree, unsure = asked.head, asked.steps, asked.worktree, asked.unsure
+    owners, include_entangled = asked.owners, asked.include_entangled
     # With --include-entangled others' lines are in the commit on purpose: they speak for themselves as well.
     names = {*owners, *(step.owner for step in steps if include_entangled)}
     look = Look(head, found.text, worktree, steps, owners, names, unsure, is_whole=not found.left)

@@ -301,7 +301,9 @@ class Player:
         alive = ("", "a person had corrected it")
         if any(line not in head and (line in disk or case._dead(line) in alive) for line in put):
             return True
-        return any(line in head and line not in disk for line in gone)
+        # what was removed may have been another's pending form of a line that HEAD still has
+        there = {one for line in gone - head for one in case.truth.stood_for(case.path, line)}
+        return any(line in head and line not in disk for line in (*gone, *there))
 
     def _merge(self, base: Text, ours: Text, theirs: Text) -> Text | bool:
         """Git's own three-way merge of lines; False where it conflicts."""

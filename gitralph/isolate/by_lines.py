@@ -1,0 +1,278 @@
+"""Answers by the lines alone where the weave cannot: only where each says itself whose it is.
+
+The weave must know where every line stands; after a stash, a reset and a squash HEAD may hold a text that
+fits no place of it. Then the owner's own edits are put onto HEAD hunk by hunk, as a rebase would, by a
+three-way merge (S. Khanna, K. Kunal, B. Pierce, "A Formal Investigation of Diff3", 2007), and each line
+that came or went must tell that it is the owner's: it stands once, nobody else ever wrote it, and the file
+shows it or another's pending edit in its place. Must give no answer as soon as a merge conflicts or a
+line leaves a doubt. Lines that say nothing, such as a brace, go with their hunk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from gitralph.base.dataclass import dataclass
+from gitralph.isolate.api import Step
+from gitralph.isolate.build import fold
+from gitralph.isolate.fit import indices
+from gitralph.isolate.linediff import Range, hunks
+from gitralph.isolate.lines import common_lines, complete, ends_with_newline, is_telling, split_lines
+
+Lines = list[bytes]
+Change = tuple[Step, int]
+"""A step that brought a line or took it away, and how often."""
+
+_LARGEST = 1 << 20
+"""No second answer for larger files: they would be counted line by line, 0.2 s a MiB, to refuse after all."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The text of a commit that the lines tell of, and the units that are in it."""
+
+    text: bytes
+    taken: tuple[str, ...] = ()
+
+
+def by_lines(
+    head: bytes | None,
+    steps: Sequence[Step],
+    worktree: bytes | None,
+    committed: Collection[str],
+    owners: Collection[str],
+    follow: bool,
+) -> Told | None:
+    """Return HEAD with the owners' edits, or None where a line leaves a doubt.
+
+    The arguments are those of `separate`. HEAD's own text says that nothing of theirs is left to commit.
+    """
+    if head is None or worktree is None or max(len(head), len(worktree)) > _LARGEST:
+        return None
+    if ends_with_newline(head) != ends_with_newline(worktree) or not steps:
+        return None
+    # What a person gave away, and what was taken back or restored, only the weave can read.
+    if any(step.takes or step.undoes or step.restores for step in steps):
+        return None
+    case = _Case(steps, worktree, owners, committed, split_lines(head), split_lines(worktree))
+    # A write from an old read stays refused: to commit the rest would bless what it threw away.
+    if any(step.over for step in case.pending):
+        return None
+    text = case.put_on_head()
+    if text is None:
+        return None
+    text = [line for line in text if not (follow and case.was_taken_out(line))]
+    if not case.proves(text):
+        return None
+    if text == case.old:
+        return Told(head)
+    weave = fold(steps, worktree)
+    known = indices(weave, committed)
+    taken = [
+        unit.key
+        for at, unit in enumerate(weave.units)
+        if at not in known and unit.owner in owners and unit.owner is not None
+    ]
+    end = b"\n" if text and ends_with_newline(head) else b""
+    return Told(b"\n".join(text) + end, tuple(taken))
+
+
+class _Case:
+    """HEAD and file with what happened to each line."""
+
+    def __init__(
+        self, steps: Sequence[Step], worktree: bytes, owners: Collection[str], committed: Collection[str],
+        old: Lines, new: Lines,
+    ) -> None:  # fmt: skip
+        self.steps, self.owners, self.old, self.new = steps, frozenset(owners), old, new
+        self.in_head, self.in_file = Counter(old), Counter(new)
+        done = {name.rstrip("~").rpartition(".")[0] or name for name in committed}
+        self.pending = [step for step in steps if step.owner in owners and step.key not in done]
+        self.changes: dict[bytes, list[Change]] = {}
+        self.made: list[Mapping[bytes, int]] = []
+        for step in (*steps, Step("", None, steps[-1].after, worktree)):
+            self.made.append(_made_by(step))
+            for line, change in self.made[-1].items():
+                self.changes.setdefault(line, []).append((step, change))
+        self.brought = {line for step in self.pending for line, n in _made_by(step).items() if n > 0}
+
+    # --- the commit ---
+
+    def put_on_head(self) -> Lines | None:
+        """Return HEAD with every hunk of the owners' of which it lacks something; None for a conflict."""
+        text: Lines | None = self.old
+        for step, made in zip(self.steps, self.made, strict=False):
+            if step.owner not in self.owners or not self._waits(step, made):
+                continue
+            before, after = split_lines(step.before), split_lines(step.after)
+            for low, high, start, stop in _hunks(before, after):
+                if text is not None and self._waits(step, _made(before[low:high], after[start:stop])):
+                    text = _merged(before, text, before[:low] + after[start:stop] + before[high:])
+        return text
+
+    def _waits(self, step: Step, made: Mapping[bytes, int]) -> bool:
+        """Tell whether the file has something of a change that HEAD lacks.
+
+        Lines that say nothing count where there are no others.
+        """
+        telling = {line: change for line, change in made.items() if is_telling(line)}
+        is_pending = any(step is one for one in self.pending)
+        return any(
+            (self.in_file[line] > self.in_head[line] or (is_pending and self._is_covered(line)))
+            if change > 0
+            else self.in_file[line] < self.in_head[line]
+            for line, change in (telling or made).items()
+        )
+
+    def was_taken_out(self, line: bytes) -> bool:
+        """Tell whether nobody's change removed a line of the owners' and put nothing in its place."""
+        if self.in_file[line] or self.in_head[line] or not self._went_unseen(line):
+            return False
+        if not is_telling(line):
+            return True
+        return self._is_own(line) and not any(map(is_telling, self._came_for(line)))
+
+    def _was_rewritten(self, line: bytes) -> bool:
+        """Tell whether a text that nobody recorded and HEAD lacks stands in the place of a line."""
+        came = self._came_for(line) if self._went_unseen(line) else []
+        return any(is_telling(one) and self.in_file[one] > self.in_head[one] for one in came)
+
+    def _went_unseen(self, line: bytes) -> bool:
+        """Tell whether what happened to a line last was that nobody's change removed it."""
+        last = self.changes.get(line, [])[-1:]
+        return any(step.owner is None and change < 0 for step, change in last)
+
+    def _came_for(self, line: bytes) -> Lines:
+        """Return what the last change of a line put in its place."""
+        last = self.changes[line][-1][0]
+        before, after = split_lines(last.before), split_lines(last.after)
+        for low, high, start, stop in _hunks(before, after):
+            if line in before[low:high]:
+                return after[start:stop]
+        return []
+
+    # --- the proof ---
+
+    def proves(self, text: Lines) -> bool:
+        """Tell whether each line that differs from HEAD is the owners', and nothing of theirs is left out."""
+        now = Counter(text)
+        lines = {*self.old, *self.new, *text, *self.changes}
+        if any(self._is_doubtful(line, now[line]) for line in lines if is_telling(line)):
+            return False
+        # A line that moved did not come or go: whose move it was the counts do not tell.
+        return all(
+            _in_one_order(*pair) for pair in ((self.old, self.new), (text, self.new), (text, self.old))
+        )
+
+    def _is_doubtful(self, line: bytes, comes: int) -> bool:
+        was, stands = self.in_head[line], self.in_file[line]
+        if not was and not comes and not stands:
+            return line in self.brought and (self._is_covered(line) or self._was_rewritten(line))
+        if was == comes == stands:
+            return False
+        if max(was, comes, stands) > 1:
+            return True
+        if was == comes:  # it is left out
+            return self._is_own(line) if stands else self._went_by_owner(line)
+        if comes:
+            return not self._is_own(line) or not (stands or self._is_covered(line))
+        return bool(stands) or not self._went_by_owner(line)
+
+    def _is_own(self, line: bytes) -> bool:
+        """Tell whether the owners wrote a line first, no other session ever did, and none took it since."""
+        changes = self.changes.get(line, [])
+        names = {step.owner for step, change in changes if change > 0}
+        if not changes or changes[0][0].owner not in self.owners or not names <= {*self.owners, None}:
+            return False
+        by_session = [(step, change) for step, change in changes if step.owner is not None]
+        return any(change > 0 and step.owner in self.owners for step, change in by_session[-1:]) or (
+            self._is_covered(line)
+        )
+
+    def _went_by_owner(self, line: bytes) -> bool:
+        changes = self.changes.get(line, [])
+        return bool(changes) and changes[-1][0].owner in self.owners and changes[-1][1] < 0
+
+    def _is_covered(self, line: bytes) -> bool:
+        """Tell whether another session's edit that HEAD lacks took a line of the owners' away and stands."""
+        changes = self.changes.get(line, [])
+        if self.in_head[line] or not {step.owner for step, n in changes if n > 0} & self.owners:
+            return False
+        last, change = changes[-1]
+        if change > 0 or last.owner in {*self.owners, None}:
+            return False
+        if any(n > 0 and is_telling(one) for one, n in _made_by(last).items()):
+            return self._is_replaced(line, set())
+        # Where a later edit started from just what HEAD held, no removal was waiting any more.
+        return not any(step.clean for step in self.steps[self.steps.index(last) + 1 :])
+
+    def _is_replaced(self, line: bytes, asked: set[bytes]) -> bool:
+        """Tell whether what came in the place of a line, at first or second hand, is in the file only."""
+        asked.add(line)
+        changes = self.changes.get(line, [])
+        if not changes or changes[-1][1] > 0:
+            return False
+        fresh = [one for one, n in _made_by(changes[-1][0]).items() if n > 0 and is_telling(one)]
+        return any(
+            self.in_file[one] > self.in_head[one] or (one not in asked and self._is_replaced(one, asked))
+            for one in fresh
+        )
+
+
+def _in_one_order(one: Lines, other: Lines) -> bool:
+    """Tell whether the lines that are single in both texts have the same order."""
+    counts = Counter(one), Counter(other)
+    both = {line for line in counts[0] if counts[0][line] == counts[1][line] == 1}
+    return [line for line in one if line in both] == [line for line in other if line in both]
+
+
+def _merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
+    """Return `ours` with what leads from `base` to `theirs`; None where both changed the same place."""
+    if base == ours:
+        return theirs
+    mine = _hunks(base, ours)
+    out, at, grown, passed = Lines(), 0, 0, 0
+    for low, high, start, stop in _hunks(base, theirs):
+        while passed < len(mine) and mine[passed][1] < low:
+            a, b, c, d = mine[passed]
+            grown, passed = grown + (d - c) - (b - a), passed + 1
+        if passed < len(mine) and mine[passed][0] <= high:
+            a, b, c, d = mine[passed]
+            if (a, b) == (low, high) and ours[c:d] == theirs[start:stop]:
+                continue  # the same on both sides
+            return None
+        out += ours[at : low + grown] + theirs[start:stop]
+        at = high + grown
+    return out + ours[at:]
+
+
+def _hunks(old: Lines, new: Lines) -> list[Range]:
+    """Diff two texts by the lines that are single in both, each hunk without equal lines at its rims."""
+    numbers: dict[bytes, int] = {}
+    sides = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (old, new)]
+    counts = [Counter(side) for side in sides]
+    found = hunks(sides[0], sides[1], lambda line: all(count[line] == 1 for count in counts))
+    return [_trimmed(old, new, each) for each in found]
+
+
+def _trimmed(old: Lines, new: Lines, each: Range) -> Range:
+    low, high, start, stop = each
+    while low < high and start < stop and old[low] == new[start]:
+        low, start = low + 1, start + 1
+    while low < high and start < stop and old[high - 1] == new[stop - 1]:
+        high, stop = high - 1, stop - 1
+    return low, high, start, stop
+
+
+def _made_by(step: Step) -> Mapping[bytes, int]:
+    """Count how often each line came (more than 0) or went by a step."""
+    before, after = complete(step.before), complete(step.after)
+    head, tail = common_lines(before, after)
+    gone, came = before[head : len(before) - tail], after[head : len(after) - tail]
+    return _made(split_lines(gone), split_lines(came))
+
+
+def _made(old: Lines, new: Lines) -> Mapping[bytes, int]:
+    gone, came = Counter(old), Counter(new)
+    return {line: came[line] - gone[line] for line in gone.keys() | came.keys() if came[line] != gone[line]}

@@ -1,0 +1,157 @@
+"""The second answer of `separate`: told by the lines alone, or no answer."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitralph.isolate.api import Step
+from gitralph.isolate.by_lines import Told, by_lines
+from gitralph.isolate.lines import split_lines
+
+
+def text(*lines: str) -> bytes:
+    return "".join(line + "\n" for line in lines).encode()
+
+
+BASE = [f"base {n}" for n in range(8)]
+
+
+def told(head: list[str], file: list[str], *edits: tuple[str | None, list[str], list[str]]) -> Told | None:
+    """What s1 may commit: `edits` are owner, text before and text after."""
+    steps = [Step(str(n), owner, text(*old), text(*new)) for n, (owner, old, new) in enumerate(edits)]
+    return by_lines(text(*head), steps, text(*file), (), ["s1"], follow=True)
+
+
+def put(at: int, *lines: str, gone: int = 0, of: list[str] = BASE) -> list[str]:
+    return [*of[:at], *lines, *of[at + gone :]]
+
+
+def test_an_edit_goes_onto_a_head_that_no_step_knows() -> None:
+    """HEAD was squashed to a text between two edits of another."""
+    head = put(6, "s2 later", gone=1)
+    one = put(2, "s1 word", gone=1)
+    both = put(6, "s2 first", gone=1, of=one)
+    found = told(head, put(6, "s2 later", gone=1, of=one), ("s1", BASE, one), ("s2", one, both))
+    assert found is not None
+    assert found.text == text(*put(2, "s1 word", gone=1, of=head))
+    assert found.taken == ("0.0",)
+
+
+def test_both_sides_of_a_conflict_are_left_alone() -> None:
+    """HEAD has another line where the owner wrote his."""
+    one = put(2, "s1 word", gone=1)
+    assert told(put(2, "other word", gone=1), one, ("s1", BASE, one)) is None
+
+
+def test_nothing_left_of_the_owners_is_an_answer() -> None:
+    """A stash took his line away: HEAD's text, and nothing taken."""
+    one = put(2, "s1 word", gone=1)
+    found = told(
+        BASE, put(5, "s2 word"), ("s1", BASE, one), (None, one, BASE), ("s2", BASE, put(5, "s2 word"))
+    )
+    assert found == Told(text(*BASE))
+
+
+def test_a_line_that_two_wrote_is_nobodys_to_take() -> None:
+    """s2 wrote the same line before s1 put it back."""
+    one = put(2, "one word")
+    assert told(BASE, one, ("s2", BASE, one), ("s2", one, BASE), ("s1", BASE, one)) is None
+
+
+def test_a_line_that_stands_twice_tells_nothing() -> None:
+    """Its place cannot be told by counting."""
+    one = put(2, "s1 word", of=put(6, "s1 word"))
+    assert told(BASE, one, ("s1", BASE, one)) is None
+
+
+def test_a_line_that_moved_is_no_line_that_came() -> None:
+    """s2 moved a block, s1 wrote beside it: counts do not see the move."""
+    moved = [*BASE[4:6], *BASE[:4], *BASE[6:]]
+    one = put(1, "s1 word", of=moved)
+    assert told(BASE, one, ("s2", BASE, moved), ("s1", moved, one)) is None
+
+
+def test_a_write_from_an_old_read_is_left_refused() -> None:
+    """To commit the rest would bless what it threw away."""
+    one, other = put(2, "s2 word"), put(6, "s1 word")
+    steps = [
+        Step("0", "s2", text(*BASE), text(*one)),
+        Step("g", None, text(*one), text(*BASE)),
+        Step("1", "s1", text(*BASE), text(*other), over=("0",)),
+    ]
+    assert by_lines(text(*BASE), steps, text(*other), (), ["s1"], follow=True) is None
+    fresh = Step("1", "s1", text(*BASE), text(*other))
+    found = by_lines(text(*BASE), [*steps[:2], fresh], text(*other), (), ["s1"], follow=True)
+    assert found is not None
+    assert found.text == text(*other)
+
+
+def test_a_line_that_another_replaced_goes_where_that_one_stands() -> None:
+    """s2's pending line stands in the place of s1's: s1's is committed, and s2's can follow."""
+    one, two = put(2, "s1 word", gone=1), put(2, "s2 word", gone=1)
+    found = told(BASE, two, ("s1", BASE, one), ("s2", one, two))
+    assert found is not None
+    assert found.text == text(*one)
+
+
+def test_a_line_that_another_replaced_and_head_passed_over_stays_away() -> None:
+    """HEAD has s2's line already."""
+    one, two = put(2, "s1 word", gone=1), put(2, "s2 word", gone=1)
+    found = told(two, two, ("s1", BASE, one), ("s2", one, two))
+    assert found == Told(text(*two))
+
+
+def test_what_nobody_took_out_of_a_block_follows() -> None:
+    """A person removed one line of s1's block, and a brace."""
+    block = put(3, "s1 first", "}", "s1 second")
+    left = put(3, "s1 first")
+    found = told(BASE, left, ("s1", BASE, block), (None, block, left))
+    assert found is not None
+    assert found.text == text(*left)
+
+
+def test_what_nobody_rewrote_is_left_refused() -> None:
+    """Somebody wrote another line in the place of s1's: the weave knows what follows, the lines do not."""
+    one, other = put(3, "s1 first"), put(3, "other first")
+    assert told(BASE, other, ("s1", BASE, one), (None, one, other)) is None
+
+
+WORDS = st.integers(0, 99)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["s1", "s2", None]), WORDS, st.integers(0, 2), st.integers(0, 2)),
+        max_size=8,
+    ),
+    st.lists(st.booleans(), max_size=30),
+    st.lists(st.integers(0, 8), max_size=3),
+)
+def test_only_own_lines_come_and_go(
+    edits: list[tuple[str | None, int, int, int]], kept: list[bool], back: list[int]
+) -> None:
+    """Whatever HEAD holds of all texts, an answer brings and takes only what s1 wrote and took."""
+    now, steps, texts = list(BASE), [], [list(BASE)]
+    took, wrote = set[str](), set[str]()
+    for number, (owner, place, gone, new) in enumerate(edits):
+        at = place % (len(now) + 1)
+        fresh = [f"{owner or 'h'} {number} {n}" for n in range(new)]
+        after = [*now[:at], *fresh, *now[at + gone :]]
+        if number in back:
+            after, fresh, owner = texts[place % len(texts)], [], None
+        if owner == "s1":
+            took.update(now[at : at + gone])
+            wrote.update(fresh)
+        if after != now:
+            steps.append(Step(str(number), owner, text(*now), text(*after)))
+            texts.append(after)
+        now = after
+    lines = list(dict.fromkeys(line for one in texts for line in one))
+    head = [line for line, keep in zip(lines, [*kept, *[True] * len(lines)], strict=False) if keep]
+    found = by_lines(text(*head), steps, text(*now), (), ["s1"], follow=True)
+    if found is not None:
+        made = [line.decode() for line in split_lines(found.text)]
+        assert set(made) - set(head) <= wrote
+        assert set(head) - set(made) <= took
