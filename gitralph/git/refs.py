@@ -274,10 +274,13 @@ def contains(repo: Repository, head: Head, oid: str) -> bool:
         return True
     if head.oid is None:
         return False
-    if (oid, head.oid) not in repo.ancestry:
-        found = repo.git.try_run("merge-base", "--is-ancestor", oid, head.oid)
-        repo.ancestry[oid, head.oid] = found.returncode == 0
-    return repo.ancestry[oid, head.oid]
+    known = repo.ancestry.get((oid, head.oid))
+    if known is not None:
+        return known
+    code = repo.git.try_run("merge-base", "--is-ancestor", oid, head.oid).returncode
+    if code in (0, 1):  # else one of them is not there, and may come
+        repo.ancestry[oid, head.oid] = code == 0
+    return code == 0
 
 
 def left_from(repo: Repository, ref: str | None, oid: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gitralph.hook import journal
+from gitralph.isolate.fit import fit
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support.repo import Repo
 
@@ -472,3 +473,22 @@ def test_an_agent_we_do_not_know_undoes_nothing(day: Repo) -> None:
     said = day.ralph("undo", code=4, env={"CLAUDE_CODE_SESSION_ID": "stranger"}).said
     assert "recorded nothing here" in said
     assert text(day) == ten(l3="three")
+
+
+@pytest.mark.parametrize("args", [(), ("--last", "1")])
+def test_the_records_of_a_path_are_read_into_the_weave_once(
+    day: Repo, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...]
+) -> None:
+    """Which edit is the last one and what the file is without it are two questions to one reading."""
+    swap(day, "S1", "line 3\n", "three\n")
+    swap(day, "S2", "line 7\n", "seven\n")
+    read = list[str]()
+
+    def noted(*given: Any, **named: Any) -> Any:
+        read.append("f")
+        return fit(*given, **named)
+
+    monkeypatch.setattr("gitralph.isolate.takeback.fit", noted)
+    undo(day, "S1", *args)
+    assert text(day) == ten(l7="seven")
+    assert read == ["f"]
