@@ -188,7 +188,9 @@ def status(as_json: bool) -> None:
     found = _open()
     layout = found.ctx.layout
     beat, look = own.beat(layout), own.last_look(layout)
-    ours = sorted(own.claims(layout).values(), key=lambda one: one.bead)
+    ours = sorted(
+        (one for one in own.claims(layout).values() if one.state != own.LOST), key=lambda one: one.bead
+    )
     document = {
         "remote": found.me.remote, "url": found.wire.url, "namespace": found.namespace,
         "writer": found.me.writer, "lease": found.lease, "beat": beat.at or None, "looked": look.at or None,

@@ -8,6 +8,7 @@ from gitralph.context import Context
 from gitralph.fleet import claiming, landing, log, member, own, wire
 from gitralph.fleet.claim import DONE, HELD, TENTATIVE
 from gitralph.fleet.member import Fleet
+from gitralph.fleet.own import LOST
 from gitralph.hook import beat
 from gitralph.journal.member import is_member
 
@@ -51,7 +52,7 @@ def held(ctx: Context) -> set[str]:
     """The beads that this clone has, or wants, by its own record."""
     if not is_member(ctx.layout):
         return set()
-    return {one.bead for one in own.claims(ctx.layout).values() if one.state != DONE}
+    return {one.bead for one in own.claims(ctx.layout).values() if one.state not in (DONE, LOST)}
 
 
 def give_back(ctx: Context, bead: str) -> bool:

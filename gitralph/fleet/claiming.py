@@ -244,21 +244,27 @@ def _claim(fleet: Fleet, bead: str, ours: Own | None) -> Answer:
     said = wire.Pushed()
     for turn in range(TURNS):
         oid = view.at(ref)
-        if ours is not None and oid == ours.oid:
+        if ours is not None and ours.is_at(oid) and not _is_cut_short(ours, oid):
+            ours = found_again(fleet, view, ours)
+            if oid == ours.next:
+                raise Refused(
+                    f"bead '{bead}' is done by this clone, which did not see the end of its landing",
+                    f"git ralph fleet land {bead}",
+                )
             return _won(fleet, view, ours, "already" if was_held else "claimed")
         if turn and said.refusal:
-            own.forget_claim(layout, bead)
+            own.lose_claim(layout, bead)
             raise Fatal(f"the server takes no claim on '{bead}': {said.refusal}", "git ralph doctor")
         ours = _next(fleet, view, bead, ours)
         if turn > 1:
             wire.pause(turn)
-        own.keep_claim(layout, ours)
+        ours = own.keep_claim(layout, ours)
         said = fleet.wire.push([RefUpdate(ref, ours.old, ours.oid)])
         view = fleet.look()
         if said.locked and turn >= _STUCK_AFTER and view.at(ref) == ours.old:
-            own.forget_claim(layout, bead)
+            own.lose_claim(layout, bead)
             raise stuck(fleet, bead)
-    own.forget_claim(layout, bead)
+    own.lose_claim(layout, bead)
     raise Busy(f"bead '{bead}' changed hands {TURNS} times meanwhile", f"git ralph fleet claim {bead}")
 
 
@@ -266,7 +272,7 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
     """The claim to push now that the bead is as ``view`` shows it. Raises ForeignError."""
     layout = fleet.ctx.layout
     oid = view.at(names.claim_ref(fleet.namespace, bead))
-    if ours is not None and ours.old == oid and ours.state in (PUSHING, TENTATIVE):
+    if ours is not None and _is_cut_short(ours, oid):
         return ours  # the same object again: `=` where the answer to the first push was lost
     if oid is None:
         return make(fleet, bead, HELD, 1, None)
@@ -277,13 +283,31 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
     if (one is None or one.state == HELD) and is_over(fleet, look, bead, one):
         fleet.ctx.warn(f"bead '{bead}' is taken over: its holder has given no sign for two leases")
         return make(fleet, bead, HELD, (one.epoch if one else 0) + 1, oid)
-    own.forget_claim(layout, bead)
+    own.lose_claim(layout, bead)
     raise refuse(row_of(bead, oid, one, None))
+
+
+def _is_cut_short(ours: Own, oid: str | None) -> bool:
+    """True while the remote shows what the last push of ours was to replace."""
+    return ours.old == oid and ours.state in (PUSHING, TENTATIVE)
+
+
+def found_again(fleet: Fleet, view: RemoteRefs, ours: Own) -> Own:
+    """The own claim as a look shows it, also an older one; kept. With one that is done it is ``next``.
+
+    Whether the branch got the work too, only a landing finds out: a server may move one of the two alone.
+    """
+    oid = view.refs[names.claim_ref(fleet.namespace, ours.bead)]
+    if oid != ours.oid:
+        one = read_claims(fleet, view, [ours.bead])[ours.bead]
+        epoch = one.epoch if one else ours.epoch
+        done = one is not None and one.state == DONE
+        ours = replace(ours, next=oid) if done else replace(ours, oid=oid, next=None, epoch=epoch)
+    return own.keep_claim(fleet.ctx.layout, replace(ours, state=HELD))
 
 
 def _won(fleet: Fleet, view: RemoteRefs, ours: Own, status: str) -> Answer:
     layout = fleet.ctx.layout
-    own.keep_claim(layout, replace(ours, state=HELD))
     look = own.last_look(layout)
     seen = {bead: one for bead, one in look.seen.items() if bead != ours.bead}
     own.keep_look(layout, replace(look, claims={**look.claims, ours.bead: ours.oid}, seen=seen))
@@ -295,7 +319,7 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
     layout, ref = fleet.ctx.layout, names.claim_ref(fleet.namespace, bead)
     ours = own.claims(layout).get(bead)
     if ours is not None and ours.state == TENTATIVE:
-        own.forget_claim(layout, bead)  # a push that went through after all is judged below
+        own.lose_claim(layout, bead)  # a push that went through after all is judged below
     try:
         view = fleet.look()
     except UnansweredError:
@@ -306,14 +330,17 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
     for turn in range(TURNS):
         oid = view.at(ref)
         if freeing is not None and oid == freeing.oid:
-            own.forget_claim(layout, bead)
+            own.lose_claim(layout, bead)
             return ClaimRow(bead, FREE, fleet.me.writer, False, freeing.epoch, oid=oid)
         if oid is None:
-            own.forget_claim(layout, bead)
+            own.lose_claim(layout, bead)
             return None
         if ours is None or oid != ours.oid:
             one = read_claims(fleet, view, [bead])[bead]
-            own.forget_claim(layout, bead)
+            if ours is not None and one is not None and one.state == HELD and ours.is_at(oid):
+                ours = replace(ours, oid=oid, epoch=one.epoch)
+                continue
+            own.lose_claim(layout, bead)
             if one is not None and one.state == FREE:
                 return None
             raise refuse(row_of(bead, oid, one, None))

@@ -36,7 +36,7 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
     before = own.membership(ctx.layout)
     kept = given if ctx.config.get("ralph.remote") else remote
     if before is not None and before.remote != kept:
-        held = [one.bead for one in own.claims(ctx.layout).values() if one.state != form.DONE]
+        held = [one.bead for one in own.claims(ctx.layout).values() if one.state not in (form.DONE, own.LOST)]
         if held:
             raise Refused(
                 f"this clone holds '{held[0]}' in the fleet of '{before.remote}'",

@@ -16,7 +16,7 @@ from gitralph.fleet import claiming, names, own, wire
 from gitralph.fleet.claim import DONE, HELD
 from gitralph.fleet.claiming import ClaimRow, ForeignError
 from gitralph.fleet.member import Fleet
-from gitralph.fleet.own import Own
+from gitralph.fleet.own import LOST, Own
 from gitralph.fleet.wire import NoAtomicError, Pushed, RefUpdate, RemoteRefs
 from gitralph.git import merge, refs, worktrees
 from gitralph.git.run import Git
@@ -118,7 +118,7 @@ class _Landing:
             new = _plan(fleet, bead, base, tip, name, into)
             done = claiming.make(fleet, bead, DONE, ours.epoch, ours.oid, new)
             ours = replace(ours, next=done.oid)
-            own.keep_claim(fleet.ctx.layout, ours)
+            ours = own.keep_claim(fleet.ctx.layout, ours)
             said = self._push([RefUpdate(into, base, new), RefUpdate(ref, ours.oid, done.oid)], name, into)
             view = _look(fleet)
             if view.at(ref) == ours.oid:
@@ -152,9 +152,11 @@ def _landing(fleet: Fleet) -> wire.Wire:
 def _ours(fleet: Fleet, bead: str) -> Own:
     """The claim under which to land. Raises ForeignError, Refused where there is none."""
     ours = own.claims(fleet.ctx.layout).get(bead)
-    if ours is None or ours.state == DONE:
+    if ours is None or ours.state in (DONE, LOST):
         view = fleet.look()
         oid = view.at(names.claim_ref(fleet.namespace, bead))
+        if ours is not None and ours.state == LOST and ours.is_at(oid):
+            return claiming.found_again(fleet, view, ours)
         one = claiming.read_claims(fleet, view, [bead]).get(bead)
         if oid is not None and (one is None or one.state != "free"):
             raise claiming.refuse(claiming.row_of(bead, oid, one, None))
@@ -169,7 +171,7 @@ def _ours(fleet: Fleet, bead: str) -> Own:
 
 def _lost(fleet: Fleet, view: RemoteRefs, bead: str, name: str) -> None:
     oid = view.at(names.claim_ref(fleet.namespace, bead))
-    own.forget_claim(fleet.ctx.layout, bead)
+    own.lose_claim(fleet.ctx.layout, bead)
     if oid is None:
         row = ClaimRow(bead, "free", "", False, 0)
         raise ForeignError(

@@ -187,6 +187,8 @@ def _renamed(fleet: Fleet, view: RemoteRefs) -> Fleet:
             continue
         if is_copy:
             own.forget_claim(layout, one.bead)
+            if one.state == own.LOST:
+                continue
             fleet.ctx.warn(f"the claim on '{one.bead}' stays with the folder that this one was copied from")
         elif view.at(names.claim_ref(fleet.namespace, one.bead)) == one.oid:
             _take_along(fleet, one)

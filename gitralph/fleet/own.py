@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from gitralph.base import files
-from gitralph.base.dataclass import asdict, dataclass, field, fields
+from gitralph.base.dataclass import asdict, dataclass, field, fields, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 
 # A bound on memory, not on use: a claim takes some hundred bytes.
 _LIMIT = 32 << 20
-PUSHING = "pushing"
+PUSHING, LOST = "pushing", "lost"
 One = TypeVar("One")
+# Of one bead; each is a claim that some answer did not show, and no server brings up an older one than these.
+_PAST = 8
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,11 @@ class Membership:
 
 @dataclass(frozen=True)
 class Own:
-    """A claim of ours: ``oid`` is what was pushed over ``old``. ``state`` held, tentative, pushing or done.
+    """A claim of ours: ``oid`` is what was pushed over ``old``.
 
-    ``next`` is what was pushed over it since, by a landing whose end was not seen.
+    ``state`` is held, tentative, pushing, done or lost; ``next`` is what was pushed over it since, by a landing whose
+    end was not seen; ``past`` what was pushed before. Lost is one that an answer did not show where it was:
+    it is ours again if another does.
     """
 
     bead: str
@@ -52,10 +56,11 @@ class Own:
     epoch: int
     old: str | None = None
     next: str | None = None
+    past: tuple[str, ...] = ()
 
     def is_at(self, oid: str | None) -> bool:
         """True when ``oid`` is what we made of the claim."""
-        return oid is not None and oid in (self.oid, self.next)
+        return oid is not None and oid in (self.oid, self.next, *self.past)
 
 
 @dataclass(frozen=True)
@@ -162,20 +167,48 @@ def claims(layout: Layout) -> dict[str, Own]:
     """The own claims by bead."""
     rows = (_read(layout, "claims") or {}).get("claims")
     found = [_made(Own, row) for row in rows] if isinstance(rows, list) else []
-    return {one.bead: one for one in found if one is not None}
+    return {one.bead: replace(one, past=_strings(one.past)) for one in found if one is not None}
 
 
-def keep_claim(layout: Layout, claim: Own) -> None:
-    """Note a claim of ours; before it is pushed, so that a kill leaves nothing that nobody knows."""
-    now = {**claims(layout), claim.bead: claim}
-    _write(layout, "claims", {"v": 1, "claims": [asdict(one) for one in now.values()]})
+def _strings(found: object) -> tuple[str, ...]:
+    return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+
+
+def keep_claim(layout: Layout, claim: Own) -> Own:
+    """Note a claim of ours before it is pushed, so that a kill leaves nothing that nobody knows.
+
+    As it is kept it is returned: what it was before comes to ``past``.
+    """
+    known = claims(layout)
+    before = known.get(claim.bead)
+    if before is not None:
+        now = (claim.oid, claim.next)
+        past = dict.fromkeys(oid for oid in (*before.past, before.oid, before.next) if oid and oid not in now)
+        claim = replace(claim, past=tuple(past)[-_PAST:])
+    _write_claims(layout, {**known, claim.bead: claim})
+    return claim
+
+
+def lose_claim(layout: Layout, bead: str) -> None:
+    """A claim is ours no more, as far as this answer of the server goes.
+
+    A server that leaves a ref out of one answer (dulwich 1.2 does when it runs out of file descriptors) would
+    else cost the bead two leases: its holder would not know the claim that everybody else sees held.
+    """
+    now = claims(layout)
+    if bead in now and now[bead].state != LOST:
+        _write_claims(layout, {**now, bead: replace(now[bead], state=LOST)})
 
 
 def forget_claim(layout: Layout, bead: str) -> None:
-    """A claim is ours no more."""
+    """A claim was never ours, or belongs to another folder by now."""
     now = claims(layout)
     if now.pop(bead, None) is not None:
-        _write(layout, "claims", {"v": 1, "claims": [asdict(one) for one in now.values()]})
+        _write_claims(layout, now)
+
+
+def _write_claims(layout: Layout, now: Mapping[str, Own]) -> None:
+    _write(layout, "claims", {"v": 1, "claims": [asdict(one) for one in now.values()]})
 
 
 def last_look(layout: Layout) -> LastLook:

@@ -5,11 +5,11 @@ The look after the push of the log is the read-back of it, and shows everything 
 
 from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Busy
-from gitralph.fleet import claiming, log, members, own, publish
+from gitralph.fleet import claiming, log, members, names, own, publish
 from gitralph.fleet.claim import DONE, HELD, TENTATIVE
 from gitralph.fleet.claiming import ClaimRow, ForeignError
 from gitralph.fleet.member import Fleet
-from gitralph.fleet.own import PUSHING
+from gitralph.fleet.own import LOST, PUSHING
 
 
 @dataclass
@@ -52,7 +52,8 @@ def sync(fleet: Fleet) -> Synced:
     found = Synced([], records=added)
     found.members = members.read(fleet, view)
     for one in own.claims(fleet.ctx.layout).values():
-        if one.state in (PUSHING, TENTATIVE):
+        shows = view.at(names.claim_ref(fleet.namespace, one.bead))
+        if one.state in (PUSHING, TENTATIVE) or (one.state == LOST and shows == one.oid):
             _settle(fleet, one.bead, found)
             view = fleet.look()
     held = {one.bead for one in own.claims(fleet.ctx.layout).values() if one.state == HELD}
@@ -66,7 +67,7 @@ def sync(fleet: Fleet) -> Synced:
             kept = own.claims(fleet.ctx.layout)[bead]
             own.keep_claim(fleet.ctx.layout, replace(kept, oid=row.oid or kept.oid, next=None, state=DONE))
         elif row is None or not row.mine:
-            own.forget_claim(fleet.ctx.layout, bead)
+            own.lose_claim(fleet.ctx.layout, bead)
             found.status[bead] = "lost"
             found.lost.append(_lost(bead, row))
     for row in found.rows:

@@ -51,6 +51,11 @@ def drain(wanted: list[str], lands: bool) -> None:
             if _work(bead, lands):
                 left.remove(bead)
                 continue
+        elif code == 4 and "git ralph fleet land" in said:
+            # by ourselves, as far as the claim goes: whether the branch has it a landing finds out
+            if _land(bead, lands):
+                left.remove(bead)
+            continue
         elif code == 4 and "is done" in said:
             left.remove(bead)
             continue
@@ -75,6 +80,11 @@ def _work(bead: str, lands: bool) -> bool:
     Path(bead).write_text(f"{os.getcwd()}\n")
     _git("add", bead)
     _git("commit", "-q", "-m", f"work on {bead}")
+    return _land(bead, lands)
+
+
+def _land(bead: str, lands: bool) -> bool:
+    """Land what is on the bead's branch; False where another has the bead by now."""
     for _ in range(60):
         code, _, said = _ralph("fleet", "land", bead)
         if code == 0:

@@ -416,3 +416,74 @@ def read_by(world: World, name: str) -> set[str]:
         line for path in (repo.state / "fleet").glob("*.jsonl") for line in path.read_text().splitlines()
     ]
     return {json.loads(line)["vcs"]["revision"] for line in lines}
+
+
+class Gap:
+    """A server that leaves a bead's claim out of one of its answers."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, bead: str) -> None:
+        self.patch, self.bead, self.left = patch, bead, 0
+        look = wire.Wire.look
+
+        def gappy(wired: wire.Wire, *patterns: str) -> wire.RemoteRefs:
+            found = look(wired, *patterns)
+            self.left -= 1
+            if self.left != 0:
+                return found
+            refs = {ref: oid for ref, oid in found.refs.items() if not ref.endswith(f"/claims/{bead}")}
+            return wire.RemoteRefs(refs, found.head)
+
+        patch.setattr(wire.Wire, "look", gappy)
+
+    def at(self, answer: int) -> None:
+        """The answer that lacks it, 1 for the next one."""
+        self.left = answer
+
+
+def test_a_claim_that_one_answer_does_not_show_stays_its_holders(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nobody knows it as his own, and the bead waits two leases for a holder who is there."""
+    one, two = world.member("one"), world.member("two")
+    one.ralph("fleet", "claim", "bd-1")
+    gap = Gap(monkeypatch, "bd-1")
+    gap.at(1)
+    assert row(one.ralph("fleet", "claim", "bd-1", "--json"))["status"] in ("already", "claimed")
+    tip = work(one, "bd-1")
+    gap.at(1)
+    assert "is gone from the remote" in one.ralph("fleet", "land", "bd-1", code=4).said
+    assert row(one.ralph("fleet", "claim", "bd-1", "--json"))["status"] == "claimed"
+    gap.at(1)
+    one.ralph("fleet", "sync", "--json", code=4)
+    gap.at(2)
+    assert one.ralph("fleet", "sync", "--json").json()[0]["status"] == "claimed"
+    two.ralph("fleet", "claim", "bd-1", code=4)
+    assert row(one.ralph("fleet", "land", "bd-1", "--json"))["commit"] == tip
+    assert world.landings() == ["work on bd-1", "base"]
+
+
+def test_a_landing_that_an_answer_does_not_show_is_seen_by_the_next(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim is done on the server, the holder was told that it is gone: nobody may do the bead again."""
+    one = world.member("one")
+    one.ralph("fleet", "claim", "bd-1")
+    tip = work(one, "bd-1")
+    Gap(monkeypatch, "bd-1").at(2)
+    one.ralph("fleet", "land", "bd-1", code=4)
+    assert "git ralph fleet land bd-1" in one.ralph("fleet", "claim", "bd-1", code=4).said
+    assert row(one.ralph("fleet", "land", "bd-1", "--json"))["commit"] == tip
+    assert (world.landings(), world.claim_state("bd-1")) == (["work on bd-1", "base"], "done")
+
+
+def test_what_was_lost_stays_lost(world: World, hands: Clock) -> None:
+    """After a takeover the old holder's records of it give him nothing back."""
+    one, two = world.member("one"), world.member("two")
+    one.ralph("fleet", "claim", "bd-1")
+    taken_over(two, "bd-1", hands)
+    one.ralph("fleet", "sync", "--json", code=4)
+    one.ralph("fleet", "claim", "bd-1", code=4)
+    assert one.ralph("fleet", "status", "--json").json()["claims"] == []
+    assert [r["mine"] for r in one.ralph("fleet", "claims", "--json").json()] == [False]
+    two.ralph("fleet", "release", "bd-1")
+    assert row(one.ralph("fleet", "claim", "bd-1", "--json"))["epoch"] == 3
