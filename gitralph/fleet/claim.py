@@ -24,7 +24,10 @@ _AUTHOR = re.compile(rb"^author (.{0,400}?) [0-9]+ [+-][0-9]{4}$", re.M)
 
 @dataclass(frozen=True)
 class Claim:
-    """``user`` is who committed it, escaped and cut for a message; ``lease`` is in seconds."""
+    """``user`` is who committed it, escaped and cut for a message; ``lease`` is in seconds.
+
+    ``work`` is the commit that its holder is about to land, ``into`` the branch.
+    """
 
     bead: str
     state: str
@@ -35,6 +38,8 @@ class Claim:
     result: str | None = None
     oid: str = ""
     user: str = ""
+    work: str | None = None
+    into: str | None = None
 
     def at(self, oid: str) -> "Claim":
         """The same as the commit that holds it."""
@@ -50,6 +55,8 @@ def message(claim: Claim) -> str:
     ]  # fmt: skip
     if claim.result is not None:
         rows.append(f"Ralph-Result: {claim.result}")
+    if claim.work is not None:
+        rows += [f"Ralph-Work: {claim.work}", f"Ralph-Into: {claim.into}"]
     return "\n".join(rows) + "\n"
 
 
@@ -97,7 +104,15 @@ def parse(oid: str, raw: bytes, bead: str) -> Claim | None:
     if not names.is_writer(writer) or (result is not None and not names.is_oid(result)):
         return None
     lease = lease_of(said.get("Ralph-Lease"))
-    return Claim(bead, state, int(epoch), token, writer, lease, result, oid, author(raw))
+    work, into = said.get("Ralph-Work"), said.get("Ralph-Into")
+    if not names.is_oid(work or "") or not (into or "").startswith("refs/heads/"):
+        work = into = None
+    return Claim(bead, state, int(epoch), token, writer, lease, result, oid, author(raw), work, into)
+
+
+def can_name(branch: str) -> bool:
+    """True for a branch that a trailer can hold."""
+    return _TRAILER.fullmatch(f"Ralph-Into: {branch}") is not None and branch.startswith("refs/heads/")
 
 
 def bead_of(raw: bytes) -> str | None:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 
 from gitralph.base.dataclass import dataclass, replace
-from gitralph.base.errors import Busy, Fatal, Refused
+from gitralph.base.errors import Busy, Fatal, RalphError, Refused
 from gitralph.fleet import claim as form
 from gitralph.fleet import clock, names, own, wire
 from gitralph.fleet.claim import DONE, FREE, HELD, TENTATIVE, Claim
@@ -17,6 +17,7 @@ from gitralph.fleet.member import Fleet
 from gitralph.fleet.own import PUSHING, LastLook, Own, SeenClaim
 from gitralph.fleet.store import COMMIT_LIMIT
 from gitralph.fleet.wire import RefUpdate, RemoteRefs, UnansweredError
+from gitralph.git import merge
 from gitralph.hook.sessionfile import now as wall_clock
 
 # Each turn is lost to another member's push of this one ref, so somebody always gets on.
@@ -85,14 +86,20 @@ def read_claims(fleet: Fleet, view: RemoteRefs, beads: Iterable[str]) -> dict[st
 
 
 def bring(fleet: Fleet, oids: Iterable[str]) -> None:
-    """Fetch what is not here yet; one by one where the server does not give all at once."""
-    # Many servers give any object by its id (uploadpack.allowAnySHA1InWant), others only tips, and one
-    # unknown id fails the whole request.
+    """Fetch what is not here yet; in halves where the server does not give all at once."""
     wanted = set(oids)
     absent = sorted(wanted - fleet.store.holds(wanted))
-    if absent and not fleet.wire.fetch(absent):
-        for oid in absent:
-            fleet.wire.fetch([oid])
+    if absent:
+        _fetch(fleet, absent)
+
+
+def _fetch(fleet: Fleet, oids: list[str]) -> None:
+    # Many servers give any object by its id (uploadpack.allowAnySHA1InWant), others only tips, and one
+    # that is no tip any more fails the whole request: of 26 claims that costs 10 requests more, not 26.
+    if not fleet.wire.fetch(oids) and len(oids) > 1:
+        half = len(oids) // 2
+        _fetch(fleet, oids[:half])
+        _fetch(fleet, oids[half:])
 
 
 def _logs(fleet: Fleet, view: RemoteRefs, writer: str) -> str:
@@ -150,16 +157,28 @@ def row_of(bead: str, oid: str, one: Claim | None, ours: Own | None) -> ClaimRow
     return ClaimRow(bead, one.state, one.writer, mine, one.epoch, one.user, oid, one.result)
 
 
-def make(fleet: Fleet, bead: str, state: str, epoch: int, old: str | None, result: str | None = None) -> Own:
+def make(
+    fleet: Fleet,
+    bead: str,
+    state: str,
+    epoch: int,
+    old: str | None,
+    result: str | None = None,
+    work: tuple[str, str] | None = None,
+    writer: str | None = None,
+) -> Own:
     """The commit of a claim, noted before anybody else can know it.
 
     Its parent is the claim that it follows, so that a server which lets nobody replace history takes it.
     """
-    made = Claim(bead, state, epoch, token(), fleet.me.writer, fleet.lease, result)
+    made = Claim(bead, state, epoch, token(), writer or fleet.me.writer, fleet.lease, result)
+    if work is not None:
+        made = replace(made, work=work[0], into=work[1])
     if old is not None and not fleet.store.is_whole(old):
         bring(fleet, [old])
     parents = [old] if old is not None and fleet.store.is_whole(old) else []
-    return Own(bead, fleet.store.commit(form.message(made), parents=parents), PUSHING, epoch, old)
+    oid = fleet.store.commit(form.message(made), parents=parents)
+    return Own(bead, oid, PUSHING, epoch, old, work=made.work)
 
 
 def _by(row: ClaimRow) -> str:
@@ -281,10 +300,40 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
     if one is not None and one.state == FREE:
         return make(fleet, bead, HELD, one.epoch + 1, oid)
     if (one is None or one.state == HELD) and is_over(fleet, look, bead, one):
+        if one is not None and _has_landed(fleet, one):
+            raise _done_for(fleet, one)
         fleet.ctx.warn(f"bead '{bead}' is taken over: its holder has given no sign for two leases")
         return make(fleet, bead, HELD, (one.epoch if one else 0) + 1, oid)
     own.lose_claim(layout, bead)
     raise refuse(row_of(bead, oid, one, None))
+
+
+def _has_landed(fleet: Fleet, one: Claim) -> bool:
+    """True where the branch has what the holder was about to land: the server died before it moved the claim.
+
+    Raises UnansweredError.
+    """
+    if one.work is None or one.into is None:
+        return False
+    tip = fleet.look(one.into).at(one.into)
+    if tip is None:
+        return False
+    bring(fleet, [tip])
+    if not fleet.store.is_whole(tip):
+        raise UnansweredError(fleet.wire.url, f"it does not give '{one.into}'")
+    return merge.is_ancestor(fleet.store.git, one.work, tip)
+
+
+def _done_for(fleet: Fleet, one: Claim) -> RalphError:
+    """Mark a bead done for a holder who is gone; the refusal to say, or that somebody was faster."""
+    ref = names.claim_ref(fleet.namespace, one.bead)
+    made = make(fleet, one.bead, DONE, one.epoch, one.oid, one.work, writer=one.writer)
+    fleet.wire.push([RefUpdate(ref, one.oid, made.oid)])
+    view = fleet.look()
+    if view.at(ref) != made.oid:
+        return Busy(f"bead '{one.bead}' changed meanwhile", f"git ralph fleet claim {one.bead}")
+    own.lose_claim(fleet.ctx.layout, one.bead)
+    return refuse(row_of(one.bead, made.oid, read_claims(fleet, view, [one.bead])[one.bead], None))
 
 
 def _is_cut_short(ours: Own, oid: str | None) -> bool:
@@ -302,7 +351,7 @@ def found_again(fleet: Fleet, view: RemoteRefs, ours: Own) -> Own:
         one = read_claims(fleet, view, [ours.bead])[ours.bead]
         epoch = one.epoch if one else ours.epoch
         done = one is not None and one.state == DONE
-        ours = replace(ours, next=oid) if done else replace(ours, oid=oid, next=None, epoch=epoch)
+        ours = replace(ours, next=oid) if done else replace(ours, oid=oid, next=None, epoch=epoch, work=None)
     return own.keep_claim(fleet.ctx.layout, replace(ours, state=HELD))
 
 
@@ -338,7 +387,7 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
         if ours is None or oid != ours.oid:
             one = read_claims(fleet, view, [bead])[bead]
             if ours is not None and one is not None and one.state == HELD and ours.is_at(oid):
-                ours = replace(ours, oid=oid, epoch=one.epoch)
+                ours = replace(ours, oid=oid, epoch=one.epoch, work=None)
                 continue
             own.lose_claim(layout, bead)
             if one is not None and one.state == FREE:

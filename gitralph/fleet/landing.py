@@ -12,6 +12,7 @@ from gitralph.base import locks
 from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Busy, Failed, Fatal, Refused
 from gitralph.base.quote import shown
+from gitralph.fleet import claim as form
 from gitralph.fleet import claiming, names, own, wire
 from gitralph.fleet.claim import DONE, HELD
 from gitralph.fleet.claiming import ClaimRow, ForeignError
@@ -96,12 +97,7 @@ class _Landing:
         ours, view = _ours(fleet, bead), _look(fleet)
         into, ref = _into(view, self.given), names.claim_ref(fleet.namespace, bead)
         name, tip = tip_of(fleet, bead)
-        began = time.monotonic()
         for turn in range(_TURNS):
-            if turn > 1:
-                wire.pause(turn, time.monotonic() - began)
-                # What was seen before the pause is old, and a push that builds on it is lost.
-                view = _look(fleet)
             began = time.monotonic()
             if ours.next is not None and view.at(ref) == ours.next:
                 landed = _confirmed(fleet, view, ours, into)
@@ -109,6 +105,10 @@ class _Landing:
                     return landed
                 ours = _reopen(fleet, bead, ours)
                 view = _look(fleet)
+            if view.at(ref) != ours.oid and ours.is_at(view.at(ref)):
+                ours = claiming.found_again(fleet, view, ours)
+                if ours.next is not None:
+                    continue
             if view.at(ref) != ours.oid:
                 _lost(fleet, view, bead, name)
             base = view.at(into)
@@ -116,12 +116,20 @@ class _Landing:
                 raise Fatal(f"the remote has no branch '{into.removeprefix(_HEADS)}'")
             _bring(fleet, into, base)
             new = _plan(fleet, bead, base, tip, name, into)
-            done = claiming.make(fleet, bead, DONE, ours.epoch, ours.oid, new)
-            ours = replace(ours, next=done.oid)
-            ours = own.keep_claim(fleet.ctx.layout, ours)
-            said = self._push([RefUpdate(into, base, new), RefUpdate(ref, ours.oid, done.oid)], name, into)
+            said = Pushed()
+            if new != base and ours.work != tip and form.can_name(into):
+                ours, said = _announce(fleet, ours, tip, into)
+            if not said.is_refused:
+                done = claiming.make(fleet, bead, DONE, ours.epoch, ours.oid, new)
+                ours = own.keep_claim(fleet.ctx.layout, replace(ours, next=done.oid))
+                steps = [RefUpdate(into, base, new), RefUpdate(ref, ours.oid, done.oid)]
+                said = self._push(steps, name, into)
+            if said.is_refused and turn:
+                # One look after the pause reads back and shows the base to build on; one before it is old by
+                # then.
+                wire.pause(turn, time.monotonic() - began)
             view = _look(fleet)
-            if view.at(ref) == ours.oid:
+            if ours.is_at(view.at(ref)) and view.at(ref) != ours.next:
                 _judge(fleet, said, bead, into, turn, moved=view.at(into) != base)
         short = into.removeprefix(_HEADS)
         raise Busy(f"'{short}' moved {_TURNS} times meanwhile", f"git ralph fleet land {bead}")
@@ -138,6 +146,16 @@ class _Landing:
                 f"git push {remote} {name}:{into.removeprefix(_HEADS)}",
                 f"git ralph fleet land {self.bead} then marks it done",
             ) from None
+
+
+def _announce(fleet: Fleet, ours: Own, tip: str, into: str) -> tuple[Own, Pushed]:
+    """Let the claim say what is about to land, once a landing: another can complete what the server did not.
+
+    Not read back: where it did not get there, the landing's own lease on it is refused.
+    """
+    made = claiming.make(fleet, ours.bead, HELD, ours.epoch, ours.oid, work=(tip, into))
+    kept = own.keep_claim(fleet.ctx.layout, replace(made, state=HELD))
+    return kept, fleet.wire.push([RefUpdate(names.claim_ref(fleet.namespace, ours.bead), ours.oid, kept.oid)])
 
 
 def _look(fleet: Fleet) -> RemoteRefs:

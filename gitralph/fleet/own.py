@@ -45,9 +45,9 @@ class Membership:
 class Own:
     """A claim of ours: ``oid`` is what was pushed over ``old``.
 
-    ``state`` is held, tentative, pushing, done or lost; ``next`` is what was pushed over it since, by a landing whose
-    end was not seen; ``past`` what was pushed before. Lost is one that an answer did not show where it was:
-    it is ours again if another does.
+    ``state`` is held, tentative, pushing, done or lost. ``next`` was pushed over it by a landing whose end
+    was not seen, ``past`` before it; ``work`` is what the claim says is about to land. Lost is one that an
+    answer did not show where it was: it is ours again if another does.
     """
 
     bead: str
@@ -57,6 +57,7 @@ class Own:
     old: str | None = None
     next: str | None = None
     past: tuple[str, ...] = ()
+    work: str | None = None
 
     def is_at(self, oid: str | None) -> bool:
         """True when ``oid`` is what we made of the claim."""

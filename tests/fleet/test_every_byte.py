@@ -23,7 +23,7 @@ KEYS = {
 }  # fmt: skip
 TRAILERS = {
     "Ralph-Bead", "Ralph-State", "Ralph-Epoch", "Ralph-Token", "Ralph-Writer", "Ralph-Lease", "Ralph-Result",
-    "Ralph-Format", "Ralph-Namespace",
+    "Ralph-Format", "Ralph-Namespace", "Ralph-Work", "Ralph-Into",
 }  # fmt: skip
 
 

@@ -298,8 +298,10 @@ def test_killed_after_the_landing_push_the_bead_is_done(
         push = wire.Wire.push
 
         def killed(self: wire.Wire, steps: object, *how: bool, **more: bool) -> wire.Pushed:
-            push(self, steps, *how, **more)  # type: ignore[arg-type]  # noqa: B023
-            raise KeyboardInterrupt
+            said = push(self, steps, *how, **more)  # type: ignore[arg-type]  # noqa: B023
+            if how or more.get("atomic"):
+                raise KeyboardInterrupt
+            return said
 
         monkeypatch.setattr(wire.Wire, "push", killed)
         one.ralph("fleet", "land", bead, code=130)
@@ -487,3 +489,81 @@ def test_what_was_lost_stays_lost(world: World, hands: Clock) -> None:
     assert [r["mine"] for r in one.ralph("fleet", "claims", "--json").json()] == [False]
     two.ralph("fleet", "release", "bd-1")
     assert row(one.ralph("fleet", "claim", "bd-1", "--json"))["epoch"] == 3
+
+
+def moves_the_branch_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next landing's server dies between the two refs of its push, and the holder with it."""
+    push = wire.Wire.push
+
+    def half(self: wire.Wire, steps: list[wire.RefUpdate], *how: bool, **more: bool) -> wire.Pushed:
+        if len(steps) < 2:
+            return push(self, steps, *how, **more)
+        monkeypatch.setattr(wire.Wire, "push", push)
+        push(self, steps[:1])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(wire.Wire, "push", half)
+
+
+@pytest.mark.parametrize("way", ["forward", "merge"])
+def test_what_landed_without_its_claim_is_not_given_out_again(
+    world: World, hands: Clock, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The holder is gone: whoever would take the bead over finds its work in the branch: it is done."""
+    one, two = world.member("one"), world.member("two")
+    one.ralph("fleet", "claim", "bd-1")
+    tip = work(one, "bd-1")
+    if way == "merge":
+        two.ralph("fleet", "claim", "bd-2")
+        work(two, "bd-2", path="other")
+        two.ralph("fleet", "land", "bd-2")
+    moves_the_branch_alone(world, monkeypatch)
+    one.ralph("fleet", "land", "bd-1", code=130)
+    assert world.claim_state("bd-1") == "held"
+    landed = world.landings()
+    two.ralph("fleet", "claim", "bd-1", code=4)
+    two.ralph("fleet", "claims")
+    hands.sleep(3600)
+    done = two.ralph("fleet", "claim", "bd-1", "--json", code=4)
+    assert f"bead 'bd-1' is done as {tip[:10]}" in done.said
+    assert (row(done)["state"], row(done)["epoch"]) == ("done", 1)
+    assert (world.claim_state("bd-1"), world.landings()) == ("done", landed)
+    two.ralph("fleet", "claim", "bd-1", code=4)
+    assert "is done" in one.ralph("fleet", "land", "bd-1", code=4).said
+
+
+def test_what_was_announced_and_did_not_land_is_given_out(
+    world: World, hands: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Said to be about to land is not landed; also where another branch of the remote has it."""
+    one, two = world.member("one"), world.member("two")
+    one.ralph("fleet", "claim", "bd-1")
+    work(one, "bd-1")
+    one.git("push", "-q", "origin", "ralph/bd-1")
+    push = wire.Wire.push
+
+    def killed(self: wire.Wire, steps: list[wire.RefUpdate], *how: bool, **more: bool) -> wire.Pushed:
+        if len(steps) > 1:
+            raise KeyboardInterrupt
+        return push(self, steps, *how, **more)
+
+    monkeypatch.setattr(wire.Wire, "push", killed)
+    one.ralph("fleet", "land", "bd-1", code=130)
+    monkeypatch.setattr(wire.Wire, "push", push)
+    assert "Ralph-Into: refs/heads/main" in world.git("log", "-1", "--format=%B", "refs/ralph/claims/bd-1")
+    taken_over(two, "bd-1", hands)
+    assert row(two.ralph("fleet", "claim", "bd-1", "--json"))["epoch"] == 2
+
+
+def test_an_announcement_that_got_lost_is_made_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = world.member("one")
+    one.ralph("fleet", "claim", "bd-1")
+    tip = work(one, "bd-1")
+    push, lost = wire.Wire.push, [1]
+
+    def losing(self: wire.Wire, steps: list[wire.RefUpdate], *how: bool, **more: bool) -> wire.Pushed:
+        return wire.Pushed() if lost and lost.pop() else push(self, steps, *how, **more)
+
+    monkeypatch.setattr(wire.Wire, "push", losing)
+    assert row(one.ralph("fleet", "land", "bd-1", "--json"))["commit"] == tip
+    assert "Ralph-Work" in world.git("log", "--format=%B", "refs/ralph/claims/bd-1")
