@@ -9,7 +9,7 @@ from gitralph.session import session_choice
 from gitralph.takeback import choice
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.undo import TakenBack
+from gitralph.takeback.undo import TakenBack, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 
 _USAGE = "git ralph undo --session {}"
@@ -45,6 +45,8 @@ def undo(
         found = _session(ctx, session, redo)
         match = matcher(ctx, paths)
         if found is None:
+            if call is not None:
+                refuse_unknown(ctx, call)
             recover.heal(ctx)
             show.result(TakenBack("nothing", None))
             return

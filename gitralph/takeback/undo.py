@@ -19,6 +19,7 @@ from gitralph.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
+from gitralph.journal import over_time
 from gitralph.journal.pending import PathState
 from gitralph.takeback import lines, whole
 from gitralph.takeback.request import UndoRequest
@@ -180,6 +181,12 @@ def _refuse_unknown(found: Survey, call: str) -> None:
         if all_of_it.states:
             return
     raise Fatal(f"no call '{call}' of session '{found.ctx.called(found.session)}'", "git ralph status")
+
+
+def refuse_unknown(ctx: Context, call: str) -> None:
+    """Raise Fatal for a call that nobody here is known to have made: where no session has anything pending."""
+    if not any(record.call == call for kept in over_time.journals(ctx.layout) for record in kept.records):
+        raise Fatal(f"no call '{call}' of any session", "git ralph log")
 
 
 def _edits(rows: Sequence[tuple[bytes, Record]]) -> list[list[tuple[bytes, Record]]]:

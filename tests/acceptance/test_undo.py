@@ -186,6 +186,17 @@ def test_a_committed_call_is_nothing_to_undo(day: Repo) -> None:
     assert text(day) == ten(l2="two")
 
 
+def test_a_call_that_nobody_made_is_never_nothing(day: Repo) -> None:
+    """Also where nothing is pending and so no session is meant; one that somebody made is nothing to undo."""
+    assert "no call 'toolu_9' of any session" in day.ralph("undo", "--call", "toolu_9", code=128).said
+    call(day, "toolu_1", "line 2\n", "two\n")
+    day.commit("S1")
+    for words in ((), ("--dry-run",)):
+        day.ralph("undo", "--call", "toolu_9", *words, code=128)
+        assert undo(day, None, "--call", "toolu_1", *words)["status"] == "nothing"
+    assert undo(day, None)["status"] == "nothing"
+
+
 @pytest.mark.parametrize("who", ["S2", None])
 def test_what_others_built_on_is_refused(day: Repo, who: str | None) -> None:
     """Refused (4) with their names and lines; nothing is written; with --skip-entangled it stays."""
