@@ -41,7 +41,7 @@ def drain(wanted: list[str], lands: bool) -> None:
     left, mine = set(wanted), set[str]()
     chance = random.Random(os.getpid())
     # Of many clones most wait for the few that work: asking again at once would starve those.
-    longest, vain, parent = max(1, len(wanted) // 12), 0, os.getppid()
+    longest, vain, parent = max(1, len(wanted) // 6), 0, os.getppid()
     while left and os.getppid() == parent:  # a test that was killed leaves nobody at work
         bead = chance.choice(sorted(mine & left or left))
         code, _, said = _ralph("fleet", "claim", bead)
@@ -57,8 +57,7 @@ def drain(wanted: list[str], lands: bool) -> None:
                 left.remove(bead)
             continue
         elif code == 4 and "is done" in said:
-            left.remove(bead)
-            continue
+            left.remove(bead)  # and others too, by now
         else:
             mine.discard(bead)
             time.sleep(chance.uniform(0.1, 0.4) * min(2**vain, longest))

@@ -567,3 +567,23 @@ def test_an_announcement_that_got_lost_is_made_again(world: World, monkeypatch: 
     monkeypatch.setattr(wire.Wire, "push", losing)
     assert row(one.ralph("fleet", "land", "bd-1", "--json"))["commit"] == tip
     assert "Ralph-Work" in world.git("log", "--format=%B", "refs/ralph/claims/bd-1")
+
+
+def test_a_claim_that_the_server_does_not_give_costs_the_others_little(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that moved since the look fails a whole request on a server that gives only tips."""
+    one, two = world.member("one"), world.member("two")
+    for number in range(16):
+        one.ralph("fleet", "claim", f"bd-{number}")
+    gone, fetch = world.refs()["refs/ralph/claims/bd-7"], wire.Wire.fetch
+    asked: list[int] = []
+
+    def choosy(self: wire.Wire, oids: list[str], tips: tuple[str, ...] = ()) -> bool:
+        asked.append(len(oids))
+        return gone not in oids and fetch(self, oids, tips)
+
+    monkeypatch.setattr(wire.Wire, "fetch", choosy)
+    rows = two.ralph("fleet", "claims", "--json").json()
+    assert len([r for r in rows if r["writer"]]) == 15
+    assert len(asked) == 9
