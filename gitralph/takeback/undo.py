@@ -184,7 +184,7 @@ def _refuse_unknown(found: Survey, call: str) -> None:
 
 
 def refuse_unknown(ctx: Context, call: str) -> None:
-    """Raise Fatal for a call that nobody here is known to have made: where no session has anything pending."""
+    """Raise Fatal for a call that nobody is known to have made; for where no session has anything pending."""
     if not any(record.call == call for kept in over_time.journals(ctx.layout) for record in kept.records):
         raise Fatal(f"no call '{call}' of any session", "git ralph log")
 

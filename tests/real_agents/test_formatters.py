@@ -1,6 +1,7 @@
 """The real Claude Code with the real black and prettier after each of its edits, as its users set them up.
 
-The formatter is Claude Code's own ``PostToolUse`` hook beside ours; two sessions write into one file.
+The formatter is Claude Code's own ``PostToolUse`` hook beside ours; two sessions that live at once write
+into one file in turn.
 """
 
 import json
@@ -60,13 +61,21 @@ def _prettier(stage: Stage) -> tuple[str, str]:
     return f"{tool} --log-level=silent --write", f"{tool} --log-level=silent --check"
 
 
+# A session's edit is read, made and formatted before the other's begins: of two at once the client itself
+# refuses one, as the file is not what was read.
+_MY_TURN = 'until [ $(( $(cat .git/turn) % 2 )) = "${RALPH_SESSION#S}" ]; do sleep 0.05; done'
+_NEXT = "echo $(( $(cat .git/turn) + 1 )) > .git/turn.new && mv .git/turn.new .git/turn"
+
+
 def _add_formatter(stage: Stage, tool: str) -> None:
     """Add the formatter to Claude Code's settings as its documentation shows it, beside our hooks."""
     file = stage.home / ".claude/settings.json"
     settings = json.loads(file.read_text())
     path = '$(python3 -c \'import json, sys; print(json.load(sys.stdin)["tool_input"]["file_path"])\')'
-    row = {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": f"{tool} {path}"}]}
+    row = {"matcher": "Edit|Write", "hooks": [{"type": "command", "command": f"{tool} {path}; {_NEXT}"}]}
     settings["hooks"]["PostToolUse"].append(row)
+    wait = {"matcher": "Read", "hooks": [{"type": "command", "command": _MY_TURN}]}
+    settings["hooks"].setdefault("PreToolUse", []).append(wait)
     file.write_text(json.dumps(settings))
 
 
@@ -100,8 +109,14 @@ def test_what_two_claudes_wrote_is_committed_formatted_and_nothing_is_left(
     hook.write_text(f"#!/bin/sh\nexec {check} {language.path}\n")
     hook.chmod(0o755)
 
-    for which in (0, 1):
-        finished(stage.start("claude-code", _turns(language, which), env={"RALPH_SESSION": f"S{which}"}))
+    repo.write(".git/turn", "0\n")
+    runs = [
+        stage.start("claude-code", _turns(language, which), env={"RALPH_SESSION": f"S{which}"})
+        for which in (0, 1)
+    ]
+    for run in runs:
+        finished(run)
+    assert repo.read(".git/turn") == b"6\n"
     formatted = language.base
     for old, new in language.done:
         formatted = formatted.replace(old, new)
