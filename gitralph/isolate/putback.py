@@ -48,14 +48,16 @@ def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[in
 def _is_covered(weave: Weave, ops: list[int], limit: int) -> bool:
     """Tell whether a recorded edit had taken the line away and had its own effect then: it was not git.
 
-    It has its effect too where the next recorded edit replaced what it wrote, and has its own.
+    It has its effect too where the next recorded edit replaced what it wrote, and has its own; and where
+    its own line came back, as the other form of this one.
     """
     killer = ops[-1] >> 1
     births = weave.hunks[killer].births
     if weave.owner_of(killer) is None:
         return False
     for atom in births:
-        if weave.visible_at(atom, limit):
+        came_back = any(op & 1 and op >> 1 >= limit for op in weave.ops[atom] or ())
+        if came_back or weave.visible_at(atom, limit):
             return True
         since = [op for op in weave.ops[atom] or () if op >> 1 < limit]
         # later hunks only, so it ends
