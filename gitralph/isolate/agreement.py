@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import Step
-from gitralph.isolate.lines import has_words, split_lines
+from gitralph.isolate.lines import is_telling, split_lines
 
 SIGHTED = "seen-git"
 """Key of a step that only says what git had put on disk."""
@@ -77,9 +77,9 @@ def came_back(steps: Sequence[Step], place: int, now: bytes | None) -> bool:
 
 
 def changed(old: bytes | None, new: bytes | None) -> tuple[set[bytes], set[bytes]]:
-    """Return the lines that a change brought and those that it took, of lines that say something."""
+    """Return the lines that a change brought and those that it took; a lone "return" may be anybody's."""
     before, after = Counter(split_lines(old)), Counter(split_lines(new))
-    return {x for x in after - before if has_words(x)}, {x for x in before - after if has_words(x)}
+    return {x for x in after - before if is_telling(x)}, {x for x in before - after if is_telling(x)}
 
 
 def _last_run(steps: Sequence[Step], saw: Saw) -> tuple[int, int]:
