@@ -7,12 +7,19 @@ gives the same units with the same names. Must not look at HEAD or at what is co
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.handover import hand_over
 from gitralph.isolate.linediff import Range, hunks
-from gitralph.isolate.lines import common_lines, complete, ends_with_newline, has_words, split_lines
+from gitralph.isolate.lines import (
+    common_lines,
+    complete,
+    ends_with_newline,
+    has_words,
+    is_telling,
+    split_lines,
+)
 from gitralph.isolate.materialize import flags_of, states, text_of
 from gitralph.isolate.moves import Surroundings, may_return, origins, returning
 from gitralph.isolate.place import birthplace, rest_of_slide
@@ -95,6 +102,9 @@ for much further back (`commit.separate._REWINDS`), since there a miss costs mat
 
 _GAPS = 8
 """So many changes of nobody's are tried whether a later one takes them back; each costs O(atoms)."""
+
+_BEFORE = 3
+"""So many earlier texts of the file are tried with it; only one that lacks a line that came back costs."""
 
 
 def _may_hold(text: bytes, lines: list[bytes]) -> bool:
@@ -215,33 +225,54 @@ class _Folding:
     def _without_a_gap(self, after: bytes) -> list[int] | None:
         """Return the lines of a text that is the file without one of the last changes of nobody's.
 
-        `git stash` is such a change, and `git stash pop` takes it back, whatever was edited in between.
+        `git stash` is such a change, and `git stash pop` takes it back, whatever was edited in between;
+        where a reset came before the pop, it is an earlier text of the file that lacks the change.
         """
         weave, count = self.weave, complete(after).count(b"\n")
+        now = len(weave.hunks)
         for low, high in reversed(weave.gaps[-_GAPS:]):
-            back, gone = self._undoing(low, high)
+            back, gone = self._undoing(low, high, now)
             # Nearly every gap fails here, in C: with all evaluated, 1,000 gaps in 2,000 lines took 2.9 s, now
             # 1.3, and 1.1 with none tried.
-            if len(weave.shown) + len(back) - len(gone) != count or not (back or gone):
+            if not (back or gone) or not _may_hold(after, [weave.content(atom) for atom in back]):
                 continue
-            if not _may_hold(after, [weave.content(atom) for atom in back]):
+            if len(weave.shown) + len(back) - len(gone) == count:
+                found = self._shown_as(after, {*weave.shown, *back} - gone)
+                if found is not None:
+                    return found
+            if not any(is_telling(weave.content(atom)) for atom in back):
                 continue
-            shown = {*weave.shown, *back} - gone
-            found = [atom for atom in weave.order() if atom in shown]
-            if [weave.content(atom) for atom in found] == split_lines(after):
-                return found
+            for limit in islice(reversed(weave.known.values()), _BEFORE):
+                if high <= limit < now:
+                    back, gone = self._undoing(low, high, limit)
+                    found = self._shown_as(after, {*weave.shown_at(limit), *back} - gone)
+                    if found is not None:
+                        return found
         return None
 
-    def _undoing(self, low: int, high: int) -> tuple[list[int], set[int]]:
-        """Return the lines that come back and that go without some hunks, where these had the last word."""
+    def _shown_as(self, text: bytes, atoms: set[int]) -> list[int] | None:
+        """Return some lines in their order, or None where they are not this text."""
+        weave = self.weave
+        found = [atom for atom in weave.order() if atom in atoms]
+        return found if [weave.content(atom) for atom in found] == split_lines(text) else None
+
+    def _undoing(self, low: int, high: int, limit: int) -> tuple[list[int], set[int]]:
+        """Return the lines that come back and that go without some hunks, where these had the last word.
+
+        `limit` is how many hunks there were then.
+        """
         weave = self.weave
         back, gone = list[int](), set[int]()
         for number in range(low, high):
             made = weave.hunks[number]
-            gone.update(atom for atom in made.births if weave.visible(atom))
-            gone.update(atom for atom in made.undels if (weave.ops[atom] or [0])[-1] == number << 1 | 1)
-            back += [a for a in made.dels if a > NEWLINE and (weave.ops[a] or [0])[-1] == number << 1]
+            gone.update(atom for atom in made.births if weave.visible_at(atom, limit))
+            gone.update(atom for atom in made.undels if self._last(atom, limit) == number << 1 | 1)
+            back += [a for a in made.dels if a > NEWLINE and self._last(a, limit) == number << 1]
         return back, gone - {EXISTS, NEWLINE}
+
+    def _last(self, atom: int, limit: int) -> int:
+        ops = self.weave.ops[atom] or [0]
+        return ops[-1] if ops[-1] >> 1 < limit else (self.weave.before(atom, limit) or [0])[-1]
 
     def _return_to(self, then: list[int]) -> list[Range]:
         """Go back to a text the file had before: each line of it is the line that stood there.
