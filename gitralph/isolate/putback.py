@@ -26,6 +26,9 @@ def drop_what_was_away(weave: Weave, in_head: set[int]) -> None:
 
 
 def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[int]) -> None:
+    # What HEAD lacks of the first text stands for a hunk that was made last (`head._drift_line`).
+    if weave.birth[atom] >= limit:
+        return
     there = weave.visible_at(atom, limit)
     earlier = [op for op in ops if op >> 1 < limit]
     later = ops[len(earlier) :]
