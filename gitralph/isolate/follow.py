@@ -11,7 +11,7 @@ from gitralph.isolate.gone import Unsure, step_key
 from gitralph.isolate.head import Anchored
 from gitralph.isolate.lines import is_telling, words
 from gitralph.isolate.rules import provider
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 
 def following(weave: Weave, anchored: Anchored, ours: set[int], unsure: Unsure = lambda _: False) -> set[int]:
@@ -100,7 +100,20 @@ def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
     if any(atom in weave.origin for atom in made.births):
         return False  # text that came from elsewhere is somebody's
     lines = [atom for atom in made.dels + made.undels if atom != NEWLINE]
+    if made.births and lines and not any(atom != NEWLINE for atom in made.dels):
+        return _amid_returned(weave, made)
     return bool(lines) or not made.births or _inside(weave, hunk, mine)
+
+
+def _amid_returned(weave: Weave, made: Hunk) -> bool:
+    """Tell whether new text stands between lines that came back with it, and not beside them.
+
+    A stash was popped, and somebody wrote a line of his own right below.
+    """
+    brought = {*made.births, *made.undels}
+    run = [atom for atom in weave.between(made.left, made.right) if atom in brought]
+    said = [atom for atom in run if weave.content(atom).strip()]
+    return not said or not {said[0], said[-1]} & set(made.births)
 
 
 def _is_of(weave: Weave, atom: int, hunk: int, mine: set[int]) -> bool:
