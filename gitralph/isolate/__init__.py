@@ -25,6 +25,7 @@ Way of a question::
     select    the units of the commit and what stands in the way
     lost      writes from an old read that threw away lines of others: ``stale``
     last_look  whether HEAD, file and records speak against the answer (10)
+    by_lines  a second answer after git put files back, from counted lines alone (11)
     materialize  the text; explain words it
     annotate  the same weave asked line by line, for ``why`` and ``status``
     assign    the lines that nobody recorded; handover gives some of them to an owner
@@ -52,7 +53,9 @@ change that does not follow, is left out once git put files back since A's edit:
 line back from the dead is a lie. Then text in the place of all of A's lines follows only if it keeps most
 of their words. (10) No text goes into a commit in which a line stands twice that HEAD, file and each of
 the owner's edits have once; and once git put files back since an edit of A's, none against which HEAD,
-file and the recorded edits speak, counted line by line (see `last_look`).
+file and the recorded edits speak, counted line by line (see `last_look`). (11) Where the weave has no answer
+and git put files back since, A's own hunks go onto HEAD as a rebase would put them there, if every line
+that then differs tells by itself that it is A's (see `by_lines`).
 
 Cost, for s steps of h changed lines, a atoms, u units of o operations: build O(s*h + a), head
 O(a) where our commits explain it and O(u*a) where lines must be matched, select O(u*o) a round.
