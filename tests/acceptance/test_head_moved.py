@@ -346,3 +346,15 @@ def test_an_undone_commits_path_that_was_left_is_asked_again(day: Repo) -> None:
     day.git("reset", "-q")
     assert day.commit("S1").paths == {"f": "M"}
     assert head(day) == ten(l3="S1 in f")
+
+
+def test_a_persons_line_beside_a_stashed_one_stays_his_own(day: Repo) -> None:
+    """Both lines go with the stash and come back with its pop, as one change that no hook saw."""
+    swap(day, "S1", "line 5\n", "line 5\nS1 wrote\n")
+    swap(day, "S2", "line 1\n", "line 1\nS2 wrote\n")
+    swap(day, None, "S1 wrote\n", "S1 wrote\nthe user wrote\n")
+    day.git("stash")
+    nothing_pending(day, "S2")
+    day.git("stash", "pop")
+    day.commit("S1")
+    assert head(day) == TEN.replace("line 5\n", "line 5\nS1 wrote\n")
