@@ -151,10 +151,13 @@ class Case:
         if author(word) == self.who:
             return True
         put = self.truth.fact(self.path, word).put_by
+        is_corrected = HUMAN in self.names and author(word) == HUMAN and not self.forced
         if self.who in put:
-            return word in self.truth.in_head or self._put_on_what_head_held(word)
+            # its own undo of a later edit may have brought a correction back
+            held = word in self.truth.in_head or self._put_on_what_head_held(word)
+            return held or (is_corrected and self._follows(word))
         if HUMAN in self.names and HUMAN in put and not self.forced:
-            return author(word) == HUMAN and self._follows(word)
+            return is_corrected and self._follows(word)
         others = self.names - {self.who}
         if self.forced and HUMAN in others and author(word)[0] != "s":
             return True  # what git did is unrecorded too
