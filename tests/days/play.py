@@ -38,6 +38,8 @@ class Tally:
     nothing: int = 0
     refused: int = 0
     needless: int = 0
+    prescribed: int = 0
+    """Refused though git could merge, as the user wants it (see `_OLD_COPY`)."""
     reasons: Counter[str] = field(default_factory=Counter)
     needless_reasons: Counter[str] = field(default_factory=Counter)
     faults: list[tuple[int, int, Fault]] = field(default_factory=list)
@@ -45,7 +47,7 @@ class Tally:
     needless_at: list[tuple[int, int, Fault]] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
-        for name in ("steps", "days", "committed", "nothing", "refused", "needless"):
+        for name in ("steps", "days", "committed", "nothing", "refused", "needless", "prescribed"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.reasons += other.reasons
         self.needless_reasons += other.needless_reasons
@@ -63,6 +65,9 @@ class Tally:
             f"{self.nothing} with nothing, {self.refused} refused ({100 * self.refused / asked:.1f} %), "
             f"{self.needless} of these needlessly ({100 * self.needless / asked:.2f} %)"
         ]
+        rows.append(
+            f"  {self.prescribed:6} refused though git could merge, for a write that knew nothing of an edit"
+        )
         # one wrong commit may show many lines: commits are what counts
         calls = {(seed, step, fault.name) for seed, step, fault in self.faults}
         rows.append(f"  {len({(seed, step) for seed, step, _ in calls}):6} calls with any fault, of these")
@@ -70,6 +75,12 @@ class Tally:
         rows += [f"  refused {count:6} {name}" for name, count in self.reasons.most_common(25)]
         rows += [f"  needless {count:5} {name}" for name, count in self.needless_reasons.most_common(25)]
         return "\n".join(rows)
+
+
+_OLD_COPY = "it was written over an old copy"
+"""An edit that a person took back by hand and one that a later write threw away leave the same records, where
+no hook saw the file before that write: the write is refused, and git's merge, which knows of neither, is no
+measure."""
 
 
 @contextmanager
@@ -259,8 +270,12 @@ class Player:
             reasons = [wording(" ".join(commit.document["notes"]))]
         name = " + ".join(reasons[:2]) + (" + more" if len(reasons) > 2 else "")
         self.tally.reasons[name] += 1
-        paths = {row["path"] for row in rows if row["reason"] not in ("unchanged", "ignored")}
+        stands = [row for row in rows if row["reason"] not in ("unchanged", "ignored")]
+        paths = {row["path"] for row in stands}
         if paths and all(self._could(commit, path) for path in sorted(paths)):
+            if all(row["detail"].startswith(_OLD_COPY) for row in stands):
+                self.tally.prescribed += 1
+                return
             self.tally.needless += 1
             self.tally.needless_reasons[name] += 1
             if self.tell:
