@@ -419,7 +419,8 @@ def _was_own_text(scene: Scene, state: PathState, known: Evidence, record: Recor
         return False
     found = isolate.separate(
         known.head, known.steps[:at], text, committed=known.committed, owners=scene.own,
-        settled=known.settled, moved=known.moved, readings=readings, unsure=_unsure(scene, state),
+        settled=known.settled, moved=known.moved, readings=readings,
+        unsure=_unsure(scene, state, known.steps),
     )  # fmt: skip
     return not found.refused and not found.left and found.text == text
 
@@ -552,18 +553,28 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         include_entangled=scene.wishes.include_entangled,
         readings=known.readings,
         follow=_follows(scene, state),
-        unsure=_unsure(scene, state),
+        unsure=_unsure(scene, state, known.steps),
     )
     return known.seen.told(found)
 
 
-def _unsure(scene: Scene, state: PathState) -> Callable[[str], bool]:
-    """Whether git put files back since a record: by a reset, a stash, a checkout, a merge, a rebase."""
+def _unsure(scene: Scene, state: PathState, steps: list[Step]) -> Callable[[str], bool]:
+    """Whether git put files back since a record: by a reset, a stash, a checkout, a merge, a rebase.
+
+    A file that a checkout took from the index counts where it lacks a line that the record brought.
+    """
     records = {str(record.offset): record for record in state.journal.records}
+    sights = [at for at, step in enumerate(steps) if step.key in (isolate.SIGHTED, _ADDED)]
+    there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set()
+    before_git = {
+        step.key
+        for step in (steps[: sights[-1]] if sights else ())
+        if not set(full_lines(step.after or b"")) - set(full_lines(step.before or b"")) <= there
+    }
 
     def unsure(key: str) -> bool:
         record = records.get(key)
-        return record is not None and scene.put_back.since(record.head, record.mtime)
+        return record is not None and (key in before_git or scene.put_back.since(record.head, record.mtime))
 
     return unsure
 

@@ -358,3 +358,16 @@ def test_a_persons_line_beside_a_stashed_one_stays_his_own(day: Repo) -> None:
     day.git("stash", "pop")
     day.commit("S1")
     assert head(day) == TEN.replace("line 5\n", "line 5\nS1 wrote\n")
+
+
+def test_what_a_checkout_of_a_staged_part_took_away_is_not_committed(day: Repo) -> None:
+    """The user staged one of S1's lines, without its removal, and took the file from the index."""
+    swap(day, "S1", "line 6\n", "")
+    swap(day, "S1", "line 5\n", "line 5\nS1 one\nS1 two\nS1 three\n")
+    part = TEN.replace("line 5\n", "line 5\nS1 one\n")
+    blob = day.git("hash-object", "-w", "--stdin", stdin=part.encode()).strip()
+    day.git("update-index", "--cacheinfo", f"100644,{blob},f")
+    day.git("checkout", "--", "f")
+    assert text(day) == part
+    assert day.commit("S1", code=4).left == {"f": "stale"}
+    assert head(day) == TEN
