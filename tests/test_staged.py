@@ -299,3 +299,24 @@ def test_a_file_staged_from_a_related_branch_is_the_users_addition(repo: Repo) -
     repo.edit("S1", "x", changed())
     assert "x" in repo.commit("S1", code=4).left
     assert repo.staged() == before
+
+
+# --- what a session's own staged text may give way to ---
+
+
+def test_staged_lines_in_another_order_are_the_users_change(repo: Repo) -> None:
+    """The user staged three lines in another order, S1 rewrites the second: the order is his."""
+    _stage(repo, "a", TEN.replace("line 4\nline 5\nline 6\n", "line 6\nline 5\nline 4\n"))
+    repo.edit("S1", "a", changed(5, "S1 five"))
+    before = repo.staged()
+    assert repo.commit("S1", code=4).left == {"a": "entangled"}
+    assert repo.staged() == before
+
+
+def test_a_blank_line_that_the_user_staged_is_not_the_sessions(repo: Repo) -> None:
+    """S1 wrote one too, elsewhere."""
+    _stage(repo, "a", TEN.replace("line 5\n", "\nline 5\n"))
+    repo.edit("S1", "a", TEN.replace("line 5\n", "S1 five\n\n"))
+    before = repo.staged()
+    assert repo.commit("S1", code=4).left == {"a": "entangled"}
+    assert repo.staged() == before

@@ -91,16 +91,29 @@ def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
     )
 
 
+def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes]) -> bool:
+    """True when all that is staged against ``old`` is the commit's own change, or an older form of it.
+
+    Each line that goes goes with the commit too; each that comes says something, and is the commit's or one
+    that only the session ever wrote; and what stays has the order that it had.
+    """
+    was, comes, stands = Counter(old), Counter(new), Counter(staged)
+    if (was - stands) - (was - comes):
+        return False
+    if not all(map(is_telling, stands - was)) or not set((stands - was) - (comes - was)) <= set(wrote):
+        return False
+    return _is_within([line for line in staged if line in was], old)
+
+
 def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collection[bytes]]) -> bool:
     """True when what is staged here is the session's own text, of which the commit has every word.
 
     Somebody staged the file, and corrected the line afterwards.
     """
-    was, comes, stands = Counter(old), Counter(new), Counter(staged)
-    if (was - stands) - (was - comes) or not set(stands - was) - set(comes) <= set(wrote()):
-        return False
     known = {word for line in (*old, *new) for word in words(line)}
-    return all(word in known for line in staged for word in words(line))
+    return all(word in known for line in staged for word in words(line)) and is_only_own(
+        old, new, staged, wrote()
+    )
 
 
 def _as_in_file(new: Lines, staged: Lines, now: Lines) -> Lines | None:

@@ -189,10 +189,10 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
     entries = facts.old.get(path), facts.new[path], facts.there(path)
     if not all(map(_is_file, entries)):
         return False
-    from collections import Counter
+    from gitralph.commit import carryover
 
-    old, new, staged = (Counter(full_lines(facts.text(entry))) for entry in entries)
-    return not (old - staged) - (old - new) and set(staged - old) <= {*facts.wrote(path), *(new - old)}
+    old, new, staged = (full_lines(facts.text(entry)) for entry in entries)
+    return carryover.is_only_own(old, new, staged, facts.wrote(path))
 
 
 def own_lines(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
