@@ -15,7 +15,7 @@ from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto
 from gitralph.commit.provenance import Chain
 from gitralph.commit.rewrites import AsRead
-from gitralph.git import blobs, history
+from gitralph.git import blobs, history, refs
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import Entry
@@ -494,12 +494,12 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
 
     if holds(scene.reader.entry(state.path)):
         return True
-    for commit in dict.fromkeys(r.head for r in since[1:] if r.head is not None):
-        if holds(history.entry_at(scene.repo, commit, state.path)):
-            found = scene.repo.git.try_run("merge-base", "--is-ancestor", commit, "HEAD")
-            if not found.returncode:
-                return True
-    return False
+    head = refs.Head(None, scene.head)
+    commits = dict.fromkeys(r.head for r in since[1:] if r.head is not None)
+    return any(
+        holds(history.entry_at(scene.repo, commit, state.path)) and refs.contains(scene.repo, head, commit)
+        for commit in commits
+    )
 
 
 def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
@@ -565,16 +565,18 @@ def _unsure(scene: Scene, state: PathState, steps: list[Step]) -> Callable[[str]
     """
     records = {str(record.offset): record for record in state.journal.records}
     sights = [at for at, step in enumerate(steps) if step.key in (isolate.SIGHTED, _ADDED)]
-    there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set()
-    before_git = {
-        step.key
-        for step in (steps[: sights[-1]] if sights else ())
-        if not set(full_lines(step.after or b"")) - set(full_lines(step.before or b"")) <= there
-    }
+    there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set[bytes]()
+    before_git = {step.key: step for step in (steps[: sights[-1]] if sights else ())}
+
+    def is_away(key: str) -> bool:
+        step = before_git.get(key)
+        if step is None:
+            return False
+        return not set(full_lines(step.after or b"")) - set(full_lines(step.before or b"")) <= there
 
     def unsure(key: str) -> bool:
         record = records.get(key)
-        return record is not None and (key in before_git or scene.put_back.since(record.head, record.mtime))
+        return record is not None and (scene.put_back.since(record.head, record.mtime) or is_away(key))
 
     return unsure
 

@@ -9,11 +9,10 @@ moved to a text after the last step that saw another HEAD.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import Step
-from gitralph.isolate.lines import is_telling, split_lines
+from gitralph.isolate.lines import difference, is_telling
 
 SIGHTED = "seen-git"
 """Key of a step that only says what git had put on disk."""
@@ -78,8 +77,8 @@ def came_back(steps: Sequence[Step], place: int, now: bytes | None) -> bool:
 
 def changed(old: bytes | None, new: bytes | None) -> tuple[set[bytes], set[bytes]]:
     """Return the lines that a change brought and those that it took; a lone "return" may be anybody's."""
-    before, after = Counter(split_lines(old)), Counter(split_lines(new))
-    return {x for x in after - before if is_telling(x)}, {x for x in before - after if is_telling(x)}
+    gone, came = difference(old, new)
+    return set(filter(is_telling, came)), set(filter(is_telling, gone))
 
 
 def _last_run(steps: Sequence[Step], saw: Saw) -> tuple[int, int]:

@@ -18,11 +18,11 @@ from gitralph.isolate.api import Step
 from gitralph.isolate.build import fold
 from gitralph.isolate.fit import indices
 from gitralph.isolate.linediff import Range, hunks
-from gitralph.isolate.lines import common_lines, complete, ends_with_newline, is_telling, split_lines
+from gitralph.isolate.lines import difference, ends_with_newline, is_telling, split_lines
 
 Lines = list[bytes]
-Change = tuple[Step, int]
-"""A step that brought a line or took it away, and how often."""
+Counts = Mapping[bytes, int]
+"""How often lines came (more than 0) or went."""
 
 _LARGEST = 1 << 20
 """No second answer for larger files: they would be counted line by line, 0.2 s a MiB, to refuse after all."""
@@ -34,6 +34,20 @@ class Told:
 
     text: bytes
     taken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a step did to the lines; `at` is its place among the steps."""
+
+    at: int
+    step: Step
+    made: Counts
+
+    @property
+    def fresh(self) -> Lines:
+        """The lines that it brought, without those that say nothing."""
+        return [line for line, n in self.made.items() if n > 0 and is_telling(line)]
 
 
 def by_lines(
@@ -89,40 +103,50 @@ class _Case:
         self.in_head, self.in_file = Counter(old), Counter(new)
         done = {name.rstrip("~").rpartition(".")[0] or name for name in committed}
         self.pending = [step for step in steps if step.owner in owners and step.key not in done]
-        self.changes: dict[bytes, list[Change]] = {}
-        self.made: list[Mapping[bytes, int]] = []
-        for step in (*steps, Step("", None, steps[-1].after, worktree)):
-            self.made.append(_made_by(step))
-            for line, change in self.made[-1].items():
-                self.changes.setdefault(line, []).append((step, change))
-        self.brought = {line for step in self.pending for line, n in _made_by(step).items() if n > 0}
+        self.changes: list[Change] = []
+        self.of_line: dict[bytes, list[Change]] = {}
+        for at, step in enumerate((*steps, Step("", None, steps[-1].after, worktree))):
+            gone, made = difference(step.before, step.after)
+            made.subtract(gone)
+            change = Change(at, step, made)
+            self.changes.append(change)
+            for line in change.made:
+                self.of_line.setdefault(line, []).append(change)
+        mine = [change for change in self.changes if self._is_pending(change)]
+        self.brought = {line for change in mine for line, n in change.made.items() if n > 0}
+
+    def _is_pending(self, change: Change) -> bool:
+        return any(change.step is step for step in self.pending)
+
+    def _last(self, line: bytes) -> Change | None:
+        return self.of_line[line][-1] if line in self.of_line else None
 
     # --- the commit ---
 
     def put_on_head(self) -> Lines | None:
         """Return HEAD with every hunk of the owners' of which it lacks something; None for a conflict."""
         text: Lines | None = self.old
-        for step, made in zip(self.steps, self.made, strict=False):
-            if step.owner not in self.owners or not self._waits(step, made):
+        for change in self.changes:
+            is_pending = self._is_pending(change)
+            if change.step.owner not in self.owners or not self._waits(change.made, is_pending):
                 continue
-            before, after = split_lines(step.before), split_lines(step.after)
+            before, after = split_lines(change.step.before), split_lines(change.step.after)
             for low, high, start, stop in _hunks(before, after):
-                if text is not None and self._waits(step, _made(before[low:high], after[start:stop])):
+                if text is not None and self._waits(_made(before[low:high], after[start:stop]), is_pending):
                     text = _merged(before, text, before[:low] + after[start:stop] + before[high:])
         return text
 
-    def _waits(self, step: Step, made: Mapping[bytes, int]) -> bool:
+    def _waits(self, made: Counts, is_pending: bool) -> bool:
         """Tell whether the file has something of a change that HEAD lacks.
 
         Lines that say nothing count where there are no others.
         """
-        telling = {line: change for line, change in made.items() if is_telling(line)}
-        is_pending = any(step is one for one in self.pending)
+        telling = {line: n for line, n in made.items() if is_telling(line)}
         return any(
             (self.in_file[line] > self.in_head[line] or (is_pending and self._is_covered(line)))
-            if change > 0
+            if n > 0
             else self.in_file[line] < self.in_head[line]
-            for line, change in (telling or made).items()
+            for line, n in (telling or made).items()
         )
 
     def was_taken_out(self, line: bytes) -> bool:
@@ -140,13 +164,13 @@ class _Case:
 
     def _went_unseen(self, line: bytes) -> bool:
         """Tell whether what happened to a line last was that nobody's change removed it."""
-        last = self.changes.get(line, [])[-1:]
-        return any(step.owner is None and change < 0 for step, change in last)
+        last = self._last(line)
+        return last is not None and last.step.owner is None and last.made[line] < 0
 
     def _came_for(self, line: bytes) -> Lines:
         """Return what the last change of a line put in its place."""
-        last = self.changes[line][-1][0]
-        before, after = split_lines(last.before), split_lines(last.after)
+        step = self.of_line[line][-1].step
+        before, after = split_lines(step.before), split_lines(step.after)
         for low, high, start, stop in _hunks(before, after):
             if line in before[low:high]:
                 return after[start:stop]
@@ -157,7 +181,7 @@ class _Case:
     def proves(self, text: Lines) -> bool:
         """Tell whether each line that differs from HEAD is the owners', and nothing of theirs is left out."""
         now = Counter(text)
-        lines = {*self.old, *self.new, *text, *self.changes}
+        lines = {*self.old, *self.new, *text, *self.of_line}
         if any(self._is_doubtful(line, now[line]) for line in lines if is_telling(line)):
             return False
         # A line that moved did not come or go: whose move it was the counts do not tell.
@@ -181,42 +205,44 @@ class _Case:
 
     def _is_own(self, line: bytes) -> bool:
         """Tell whether the owners wrote a line first, no other session ever did, and none took it since."""
-        changes = self.changes.get(line, [])
-        names = {step.owner for step, change in changes if change > 0}
-        if not changes or changes[0][0].owner not in self.owners or not names <= {*self.owners, None}:
+        changes = self.of_line.get(line, [])
+        names = {change.step.owner for change in changes if change.made[line] > 0}
+        if not changes or changes[0].step.owner not in self.owners or not names <= {*self.owners, None}:
             return False
-        by_session = [(step, change) for step, change in changes if step.owner is not None]
-        return any(change > 0 and step.owner in self.owners for step, change in by_session[-1:]) or (
-            self._is_covered(line)
-        )
+        by_session = [change for change in changes if change.step.owner is not None]
+        return any(
+            change.made[line] > 0 and change.step.owner in self.owners for change in by_session[-1:]
+        ) or self._is_covered(line)
 
     def _went_by_owner(self, line: bytes) -> bool:
-        changes = self.changes.get(line, [])
-        return bool(changes) and changes[-1][0].owner in self.owners and changes[-1][1] < 0
+        last = self._last(line)
+        return last is not None and last.step.owner in self.owners and last.made[line] < 0
 
     def _is_covered(self, line: bytes) -> bool:
         """Tell whether another session's edit that HEAD lacks took a line of the owners' away and stands."""
-        changes = self.changes.get(line, [])
-        if self.in_head[line] or not {step.owner for step, n in changes if n > 0} & self.owners:
+        changes = self.of_line.get(line, [])
+        writers = {change.step.owner for change in changes if change.made[line] > 0}
+        if self.in_head[line] or not writers & self.owners:
             return False
-        last, change = changes[-1]
-        if change > 0 or last.owner in {*self.owners, None}:
+        last = changes[-1]
+        if last.made[line] > 0 or last.step.owner in {*self.owners, None}:
             return False
-        if any(n > 0 and is_telling(one) for one, n in _made_by(last).items()):
+        if last.fresh:
             return self._is_replaced(line, set())
         # Where a later edit started from just what HEAD held, no removal was waiting any more.
-        return not any(step.clean for step in self.steps[self.steps.index(last) + 1 :])
+        return not any(step.clean for step in self.steps[last.at + 1 :])
 
     def _is_replaced(self, line: bytes, asked: set[bytes]) -> bool:
         """Tell whether what came in the place of a line, at first or second hand, is in the file only."""
         asked.add(line)
-        changes = self.changes.get(line, [])
-        if not changes or changes[-1][1] > 0:
-            return False
-        fresh = [one for one, n in _made_by(changes[-1][0]).items() if n > 0 and is_telling(one)]
-        return any(
-            self.in_file[one] > self.in_head[one] or (one not in asked and self._is_replaced(one, asked))
-            for one in fresh
+        last = self._last(line)
+        return (
+            last is not None
+            and last.made[line] < 0
+            and any(
+                self.in_file[one] > self.in_head[one] or (one not in asked and self._is_replaced(one, asked))
+                for one in last.fresh
+            )
         )
 
 
@@ -265,14 +291,7 @@ def _trimmed(old: Lines, new: Lines, each: Range) -> Range:
     return low, high, start, stop
 
 
-def _made_by(step: Step) -> Mapping[bytes, int]:
-    """Count how often each line came (more than 0) or went by a step."""
-    before, after = complete(step.before), complete(step.after)
-    head, tail = common_lines(before, after)
-    gone, came = before[head : len(before) - tail], after[head : len(after) - tail]
-    return _made(split_lines(gone), split_lines(came))
-
-
-def _made(old: Lines, new: Lines) -> Mapping[bytes, int]:
-    gone, came = Counter(old), Counter(new)
-    return {line: came[line] - gone[line] for line in gone.keys() | came.keys() if came[line] != gone[line]}
+def _made(old: Lines, new: Lines) -> Counts:
+    made = Counter(new)
+    made.subtract(old)
+    return {line: n for line, n in made.items() if n}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.gone import Unsure
-from gitralph.isolate.lines import apart, common_lines, complete, has_words, split_lines
+from gitralph.isolate.lines import apart, complete, difference, has_words, split_lines
 
 Lines = Counter[bytes]
 _DEPTH = 20
@@ -188,8 +188,8 @@ def _is_covered(
 
 def _is_pending(removal: Step, line: bytes, texts: _Texts) -> bool:
     """Tell whether HEAD has not seen a removal: some of the other lines that it took away are there."""
-    gone, came = _difference(removal)
-    others = [one for one in gone - came if one != line and has_words(one)]
+    gone, _ = difference(removal.before, removal.after)
+    others = [one for one in gone if one != line and has_words(one)]
     return not others or any(texts.old[one] or texts.elsewhere(one) for one in others)
 
 
@@ -214,22 +214,13 @@ def _history(steps: Sequence[Step], worktree: bytes | None) -> dict[bytes, list[
     found: dict[bytes, list[tuple[Step, int]]] = {}
     end = [Step("", None, steps[-1].after, worktree)] if steps else []
     for step in (*steps, *end):
-        gone, came = _difference(step)
+        gone, came = difference(step.before, step.after)
         for line in gone.keys() | came.keys():
-            if came[line] != gone[line]:
-                found.setdefault(line, []).append((step, came[line] - gone[line]))
+            found.setdefault(line, []).append((step, came[line] - gone[line]))
     return found
-
-
-def _difference(step: Step) -> tuple[Lines, Lines]:
-    """Count the lines before and after a step, without what both share at the start and at the end."""
-    before, after = complete(step.before), complete(step.after)
-    head, tail = common_lines(before, after)
-    gone, came = before[head : len(before) - tail], after[head : len(after) - tail]
-    return Counter(split_lines(gone)), Counter(split_lines(came))
 
 
 def _fresh(step: Step) -> list[bytes]:
     """Return the lines that a step brought, without those that say nothing."""
-    gone, came = _difference(step)
-    return [line for line in came - gone if has_words(line)]
+    _, came = difference(step.before, step.after)
+    return [line for line in came if has_words(line)]

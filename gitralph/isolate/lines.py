@@ -7,6 +7,7 @@ may hold any bytes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -87,6 +88,15 @@ def common_lines(old: bytes, new: bytes) -> tuple[int, int]:
     head = old.rfind(b"\n", 0, head) + 1
     tail = _common_end(old, new, min(len(old), len(new)) - head)
     return head, _whole_lines(old, new, head, tail)
+
+
+def difference(old: bytes | None, new: bytes | None) -> tuple[Counter[bytes], Counter[bytes]]:
+    """Count the lines of each text that the other has less often: what went, and what came."""
+    before, after = complete(old), complete(new)
+    head, tail = common_lines(before, after)
+    gone = Counter(split_lines(before[head : len(before) - tail]))
+    came = Counter(split_lines(after[head : len(after) - tail]))
+    return gone - came, came - gone
 
 
 _SPOTS, _NEAR, _AHEAD = 1_000, 1 << 12, 32
