@@ -17,7 +17,7 @@ from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.build import fold
 from gitralph.isolate.fit import indices
-from gitralph.isolate.linediff import Range, hunks
+from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import difference, ends_with_newline, is_telling, split_lines
 
 Lines = list[bytes]
@@ -131,7 +131,7 @@ class _Case:
             if change.step.owner not in self.owners or not self._waits(change.made, is_pending):
                 continue
             before, after = split_lines(change.step.before), split_lines(change.step.after)
-            for low, high, start, stop in _hunks(before, after):
+            for low, high, start, stop in line_hunks(before, after):
                 if text is not None and self._waits(_made(before[low:high], after[start:stop]), is_pending):
                     text = _merged(before, text, before[:low] + after[start:stop] + before[high:])
         return text
@@ -171,7 +171,7 @@ class _Case:
         """Return what the last change of a line put in its place."""
         step = self.of_line[line][-1].step
         before, after = split_lines(step.before), split_lines(step.after)
-        for low, high, start, stop in _hunks(before, after):
+        for low, high, start, stop in line_hunks(before, after):
             if line in before[low:high]:
                 return after[start:stop]
         return []
@@ -257,9 +257,9 @@ def _merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
     """Return `ours` with what leads from `base` to `theirs`; None where both changed the same place."""
     if base == ours:
         return theirs
-    mine = _hunks(base, ours)
+    mine = line_hunks(base, ours)
     out, at, grown, passed = Lines(), 0, 0, 0
-    for low, high, start, stop in _hunks(base, theirs):
+    for low, high, start, stop in line_hunks(base, theirs):
         while passed < len(mine) and mine[passed][1] < low:
             a, b, c, d = mine[passed]
             grown, passed = grown + (d - c) - (b - a), passed + 1
@@ -271,24 +271,6 @@ def _merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
         out += ours[at : low + grown] + theirs[start:stop]
         at = high + grown
     return out + ours[at:]
-
-
-def _hunks(old: Lines, new: Lines) -> list[Range]:
-    """Diff two texts by the lines that are single in both, each hunk without equal lines at its rims."""
-    numbers: dict[bytes, int] = {}
-    sides = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (old, new)]
-    counts = [Counter(side) for side in sides]
-    found = hunks(sides[0], sides[1], lambda line: all(count[line] == 1 for count in counts))
-    return [_trimmed(old, new, each) for each in found]
-
-
-def _trimmed(old: Lines, new: Lines, each: Range) -> Range:
-    low, high, start, stop = each
-    while low < high and start < stop and old[low] == new[start]:
-        low, start = low + 1, start + 1
-    while low < high and start < stop and old[high - 1] == new[stop - 1]:
-        high, stop = high - 1, stop - 1
-    return low, high, start, stop
 
 
 def _made(old: Lines, new: Lines) -> Counts:

@@ -45,7 +45,7 @@ def following(weave: Weave, anchored: Anchored, ours: set[int], unsure: Unsure =
 def is_written_anew(weave: Weave, unit: int) -> bool:
     """Tell whether none of a unit's lines stand, and what nobody recorded in their place is another text.
 
-    Punctuation and lone words that stand do not count.
+    Punctuation and lone words that stand do not count; nor do the words that the unit found there.
     """
     births = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].births]
     # a lone word, such as "return", may be anybody's
@@ -56,13 +56,24 @@ def is_written_anew(weave: Weave, unit: int) -> bool:
     killers = {(weave.ops[atom] or [BASE])[-1] >> 1 for atom in births}
     if any(killer == BASE or weave.owner_of(killer) is not None for killer in killers):
         return False
-    old = {word for atom in births for word in words(weave.content(atom))}
+    # Words that a line of HEAD has as well were there also after git had put that line back.
+    found = {word for atom in _found_by(weave, unit) for word in words(weave.content(atom))}
+    old = {word for atom in births for word in words(weave.content(atom))} - found
     came = [atom for hunk in killers for atom in weave.hunks[hunk].births]
     fresh = {word for atom in came for word in words(weave.content(atom))}
     # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
     # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days
     # that `python -m tests.days` plays).
     return 2 * len(old & fresh) <= len(old)
+
+
+def _found_by(weave: Weave, unit: int) -> list[int]:
+    """Return the lines that a unit took away and that its owner had not written."""
+    owner = weave.units[unit].owner
+    gone = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].dels]
+    return [
+        atom for atom in gone if atom not in (EXISTS, NEWLINE) and weave.owner_of(weave.birth[atom]) != owner
+    ]
 
 
 def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:

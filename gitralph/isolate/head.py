@@ -39,8 +39,12 @@ class Anchored:
 
 
 def exactly(weave: Weave, units: Iterable[int], head: bytes | None) -> bool:
-    """Tell whether these units rebuild HEAD's text."""
-    return _text(weave, set(units)) == head
+    """Tell whether these units rebuild HEAD's text; where HEAD has no file, they have no line either."""
+    shown = states(weave, flags_of(weave, units))
+    if head is None:
+        # A line of a file that is not there shows as soon as another unit makes the file.
+        return not any(shown[atom] for atom in (EXISTS, *weave.order()))
+    return text_of(weave, weave.order(), shown) == head
 
 
 def anchor(weave: Weave, committed: Iterable[int], head: bytes | None) -> Anchored | None:

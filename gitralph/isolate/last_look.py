@@ -13,7 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.gone import Unsure
-from gitralph.isolate.lines import apart, complete, difference, has_words, split_lines
+from gitralph.isolate.linediff import line_hunks
+from gitralph.isolate.lines import apart, common_lines, complete, difference, has_words, split_lines, words
 
 Lines = Counter[bytes]
 _DEPTH = 20
@@ -53,7 +54,9 @@ def speaks_against(look: Look) -> bytes | None:
     the owners'. Where git put files back since an edit of theirs, a line that goes must not stand in the
     file, unless another session put it there after the owner took it away; one that comes must stand there,
     unless another session's edit stands in its place; what an owner did last to a line that HEAD and
-    the answer do not know must not be what the file shows; and no old line stays beside a file made anew.
+    the answer do not know must not be what the file shows; no old line stays beside a file made anew, nor
+    one that the file lacks beside what its owner put in its place, or what it had replaced; and no line
+    comes with words of another session's that HEAD lacks.
     """
     if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
         # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
@@ -99,6 +102,14 @@ class _Texts:
             self.counted = Counter(split_lines(self.around[1:]))
         return _count(line, self.around) if self.counted is None else self.counted[line]
 
+    def was(self, line: bytes) -> bool:
+        """Tell whether HEAD has a line."""
+        return self.old[line] > 0 or self.elsewhere(line) > 0
+
+    def comes(self, line: bytes) -> bool:
+        """Tell whether the answer brings a line."""
+        return self.new[line] > self.old[line]
+
     def stands(self, line: bytes) -> bool:
         """Tell whether the file has a line."""
         return self.disk[line] > 0 or self.elsewhere(line) > 0
@@ -134,7 +145,8 @@ def _beside(look: Look, texts: _Texts) -> bytes | None:
     """
     last: bytes | None = None
     for step in look.steps:
-        if step.before is None and step.owner in look.owners and last is not None and look.unsure(step.key):
+        is_taken = step.owner in look.names and (step.owner is None or look.unsure(step.key))
+        if step.before is None and is_taken and last is not None:
             made = set(split_lines(step.after))
             if any(texts.new[line] > texts.old[line] for line in made if has_words(line)):
                 for line in dict.fromkeys(split_lines(last)):
@@ -161,6 +173,10 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
         return not _put_back(look, changes)
     if comes and not was and not stands:
         return not _is_covered(look, line, texts, history)
+    if was and comes and not stands and look.is_whole and _is_half_replaced(look, line, texts, history):
+        return True
+    if comes and not was and _is_made_of_others(look, line, changes, texts):
+        return True
     if was != comes or last is None or not look.is_whole or last.owner not in look.owners:
         return False
     if (change > 0) != (stands > 0) or not look.unsure(last.key):
@@ -168,6 +184,57 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     # A removal whose own text is gone was rewritten: that is another's to commit.
     fresh = [] if change > 0 else _fresh(last)
     return not fresh or any(texts.stands(one) for one in fresh)
+
+
+def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    """Tell whether a line stays although what its owner put in its place comes, or what it had replaced."""
+    own = [(step, change) for step, change in history.get(line, ()) if step.owner in look.names]
+    if own and own[-1][1] < 0 and any(map(texts.comes, _exchanged(own[-1][0], line)[1])):
+        return True
+    asked, todo = {line}, [line]
+    while todo and len(asked) < _DEPTH:
+        one = todo.pop()
+        came = [step for step, change in history.get(one, ()) if change > 0]
+        earlier = {other for step in came for other in _exchanged(step, one)[0]} - asked
+        if any(map(texts.comes, earlier)):
+            return True
+        asked |= earlier
+        todo += earlier
+    return False
+
+
+def _is_made_of_others(look: Look, line: bytes, changes: Changes, texts: _Texts) -> bool:
+    """Tell whether a line that replaced one which HEAD lacks keeps words of another session from it."""
+    own = next((step for step, change in changes if change > 0 and step.owner in look.names), None)
+    replaced = _exchanged(own, line)[0] if own is not None else []
+    kept = {word for one in replaced if not texts.was(one) for word in words(one)}.intersection(words(line))
+    return any(
+        _first_writer(look.steps, word) not in {None, *look.names}
+        for word in kept
+        if word not in words(complete(look.head))
+    )
+
+
+def _first_writer(steps: Sequence[Step], word: bytes) -> str | None:
+    """Return who brought a word that was not in the lines he replaced; None for nobody's or an older one."""
+    for step in steps:
+        gone, came = difference(step.before, step.after)
+        if any(word in words(line) for line in came) and not any(word in words(line) for line in gone):
+            return step.owner
+    return None
+
+
+def _exchanged(step: Step, line: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return what else went and what came where a step brought or took a line, of what says anything."""
+    before, after = complete(step.before), complete(step.after)
+    head, tail = common_lines(before, after)
+    old = split_lines(before[head : len(before) - tail])
+    new = split_lines(after[head : len(after) - tail])
+    for low, high, start, stop in line_hunks(old, new):
+        if line in old[low:high] or line in new[start:stop]:
+            gone, came = set(old[low:high]), set(new[start:stop])
+            return list(filter(has_words, gone - came)), list(filter(has_words, came - gone))
+    return [], []
 
 
 def _is_covered(

@@ -8,6 +8,7 @@ about who wrote the line. Must not know owners.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -57,6 +58,24 @@ def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool])
             _between(old, new, at, anchor, found)
         at = anchor
     return found
+
+
+def line_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
+    """Diff two texts by the lines that are single in both, each hunk without equal lines at its rims."""
+    numbers: dict[bytes, int] = {}
+    sides = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (old, new)]
+    counts = [Counter(side) for side in sides]
+    found = hunks(sides[0], sides[1], lambda line: all(count[line] == 1 for count in counts))
+    return [_trimmed(old, new, each) for each in found]
+
+
+def _trimmed(old: Sequence[bytes], new: Sequence[bytes], each: Range) -> Range:
+    low, high, start, stop = each
+    while low < high and start < stop and old[low] == new[start]:
+        low, start = low + 1, start + 1
+    while low < high and start < stop and old[high - 1] == new[stop - 1]:
+        high, stop = high - 1, stop - 1
+    return low, high, start, stop
 
 
 def _between(

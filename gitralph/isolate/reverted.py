@@ -146,7 +146,7 @@ def _restored(trial: _Trial, unit: int, atom: int, brought: bool) -> bool:
 def _countered(trial: _Trial, unit: int, atom: int) -> bool:
     """Tell whether a removal was taken back, and the line is gone now by another's doing.
 
-    A gap that removes it again without an owner, and brings the unit's own lines back with it, is
+    A gap that removes it again without an owner, and brings lines of the unit's owner back with it, is
     the same edit come back (`git stash pop`).
     """
     weave = trial.weave
@@ -161,7 +161,10 @@ def _countered(trial: _Trial, unit: int, atom: int) -> bool:
         return _unit(weave, last) != unit
     births = {a for hunk in weave.units[unit].hunks for a in weave.hunks[hunk].births}
     made = weave.hunks[last]
-    return not (births.intersection(made.undels) if births else not made.births)
+    if births:
+        return births.isdisjoint(made.undels)
+    owner = weave.units[unit].owner
+    return bool(made.births) and not any(weave.owner_of(weave.birth[a]) == owner for a in made.undels)
 
 
 def _killed_without_trace(trial: _Trial, unit: int, atom: int) -> bool:

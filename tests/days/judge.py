@@ -169,7 +169,7 @@ class Case:
         """The session brought a word back after HEAD had agreed with the file without it: its own edit."""
         fact = self.truth.fact(self.path, word)
         (step, actor), agreed = fact.put, self.truth.agreed.get(self.path, ())
-        return actor == self.who and any(fact.gone[0] <= at < step for at, _, _ in agreed)
+        return actor == self.who and any(fact.away <= at < step for at, _, _ in agreed)
 
     def _follows(self, word: str) -> bool:
         """Tell whether an unrecorded word stands in place of this session's text, or within it.
@@ -422,7 +422,8 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
         return  # a staged deletion stays one
     if now is not None and was is not None and words_of(now) == wanted:
         return
-    if now == new and _is_own_state(truth, commit.who, path, ahead, behind):
+    # what was staged and came into HEAD is not lost
+    if now == new and _is_own_state(truth, commit.who, path, ahead - words_of(new or ()), behind):
         return
     yield Fault(
         "STAGED", "another change than before", path, f"staged {was} then {now}, HEAD {old} then {new}"

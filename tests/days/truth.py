@@ -56,6 +56,8 @@ class Fact:
     there: bool = False
     put: tuple[int, str] = (0, "")
     gone: tuple[int, str] = (-1, "")
+    away: int = -1
+    """Since when it was gone when it was put there last."""
     edit: tuple[int, str, bool] = (0, "", False)
     """The last edit by a person or session that put (True) or removed it; git's doings do not count."""
     first: str = ""
@@ -144,6 +146,7 @@ class Truth:
         for token in (new_lines - old_lines) | (new_words - old_words):
             found = self.fact(path, token)
             found.there, found.put, found.first = True, (step, actor), found.first or actor
+            found.away = found.gone[0]
             if actor != GIT:
                 found.edit = (step, actor, True)
                 found.put_by.add(actor)
