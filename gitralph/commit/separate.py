@@ -697,6 +697,11 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
     away = {owner_of(unit) for unit in found.void} | set(state.void)
     # lines of the commit that left HEAD may be in a stash: they are looked for from now on
     away |= scene.own if scene.undone else set()
+    # and so are edits from before the place that was read from
+    ground = _ground(state, found)
+    away |= {
+        name for name in scene.own for r in state.pending.get(name, ()) if ground and r.offset < ground.since
+    }
     kept = [unit for one in found.left for unit in one.units] + list(_waiting(found))
     out = []
     for session, taken in sorted(by_session.items()):

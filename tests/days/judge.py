@@ -345,6 +345,9 @@ class Case:
             if self.truth.lacked.get((self.path, line), set()) & set(self.ancestors):
                 continue  # the present history was without it, and put it back: settled
             step, actor, put = self.truth.fact(self.path, line).edit
+            stood = self.truth.stood.get((self.path, line), {})
+            if any(at > step and commit in self.ancestors for commit, at in stood.items()):
+                continue  # file and history had it again since: what took it away then is another's doing
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
 

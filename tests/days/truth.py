@@ -80,6 +80,8 @@ class Truth:
     """Words that some HEAD had."""
     agreed: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
     """A file was as in HEAD after this step, and HEAD's text of it since that step, with that commit."""
+    stood: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """A line, and the commits that had it while the file was as in HEAD, each with the last such step."""
     head: dict[str, tuple[int, Text]] = field(default_factory=dict)
     """File to HEAD's text of it, and the step after which it became that."""
     over_noise: set[Key] = field(default_factory=set)
@@ -187,6 +189,8 @@ class Truth:
                 if rows and rows[-1][2] == commit:
                     rows.pop()
                 rows.append((step, self.head[path][0], commit))
+                for line in lines_of(text):
+                    self.stood.setdefault((path, line), {})[commit] = step
 
     def stood_for(self, path: str, line: str) -> set[str]:
         """All lines that a line stands in the place of, directly or through others."""
