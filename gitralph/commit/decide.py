@@ -101,8 +101,29 @@ def _void(scene: Scene, state: PathState) -> Outcome:
     )  # fmt: skip
 
 
+def _watched(scene: Scene, state: PathState) -> Outcome:
+    """Nothing to commit, and nothing is said; what left HEAD with an undone commit may be in a stash."""
+    made = {
+        fields.get("after")
+        for fields in state.journal.consumed
+        if fields.get("commit") is not None and fields.get("session") in scene.own
+    }
+    seen = provenance.content_id(scene.contents[state.path])
+    head = scene.reader.entry(state.path)
+    if not made or (head is not None and head.oid.decode() in made):
+        return Outcome(state.path)
+    return Outcome(
+        state.path, uses=uses(scene, state), void=True, seen=seen, ground=ReadFrom(state.journal.size, seen)
+    )
+
+
 def decide(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path that several rules may keep out, in the order of the rules."""
+    found = _decided(scene, state)
+    return _watched(scene, state) if scene.undone and found == Outcome(state.path) else found
+
+
+def _decided(scene: Scene, state: PathState) -> Outcome:
     path, content = state.path, scene.contents[state.path]
     if not records_of(scene, state) and not state.bare & scene.own:
         return Outcome(path)

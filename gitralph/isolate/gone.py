@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gitralph.isolate.lines import words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 Unsure = Callable[[str], bool]
@@ -47,11 +48,28 @@ def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int]
             nothing_left.add(unit)
             continue
         for atom in dead:
+            _leave_what_it_replaced(weave, atom)
             weave.bury(atom)
         if unsure(step_key(weave, unit)):
             for atom in [atom for made in hunks for atom in made.dels]:
                 _keep_what_came_back(weave, atom, in_head, own)
     return nothing_left
+
+
+def _leave_what_it_replaced(weave: Weave, atom: int) -> None:
+    """The line in the place of which a dead one stood was taken away by who took the dead one away.
+
+    Half of a replacement is no edit that anybody made. What is alike was replaced.
+    """
+    birth, killer = weave.birth[atom], (weave.ops[atom] or [BASE])[-1] >> 1
+    said = set(words(weave.content(atom)))
+    for gone in [d for d in weave.hunks[birth].dels if d not in (EXISTS, NEWLINE)]:
+        if said.isdisjoint(words(weave.content(gone))) or gone in weave.hunks[killer].touched():
+            continue
+        weave.forget(birth, gone)
+        weave.hunks[killer].dels.append(gone)
+        weave.ops[gone] = [killer << 1 if op >> 1 == birth else op for op in weave.ops[gone] or ()]
+        weave.jumbled.add(gone)
 
 
 def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure) -> bool:

@@ -182,25 +182,31 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     if (change > 0) != (stands > 0) or not look.unsure(last.key):
         return False
     # A removal whose own text is gone was rewritten: that is another's to commit.
-    fresh = [] if change > 0 else _fresh(last)
+    fresh = [] if change > 0 else _alike(line, _exchanged(last, line)[1])
     return not fresh or any(texts.stands(one) for one in fresh)
 
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
     """Tell whether a line stays although what its owner put in its place comes, or what it had replaced."""
     own = [(step, change) for step, change in history.get(line, ()) if step.owner in look.names]
-    if own and own[-1][1] < 0 and any(map(texts.comes, _exchanged(own[-1][0], line)[1])):
+    if own and own[-1][1] < 0 and any(map(texts.comes, _alike(line, _exchanged(own[-1][0], line)[1]))):
         return True
     asked, todo = {line}, [line]
     while todo and len(asked) < _DEPTH:
         one = todo.pop()
         came = [step for step, change in history.get(one, ()) if change > 0]
-        earlier = {other for step in came for other in _exchanged(step, one)[0]} - asked
+        earlier = {other for step in came for other in _alike(one, _exchanged(step, one)[0])} - asked
         if any(map(texts.comes, earlier)):
             return True
         asked |= earlier
         todo += earlier
     return False
+
+
+def _alike(line: bytes, others: list[bytes]) -> list[bytes]:
+    """Return those that share a word with a line; all where none does."""
+    said = set(words(line))
+    return [other for other in others if not said.isdisjoint(words(other))] or others
 
 
 def _is_made_of_others(look: Look, line: bytes, changes: Changes, texts: _Texts) -> bool:

@@ -166,10 +166,22 @@ class Case:
         return bool(others & put) or author(word) in others
 
     def _put_on_what_head_held(self, word: str) -> bool:
-        """The session brought a word back after HEAD had agreed with the file without it: its own edit."""
+        """The session brought a word back after HEAD had agreed with the file without it: its own edit.
+
+        Or in the place of a line of HEAD.
+        """
         fact = self.truth.fact(self.path, word)
         (step, actor), agreed = fact.put, self.truth.agreed.get(self.path, ())
-        return actor == self.who and any(fact.away <= at < step for at, _, _ in agreed)
+        if actor != self.who:
+            return False
+        replaced = {
+            other
+            for line in self.new or ()
+            if word in words(line)
+            for other, at in self.truth.replaces.get((self.path, line), {}).items()
+            if at == step
+        }
+        return bool(replaced & lines_of(self.old)) or any(fact.away <= at < step for at, _, _ in agreed)
 
     def _follows(self, word: str) -> bool:
         """Tell whether an unrecorded word stands in place of this session's text, or within it.
@@ -425,8 +437,13 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
         return  # a staged deletion stays one
     if now is not None and was is not None and words_of(now) == wanted:
         return
+    # a staged version of a line that HEAD lost stays staged
+    by_line = (lines_of(was) | (lines_of(new) - lines_of(old))) - (lines_of(old) - lines_of(new))
+    if now is not None and was is not None and lines_of(now) == by_line:
+        return
     # what was staged and came into HEAD is not lost
-    if now == new and _is_own_state(truth, commit.who, path, ahead - words_of(new or ()), behind):
+    ahead, behind = ahead - words_of(new or ()), behind & words_of(new or ())
+    if now == new and _is_own_state(truth, commit.who, path, ahead, behind):
         return
     yield Fault(
         "STAGED", "another change than before", path, f"staged {was} then {now}, HEAD {old} then {new}"
