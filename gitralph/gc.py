@@ -23,7 +23,7 @@ from gitralph.context import Context, in_worktree
 from gitralph.fleet import tidy
 from gitralph.git import worktrees as git_worktrees
 from gitralph.hook import sessionfile
-from gitralph.journal import manifests, over_time, pending, sessions, sweep
+from gitralph.journal import finished, manifests, over_time, pending, sessions, sweep
 from gitralph.journal.sweep import Sweep, Swept, names
 from gitralph.loop import runs
 from gitralph.prove import results
@@ -227,6 +227,7 @@ def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
         (top.record(session), top.finished_record(session)),
     ]
     files.make_folder(top.finished)
+    finished.note(top, session)
     for source, target in pairs:
         try:
             data, facts = files.read_bytes(source, 1 << 30), os.lstat(source)
@@ -425,8 +426,10 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     away = _put_away(trees, known(trees), now, dry)
     for name in names(trees.top.finished):
         path = f"{trees.top.finished}/{name}"
-        if os.lstat(path).st_mtime < run.cutoff:
+        if path != trees.top.finished_index and os.lstat(path).st_mtime < run.cutoff:
             run.unlink("session", path)
+    if not dry:
+        finished.drop_gone(trees.top)
     sweep.session_names(run, trees.top)
     sweep.texts(run, trees.every)
     doomed = runs.expired(ctx)

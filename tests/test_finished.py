@@ -10,7 +10,7 @@ from tests.support.keep import age, names, over
 from tests.support.repo import Repo
 
 KINDS = ("commits", "files", "json")
-AWAY = [f"finished/S1.{kind}" for kind in KINDS]
+AWAY = [*(f"finished/S1.{kind}" for kind in KINDS), "finished/commits"]
 
 
 def _two_days_ago(repo: Repo) -> None:
@@ -87,6 +87,64 @@ def test_it_expires_like_any_other(repo: Repo) -> None:
     age(repo, 31)
     repo.ralph("gc")
     assert names(repo) == []
+
+
+def _told(repo: Repo) -> list[str]:
+    """Who made which commit, as `log` and `report` say it."""
+    assert repo.ralph("report", "-o", "page.html").code == 0
+    page = (repo.root / "page.html").read_text()
+    (repo.root / "page.html").unlink()
+    rows = [one for one in json.loads(repo.ralph("log", "--json").text) if one["kind"] == "commit"]
+    return [f"{row['commit']} {row['session']} {row['agent']} {row['commit'][:7] in page}" for row in rows]
+
+
+def test_who_made_a_commit_is_found_by_the_index_alone(repo: Repo) -> None:
+    _two_days_ago(repo)
+    before = _told(repo)
+    assert before == [f"{repo.head()} S1 generic True"]
+    repo.ralph("gc")
+    assert _told(repo) == before
+    index = repo.state / "finished/commits"
+    assert index.read_text() == f"{repo.head()} S1\n"
+    # a last line that a kill cut, and lines that somebody else wrote
+    index.write_bytes(b"\xff\n\nnobody\nx ../../evil included\n" + index.read_bytes() + b"0123 S")
+    assert _told(repo) == before
+    index.unlink()  # as an older version left it
+    assert _told(repo) == before
+
+
+def test_the_index_is_made_anew_and_forgets_with_gc(repo: Repo) -> None:
+    _two_days_ago(repo)
+    first = repo.head()
+    repo.ralph("gc")
+    (repo.state / "finished/commits").unlink()
+    repo.edit("S2", "c", "one\n")
+    over(repo, "S2")
+    repo.ralph("gc")
+    age(repo, 2, "S2.json", "S2.files", "S2.commits")
+    repo.ralph("gc")
+    assert (repo.state / "finished/commits").read_text() == f"{first} S1\n{repo.head()} S2\n"
+    age(repo, 31, "S1.json", "S1.files", "S1.commits")
+    repo.ralph("gc")
+    assert (repo.state / "finished/commits").read_text() == f"{repo.head()} S2\n"
+
+
+def test_what_another_commit_took_along_is_told_so(repo: Repo) -> None:
+    repo.write("a", "one\n")
+    repo.git("add", "a")
+    repo.git("commit", "-qm", "a")
+    repo.edit("S1", "a", "two\n")
+    repo.edit("S2", "a", "three\n")
+    repo.ralph("commit", "--session", "S2", "--include-entangled", "-m", "both")
+    for session in ("S1", "S2"):
+        repo.ralph("session", "end", session)
+    repo.ralph("gc")
+    age(repo, 2)
+    repo.ralph("gc")
+    rows = (repo.state / "finished/commits").read_text().splitlines()
+    assert rows == [f"{repo.head()} S1 included", f"{repo.head()} S2"]
+    told = [one for one in json.loads(repo.ralph("log", "--json").text) if one["kind"] == "commit"]
+    assert [one["session"] for one in told] == ["S2"]
 
 
 @pytest.mark.parametrize("step", range(10))

@@ -28,6 +28,7 @@ Deleting the folder forgets what is pending and harms nothing else.
 names/<name>        which session people call so: its id
 <session>.patch     what a hook wants changed or changed in the commit alone; git apply brings it in
 finished/           the same three files of sessions that were over for a day; put away by gc
+finished/commits    which of these sessions made which commit, a line each; gc can make it anew
 edits/              one journal a path: every edit, by whom, before and after
 objects/            full texts the journals need (zlib)
 calls/              what a file held, or what was dirty, before a tool call
@@ -94,6 +95,11 @@ class Layout:
     def finished(self) -> str:
         """What gc put away of sessions that are over; for questions about the past alone."""
         return self.top + "/finished"
+
+    @property
+    def finished_index(self) -> str:
+        """Which finished session made which commit."""
+        return f"{self.finished}/commits"
 
     def finished_record(self, session: str) -> str:
         return f"{self.finished}/{self.stem(session)}.json"

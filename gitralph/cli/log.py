@@ -35,7 +35,7 @@ def log(
 ) -> None:  # fmt: skip
     """Show edits and commits over time, the latest first."""
     ctx = options.context(create=False)
-    makers = Makers.read(ctx)
+    makers = Makers(ctx)
     wish = LogWish(
         _sessions(ctx, makers, session, agent), _since(ctx, since), pathspecs.matcher(ctx, paths), patch
     )
@@ -61,11 +61,12 @@ def log(
 def _sessions(ctx: Context, makers: Makers, session: str | None, agent: str | None) -> frozenset[str] | None:
     if session is None and agent is None:
         return None
-    named = set(makers.agents)
-    if session is not None:
+    if session is None:
+        named = set(makers.everyone())
+    else:
         named = set(pending.family(ctx.layout, session_choice.resolve(ctx.layout, session)))
     if agent is not None:
-        named = {one for one in named if makers.agents.get(one) == agent}
+        named = {one for one in named if makers.agent(one) == agent}
     return frozenset(named)
 
 
@@ -86,7 +87,8 @@ def _say_nothing(
     ctx: Context, makers: Makers, typed: str | None, since: float | None, agent: str | None
 ) -> None:
     """Why there is nothing to show, as far as what was typed explains it."""
-    known = sorted({name for name in makers.agents.values() if name})
+    everyone = makers.everyone()
+    known = sorted({name for name in everyone.values() if name})
     if agent is not None and agent not in known:
         output.note(
             f"no session of an agent '{agent}' is here" + (f"; of {', '.join(known)}" if known else "")
@@ -94,7 +96,7 @@ def _say_nothing(
     elif since is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
         output.note(f"nothing since {when}, which is how git reads '{typed}'")
-    elif makers.agents:
+    elif everyone:
         output.note("nothing of that is recorded")
     else:
         output.note("nothing is recorded here yet")
@@ -130,7 +132,7 @@ def _document(ctx: Context, makers: Makers, one: LoggedEdit | LoggedCommit, patc
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one.time)),
         "session": one.session,
         "name": ctx.called(one.session),
-        "agent": makers.agents.get(one.session),
+        "agent": makers.agent(one.session),
     }
     more: dict[str, object]
     if isinstance(one, LoggedEdit):

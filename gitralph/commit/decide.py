@@ -112,9 +112,8 @@ def _watched(scene: Scene, state: PathState) -> Outcome:
     head = scene.reader.entry(state.path)
     if not made or (head is not None and head.oid.decode() in made):
         return Outcome(state.path)
-    return Outcome(
-        state.path, uses=uses(scene, state), void=True, seen=seen, ground=ReadFrom(state.journal.size, seen)
-    )
+    ground = ReadFrom(state.journal.size, seen) if _unchanged(scene, state) else None
+    return Outcome(state.path, uses=uses(scene, state), void=True, seen=seen, ground=ground)
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:

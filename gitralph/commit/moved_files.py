@@ -69,6 +69,8 @@ def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, t
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
     for state in states.values():
         known = [r for name in scene.own for r in (*state.void.get(name, ()), *state.pending.get(name, ()))]
+        if scene.undone:
+            known += [record for name in scene.own for record in state.taken.get(name, ())]
         for record in {r.offset: r for r in known}.values():
             found = _source(scene, states, state, record) if record.op == _TO else None
             if found is not None:
@@ -120,12 +122,31 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> s
 
 def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Rename, found: Outcome) -> Outcome:
     """What becomes of the new path: as decided, or refused for the text that came along."""
-    who = _foreign(scene, states, move)
+    found = _with_head(scene, move, found)
+    who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
         return found
     whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
     detail = f"it was moved here from '{shown(move.old)}' with {whose}"
     left = Left(move.new, decision.CONTESTED, detail, (who,))
+    return replace(found, content=None, uses=(), left=(left,))
+
+
+def _with_head(scene: Scene, move: Rename, found: Outcome) -> Outcome:
+    """What HEAD got at the old path since the move (a rebase, a reset) and the file has must not go."""
+    entry, disk = scene.reader.entry(move.old), scene.contents[move.new]
+    if entry is None or disk.data is None or scene.reader.entry(move.new) is not None:
+        return found
+    if found.content is None or found.content.data is None or found.content.data == disk.data:
+        return found
+    there = scene.repo.objects.raw(entry.oid)[1]
+    if there in (disk.data, with_line_feeds(disk.data)):
+        return replace(found, content=replace(found.content, data=disk.data))
+    left_out = set(full_lines(with_line_feeds(there))) & set(full_lines(with_line_feeds(disk.data)))
+    if left_out <= set(full_lines(with_line_feeds(found.content.data))):
+        return found
+    detail = f"it was moved here from '{shown(move.old)}', where HEAD has lines since that it does not record"
+    left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
     return replace(found, content=None, uses=(), left=(left,))
 
 

@@ -19,6 +19,7 @@ from gitralph.isolate.build import fold
 from gitralph.isolate.fit import indices
 from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import difference, ends_with_newline, is_telling, split_lines
+from gitralph.isolate.weave import EXISTS, NEWLINE, Unit, Weave
 
 Lines = list[bytes]
 Counts = Mapping[bytes, int]
@@ -30,10 +31,12 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True)
 class Told:
-    """The text of a commit that the lines tell of, and the units that are in it."""
+    """The text of a commit that the lines tell of, and the owners' units that are in it."""
 
     text: bytes
     taken: tuple[str, ...] = ()
+    away: tuple[str, ...] = ()
+    """Units without effect there: what git took away may come back."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +86,23 @@ def by_lines(
         return Told(head)
     weave = fold(steps, worktree)
     known = indices(weave, committed)
-    taken = [
-        unit.key
-        for at, unit in enumerate(weave.units)
-        if at not in known and unit.owner in owners and unit.owner is not None
-    ]
+    now = Counter(text)
+    taken, away = list[str](), list[str]()
+    for at, unit in enumerate(weave.units):
+        if at not in known and unit.owner in owners and unit.owner is not None:
+            (away if _is_away(weave, unit, now) else taken).append(unit.key)
     end = b"\n" if text and ends_with_newline(head) else b""
-    return Told(b"\n".join(text) + end, tuple(taken))
+    return Told(b"\n".join(text) + end, tuple(taken), tuple(away))
+
+
+def _is_away(weave: Weave, unit: Unit, now: Counter[bytes]) -> bool:
+    """Tell whether a text shows nothing of what a unit did."""
+    made = [weave.hunks[hunk] for hunk in unit.hunks]
+    births = [weave.content(atom) for one in made for atom in one.births]
+    if any(map(is_telling, births)):
+        return not any(now[line] for line in births if is_telling(line))
+    gone = [weave.content(atom) for one in made for atom in one.dels if atom not in (EXISTS, NEWLINE)]
+    return any(now[line] for line in gone if is_telling(line))
 
 
 class _Case:

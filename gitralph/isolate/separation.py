@@ -106,7 +106,7 @@ def _by_lines(asked: _Question) -> Separation | None:
     look = Look(
         asked.head, told.text, asked.worktree, asked.steps, asked.owners, asked.owners, lambda _: True
     )
-    return Separation(told.text, taken=told.taken) if speaks_against(look) is None else None
+    return Separation(told.text, taken=told.taken, void=told.away) if speaks_against(look) is None else None
 
 
 def _by_weave(asked: _Question) -> Separation:

@@ -61,7 +61,7 @@ class Finding:
 def of_record(makers: Makers, record: Record, state: str, commit: str | None, line: int | None) -> Finding:
     """What one record says."""
     return Finding(
-        state, line, record.session, makers.agents.get(record.session), record.agent_id, record.tool,
+        state, line, record.session, makers.agent(record.session), record.agent_id, record.tool,
         record.call, record.ts or None, commit, record.op, record.exact, makers.model_of(record), RECORDS,
     )  # fmt: skip
 
@@ -112,7 +112,7 @@ class Resolver:
         session = head.sessions[-1] if head.sessions else None
         local = self._makers.named([session] if session else [])
         name = local[0] if local else session
-        agent = self._makers.agents.get(name or "") or (head.agents[-1] if head.agents else None)
+        agent = self._makers.agent(name) or (head.agents[-1] if head.agents else None)
         return Finding(
             COMMITTED, None, name, agent if name else None, time=head.date, commit=oid, source=MESSAGE
         )
@@ -197,7 +197,7 @@ class Resolver:
 
 def every(ctx: Context, read: Read) -> list[Finding]:
     """Whose each line of a path is, in order."""
-    makers = Makers.read(ctx)
+    makers = Makers(ctx)
     resolver = Resolver(ctx, makers)
     resolver.learn(read.lines)
     by_key = {str(r.offset): r for r in read.state.journal.records if r.op != GAP}
@@ -221,7 +221,7 @@ def _local(makers: Makers, resolver: Resolver, record: Record | None, line: blam
             return of_record(makers, record, COMMITTED, line.commit, None)
         head = resolver.head(line.commit or "")
         return Finding(
-            COMMITTED, None, owner.session, makers.agents.get(owner.session), commit=line.commit,
+            COMMITTED, None, owner.session, makers.agent(owner.session), commit=line.commit,
             time=head.date if head else None, model=owner.model, source=RECORDS,
         )  # fmt: skip
     if record is not None:

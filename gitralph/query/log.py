@@ -130,7 +130,7 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     head = refs.read_head(ctx.repo).oid
     here = _told(ctx, ["--grep=^Ralph-Session: ", head, "--"]) if head is not None else []
     known = {row.oid for row in here}
-    rest = [oid for oid in makers.rows if oid not in known]
+    rest = [oid for oid in makers.commits() if oid not in known]
     others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
     inside = _inside(ctx, head, [row.oid for row in others])
     by_origin = {(row.origin, row.session(makers)): row.oid for row in here}
@@ -162,8 +162,7 @@ class _Row:
 
     def session(self, makers: Makers) -> str | None:
         """The session that made it: as the records say, else as its message does."""
-        rows = makers.rows.get(self.oid, {})
-        main = next((name for name, row in rows.items() if row.get("included") is not True), None)
+        main = next((name for name, included in makers.made(self.oid).items() if not included), None)
         named = makers.named(self.said)
         return main or (named[-1] if named else None) or (self.said[-1] if self.said else None)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 
 from gitralph import isolate
-from gitralph.base.dataclass import dataclass, field
+from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
 from gitralph.base.light import cached_property
 from gitralph.commit.decision import EDITS, SHELL
 from gitralph.context import Context
 from gitralph.git.texts import with_line_feeds
+from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
 from gitralph.isolate import Step
-from gitralph.journal import consumption, pending, sessions
+from gitralph.journal import consumption, finished, pending, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,78 +32,116 @@ class Owner:
     model: str | None = None
 
 
-@dataclass
 class Makers:
-    """The sessions of this clone, by the commits they made: read once for many commits.
+    """The sessions of this clone, by the commits they made; what is asked for once serves every question.
 
-    ``rows`` are commit, then session, then what its ``.commits`` line says, with ``included`` for one
-    whose edits another's commit took along.
+    Thousands may have been put away: of these an index is read, and the record of one that is asked for.
     """
 
-    rows: dict[str, dict[str, Mapping[str, object]]] = field(default_factory=dict)
-    agents: dict[str, str | None] = field(default_factory=dict)
-    models: dict[str, str | None] = field(default_factory=dict)
-    parents: dict[str, str] = field(default_factory=dict)
-    read_before: dict[tuple[str, bytes], Journal] = field(default_factory=dict)
+    def __init__(self, ctx: Context) -> None:
+        self._layout = ctx.layout
+        self._told: dict[str, tuple[str | None, str | None] | None] = {}
+        self._families: dict[str, frozenset[str]] = {}
+        self._read_before: dict[tuple[str, bytes], Journal] = {}
 
-    @classmethod
-    def read(cls, ctx: Context) -> Makers:
-        """Everything that ``.commits`` files and session records say."""
-        found = cls()
-        for kept in sessions.records(ctx.layout, finished=True):
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, Mapping[str, object]]]:
+        """Commit, then session, then what its ``.commits`` line says; of sessions not put away."""
+        found: dict[str, dict[str, Mapping[str, object]]] = {}
+        for kept in sessions.records(self._layout):
             name = str(kept["session"])
-            agent, models = kept.get("agent"), kept.get("models")
-            found.agents[name] = agent if isinstance(agent, str) else None
-            # With two models in a session nobody can say which of them made a call that names none.
-            alone = models[0] if isinstance(models, list) and len(models) == 1 else None
-            found.models[name] = alone if isinstance(alone, str) else None
-            children = kept.get("children")
-            for child in children if isinstance(children, list) else []:
-                found.parents.setdefault(str(child), name)
-            for row in consumption.read(ctx.layout, name).commits:
+            for row in consumption.read(self._layout, name).commits:
                 if isinstance(row.get("commit"), str):
-                    found.rows.setdefault(row["commit"], {}).setdefault(name, row)
+                    found.setdefault(row["commit"], {}).setdefault(name, row)
         return found
+
+    @cached_property
+    def _away(self) -> dict[str, dict[str, bool]]:
+        return finished.made(self._layout)
+
+    def commits(self) -> Iterable[str]:
+        """Every commit that a session made, or whose edits are in it."""
+        return {**self._rows, **self._away}
+
+    def made(self, oid: str) -> dict[str, bool]:
+        """The sessions of a commit, each with whether another one's commit took its edits along."""
+        live = {name: row.get("included") is True for name, row in self._rows.get(oid, {}).items()}
+        return {**self._away.get(oid, {}), **live}
+
+    def worktree(self, oid: str, session: str) -> object:
+        """The worktree in which a session made a commit, as its line says."""
+        row = self._rows.get(oid, {}).get(session)
+        if row is None:
+            rows = consumption.read(self._layout, session).commits
+            row = next((one for one in rows if one.get("commit") == oid), {})
+        return row.get("worktree")
 
     @cached_property
     def by_hash(self) -> dict[str, str]:
         """The sessions by the names that others read; asked only where somebody's trailer or statement is."""
-        return {hashed(name): name for name in self.agents}
+        away = (name for made in self._away.values() for name in made)
+        live = (str(kept["session"]) for kept in sessions.records(self._layout))
+        return {hashed(name): name for name in dict.fromkeys((*away, *live))}
+
+    def everyone(self) -> dict[str, str | None]:
+        """Every session, also those put away, with its agent. Reads all records."""
+        names = [str(kept["session"]) for kept in sessions.records(self._layout, finished=True)]
+        return {name: self.agent(name) for name in names}
+
+    def is_known(self, session: str) -> bool:
+        """True for a session that has a record here."""
+        return is_valid(session) and self._said_of(session) is not None
+
+    def agent(self, session: str | None) -> str | None:
+        """The agent of a session, as its record says."""
+        told = self._said_of(session) if session is not None else None
+        return told[0] if told is not None else None
+
+    def _said_of(self, session: str) -> tuple[str | None, str | None] | None:
+        """Agent and only model of a session; None for one without a record."""
+        if session not in self._told:
+            kept = sessionfile.read(self._layout, session) if is_valid(session) else None
+            self._told[session] = None if kept is None else _agent_and_model(kept)
+        return self._told[session]
 
     def journal(self, layout: Layout, path: bytes) -> Journal:
         """The records of a path, read once for all its commits."""
         key = layout.own, path
-        if key not in self.read_before:
-            self.read_before[key] = pending.read_journal(layout, path)
-        return self.read_before[key]
+        if key not in self._read_before:
+            self._read_before[key] = pending.read_journal(layout, path)
+        return self._read_before[key]
 
     def named(self, said: Iterable[str]) -> list[str]:
         """The sessions of this clone that trailers name, by id or by hash."""
-        names = [self.by_hash.get(one, one) for one in said]
-        return [name for name in names if is_valid(name) and name in self.agents]
+        said = tuple(said)
+        names = [self.by_hash.get(one, one) for one in said] if said else []
+        return [name for name in names if self.is_known(name)]
 
     def is_of(self, session: str, other: str) -> bool:
         """True where ``other`` is ``session`` or a subagent's session of it."""
-        seen = set()
-        while other not in seen:
-            if other == session:
-                return True
-            seen.add(other)
-            other = self.parents.get(other, other)
-        return False
+        if session not in self._families:
+            self._families[session] = frozenset(pending.family(self._layout, session))
+        return other == session or other in self._families[session]
 
     def model_of(self, record: Record) -> str | None:
         """The model behind a record: the call's own, else the only one that its session worked with."""
         if record.model is not None or record.agent_id is not None:
             return record.model  # a subagent may work with another model than its session
-        return self.models.get(record.session)
+        told = self._said_of(record.session)
+        return told[1] if told is not None else None
 
     def of(self, commit: Commit) -> str | None:
         """The session that made a commit: as the records say, else as its message does; None for nobody."""
-        rows = self.rows.get(commit.oid, {})
-        main = [name for name, row in rows.items() if row.get("included") is not True]
+        main = [name for name, included in self.made(commit.oid).items() if not included]
         said = self.named(commit.sessions)
         return next((name for name in said if name in main), None) or next(iter(main or said[-1:]), None)
+
+
+def _agent_and_model(kept: Mapping[str, object]) -> tuple[str | None, str | None]:
+    agent, models = kept.get("agent"), kept.get("models")
+    # With two models in a session nobody can say which of them made a call that names none.
+    alone = models[0] if isinstance(models, list) and len(models) == 1 else None
+    return agent if isinstance(agent, str) else None, alone if isinstance(alone, str) else None
 
 
 def _layout(ctx: Context, token: object) -> Layout:
@@ -123,15 +162,17 @@ class CommitOwners:
     main: str
 
     def __post_init__(self) -> None:
-        rows = self.makers.rows.get(self.commit.oid, {})
-        self.exact = self.main in rows
+        made = self.makers.made(self.commit.oid)
+        self.exact = self.main in made
         self.family = set(pending.family(self.ctx.layout, self.main))
         if self.exact:
-            others = set(self.makers.named(self.commit.includes)) | set(rows)
+            others = set(self.makers.named(self.commit.includes)) | set(made)
         else:  # git rewrote it: several commits may have become one
             others = set(self.makers.named((*self.commit.sessions, *self.commit.includes)))
         self.allowed = self.family | others
-        self.layout = _layout(self.ctx, rows.get(self.main, {}).get("worktree"))
+        self.layout = _layout(
+            self.ctx, self.makers.worktree(self.commit.oid, self.main) if self.exact else None
+        )
 
     def owners(self, file: File, text: bytes) -> dict[int, Owner]:
         """The owner of each new line of a file, by its number from 1.

@@ -18,7 +18,7 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     What became of it is asked of HEAD and the file, as ``commit`` does; a commit that git rewrote
     counts by the lines it holds.
     """
-    read, makers = reading.read(ctx, path), Makers.read(ctx)
+    read, makers = reading.read(ctx, path), Makers(ctx)
     found = [
         lines.of_record(makers, r, *_fate(read, r), None) for r in read.state.journal.records if r.op != GAP
     ]

@@ -33,7 +33,7 @@ def gather(ctx: Context, run: str | None) -> Facts:
     wanted = _sessions_of(records) if run else None
     title = f"run {run}" if run else os.path.basename(ctx.repo.root)
     facts = Facts(title, sessionfile.now())
-    makers, wish = Makers.read(ctx), LogWish(frozenset(wanted) if wanted is not None else None)
+    makers, wish = Makers(ctx), LogWish(frozenset(wanted) if wanted is not None else None)
     _add_edits(ctx, facts, makers, wish)
     _add_commits(ctx, facts, makers, wish)
     if run is None:

@@ -42,7 +42,7 @@ def record(ctx: Context, commit_oid: str) -> Document | None:
 
 def records(ctx: Context, commits: Sequence[str]) -> Iterator[Document]:
     """The records of many commits, in the order given; those that have none are passed over."""
-    makers = Makers.read(ctx)
+    makers = Makers(ctx)
     wanted = [one for one in changed.heads(ctx, commits) if makers.of(one) is not None]
     found = changed.files(ctx, [one.oid for one in wanted if len(one.parents) < 2])
     by_oid = {one.oid: one for one in wanted}
@@ -70,8 +70,7 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
             path = text_form(file.path)
             told.append({"path": path, "conversations": [one for one, _ in conversations]})
             lines[path] = "".join(hashes for _, hashes in conversations)
-    agents = judge.makers.agents
-    others = {hashed(one): agents.get(one) for one in sorted(named - {judge.main})}
+    others = {hashed(one): judge.makers.agent(one) for one in sorted(named - {judge.main})}
     stamp = datetime.fromtimestamp(commit.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "version": VERSION,
@@ -85,7 +84,7 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
         "metadata": {
             OURS: {
                 "session": session,
-                "agent": agents.get(judge.main),
+                "agent": judge.makers.agent(judge.main),
                 **({"agents": others} if others else {}),
                 "exact": judge.exact,
                 "lines": lines,

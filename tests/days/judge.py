@@ -92,11 +92,15 @@ class Case:
     ancestors: Collection[str]
     said: bool = False
     """The tool told that something of this path stays out."""
+    waits: bool = False
+    """It told that a removal does."""
     noted: bool = False
     """The tool told that a commit of this session is no longer in HEAD."""
     asked: bool = True
     forced: bool = False
     """Others' edits were asked for (`--include-entangled`)."""
+    moved: frozenset[str] = frozenset()
+    """Lines that stood in HEAD at another path: the commit renames their file."""
     faults: list[Fault] = field(default_factory=list)
 
     def judge(self) -> list[Fault]:
@@ -119,7 +123,7 @@ class Case:
     # --- what came in ---
 
     def _added(self) -> None:
-        fresh = lines_of(self.new) - lines_of(self.old)
+        fresh = lines_of(self.new) - lines_of(self.old) - self.moved
         strange = words_of(fresh) - words_of(self.old or ())
         for line in sorted(fresh):
             foreign = [
@@ -159,7 +163,8 @@ class Case:
         if HUMAN in self.names and HUMAN in put and not self.forced:
             return is_corrected and self._follows(word)
         others = self.names - {self.who}
-        if self.forced and HUMAN in others and author(word)[0] != "s":
+        moved_by_git = self.truth.fact(self.path, word).put[1] == GIT
+        if self.forced and HUMAN in others and (author(word)[0] != "s" or moved_by_git):
             return True  # what git did is unrecorded too
         if self.forced and HUMAN in others and word in self.truth.in_head:
             return True  # it was in HEAD once, and came back with a file that git or a person restored
@@ -291,7 +296,7 @@ class Case:
     # --- what went ---
 
     def _removed(self) -> None:
-        lost = lines_of(self.old) - lines_of(self.new)
+        lost = lines_of(self.old) - lines_of(self.new) - self.moved
         kept = words_of(self.new or ())
         for line in sorted(lost):
             gone = [word for word in words(line) if word not in kept]
@@ -353,7 +358,7 @@ class Case:
                 continue  # the present history has it, and took it out again: settled
             if own and actor == self.who and not self._touched(line, step):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
-        for line in sorted((head & old) - disk):
+        for line in sorted((head & old) - disk) if not self.waits else ():
             if self.truth.lacked.get((self.path, line), set()) & set(self.ancestors):
                 continue  # the present history was without it, and put it back: settled
             step, actor, put = self.truth.fact(self.path, line).edit
@@ -379,16 +384,32 @@ def judge(truth: Truth, commit: Commit) -> list[Fault]:
     faults = list(_unmoved(commit))
     notes = "\n".join(commit.document["notes"])
     paths = commit.before.head.keys() | commit.after.head.keys() | commit.before.disk.keys()
+    moved = _moved(commit, paths)
     for path in sorted(paths):
         asked = commit.paths is None or path in commit.paths
         case = Case(
             truth, commit.who, path, commit.parent_text(path), commit.made_text(path),
             as_text(commit.before.disk.get(path)), commit.includes, commit.ancestors,
-            said=path in commit.left, noted="is not in HEAD any more" in notes, asked=asked,
-            forced=commit.forced,
+            said=path in commit.left, waits=_waits(commit.document["notes"], path),
+            noted="is not in HEAD any more" in notes, asked=asked, forced=commit.forced,
+            moved=moved,
         )  # fmt: skip
         faults += case.judge()
     return faults + list(_staged(truth, commit))
+
+
+def _moved(commit: Commit, paths: Collection[str]) -> frozenset[str]:
+    gone = {
+        line for path in paths if path not in commit.after.head for line in lines_of(commit.parent_text(path))
+    }
+    came = {
+        line for path in paths if path not in commit.before.head for line in lines_of(commit.made_text(path))
+    }
+    return frozenset(gone & came)
+
+
+def _waits(notes: Collection[str], path: str) -> bool:
+    return any(f"'{path}'" in note and "removes lines that are not committed yet" in note for note in notes)
 
 
 def _unmoved(commit: Commit) -> Iterator[Fault]:
