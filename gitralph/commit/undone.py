@@ -25,19 +25,16 @@ def commits_of(repo: Repository, layout: Layout, family: Iterable[str]) -> list[
 
 
 def _last_commits(layout: Layout, session: str) -> list[str]:
-    """The last commit of a session, and undone ones that it did not judge anew."""
-    made = [
-        fields
-        for fields in consumption.read(layout, session).commits
-        if fields.get("worktree") == layout.token
-        and is_oid(fields.get("commit"))
-        and not fields.get("included")
-    ]
-    if not made:
-        return []
-    before = made[-1].get("undone")
-    unjudged = [str(commit) for commit in before if is_oid(commit)] if isinstance(before, list) else []
-    return [str(made[-1]["commit"]), *unjudged]
+    """The last commit of a session, undone ones that it did not judge anew, and who took its edits since."""
+    found: list[str] = []
+    for fields in consumption.read(layout, session).commits:
+        if fields.get("worktree") != layout.token or not is_oid(fields.get("commit")):
+            continue
+        if not fields.get("included"):
+            before = fields.get("undone")
+            found = [str(one) for one in before if is_oid(one)] if isinstance(before, list) else []
+        found.append(str(fields["commit"]))
+    return found
 
 
 def sessions_among(repo: Repository, layout: Layout, sessions: Iterable[str]) -> set[str]:

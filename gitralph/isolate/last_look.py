@@ -253,7 +253,7 @@ def _is_covered(
     last, change = changes[-1]
     if change > 0 or last.owner is None or last.owner in look.names:
         return False
-    fresh = _fresh(last)
+    fresh = _exchanged(last, line)[1]
     if not fresh:
         return _is_pending(last, line, texts) and not _found_all_settled(look, last)
     return any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh)
@@ -291,9 +291,3 @@ def _history(steps: Sequence[Step], worktree: bytes | None) -> dict[bytes, list[
         for line in gone.keys() | came.keys():
             found.setdefault(line, []).append((step, came[line] - gone[line]))
     return found
-
-
-def _fresh(step: Step) -> list[bytes]:
-    """Return the lines that a step brought, without those that say nothing."""
-    _, came = difference(step.before, step.after)
-    return [line for line in came if has_words(line)]
