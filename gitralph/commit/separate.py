@@ -420,7 +420,7 @@ def _was_own_text(scene: Scene, state: PathState, known: Evidence, record: Recor
     found = isolate.separate(
         known.head, known.steps[:at], text, committed=known.committed, owners=scene.own,
         settled=known.settled, moved=known.moved, readings=readings,
-        unsure=_unsure(scene, state, known.steps),
+        unsure=_unsure(scene, state, known),
     )  # fmt: skip
     return not found.refused and not found.left and found.text == text
 
@@ -509,7 +509,9 @@ def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
     # The move must be the last that is known: after it somebody may have written a line of his.
     alone = whom == [decision.UNRECORDED] and own[-1] is state.journal.records[-1]
     moved = next((r for r in own if r.op == "rename-to"), None)
-    if moved is None or not alone or own[-1].after != provenance.content_id(content):
+    # What HEAD got here since (a pull) whoever moved the file onto it never saw.
+    is_same = moved is not None and _saw(scene, state.path)(_step(moved, None, None)) is True
+    if moved is None or not is_same or not alone or own[-1].after != provenance.content_id(content):
         detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
         return _refuse(state, decision.CONTESTED, detail, whom)
     uses = [
@@ -553,16 +555,18 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         include_entangled=scene.wishes.include_entangled,
         readings=known.readings,
         follow=_follows(scene, state),
-        unsure=_unsure(scene, state, known.steps),
+        unsure=_unsure(scene, state, known),
     )
     return known.seen.told(found)
 
 
-def _unsure(scene: Scene, state: PathState, steps: list[Step]) -> Callable[[str], bool]:
+def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], bool]:
     """Whether git put files back since a record: by a reset, a stash, a checkout, a merge, a rebase.
 
-    A file that a checkout took from the index counts where it lacks a line that the record brought.
+    A file that a checkout took from the index counts where it lacks a line that the record brought. A file
+    does not count where records alone lead from there to its text, all of which found HEAD's present text.
     """
+    steps = known.steps
     records = {str(record.offset): record for record in state.journal.records}
     sights = [at for at, step in enumerate(steps) if step.key in (isolate.SIGHTED, _ADDED)]
     there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set[bytes]()
@@ -574,11 +578,29 @@ def _unsure(scene: Scene, state: PathState, steps: list[Step]) -> Callable[[str]
             return False
         return not set(full_lines(step.after or b"")) - set(full_lines(step.before or b"")) <= there
 
+    untouched: set[str] | None = None
+
     def unsure(key: str) -> bool:
+        nonlocal untouched
         record = records.get(key)
-        return record is not None and (scene.put_back.since(record.head, record.mtime) or is_away(key))
+        if record is None or not (scene.put_back.since(record.head, record.mtime) or is_away(key)):
+            return False
+        if untouched is None:
+            untouched = _untouched(scene, state.path, known)
+        return key not in untouched
 
     return unsure
+
+
+def _untouched(scene: Scene, path: bytes, known: Evidence) -> set[str]:
+    """The steps since which nothing happened to the file that is not recorded, and nothing to it in HEAD."""
+    found, after, saw = set[str](), known.worktree, _saw(scene, path)
+    for step in reversed(known.steps):
+        if step.owner is None or step.after != after or not saw(step):
+            break
+        found.add(step.key)
+        after = step.before
+    return found
 
 
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:

@@ -80,12 +80,21 @@ def _removed(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need
 
 def _harmless(weave: Weave, made: Hunk, atom: int, other: int, flags: Flags) -> bool:
     """Tell whether a removal can wait: it takes away nothing but what is not committed yet."""
-    if made.births or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
+    # What was put in the place and taken out again by the commit's own hand was one removal in two steps.
+    brought = not all(_is_taken_out(weave, one, flags) for one in made.births)
+    if brought or made.undels or atom in weave.origin or _moved_by(weave, made, atom):
         return False
     if other != weave.birth[atom]:
         # A restoring that replaced nothing leaves HEAD as it was; see the else.
         return not weave.hunks[other].dels  # else HEAD still shows what the restoring replaced
     return _replaced_words(weave, other, flags).isdisjoint(words(weave.content(atom)))
+
+
+def _is_taken_out(weave: Weave, atom: int, flags: Flags) -> bool:
+    """Tell whether a hunk of the commit removed a line last, and put nothing in its place."""
+    last = (weave.ops[atom] or [1])[-1]
+    killer = weave.hunks[last >> 1]
+    return not last & 1 and flags[last >> 1] == COUNTS and not killer.births and not killer.undels
 
 
 def _moved_by(weave: Weave, made: Hunk, atom: int) -> bool:
