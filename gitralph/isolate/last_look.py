@@ -169,13 +169,13 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     was, comes, stands = texts.old[line], texts.new[line], texts.disk[line]
     changes = history.get(line, ())
     last, change = changes[-1] if changes else (None, 0)
+    if comes and not was and _is_made_of_others(look, line, changes, texts):
+        return True
     if was and stands and not comes:
         return not _put_back(look, changes)
     if comes and not was and not stands:
         return not _is_covered(look, line, texts, history)
     if was and comes and not stands and look.is_whole and _is_half_replaced(look, line, texts, history):
-        return True
-    if comes and not was and _is_made_of_others(look, line, changes, texts):
         return True
     if was != comes or last is None or not look.is_whole or last.owner not in look.owners:
         return False
