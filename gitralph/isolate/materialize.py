@@ -6,7 +6,7 @@ Pure evaluation of a weave. Must not decide which hunks belong together.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import compress
+from itertools import compress, islice
 
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
@@ -15,6 +15,9 @@ Flags = bytearray
 
 COUNTS, GHOST = 1, 2
 """A ghost is a superseded unit: its operations count, but none of its lines ever was in a commit."""
+
+
+_PIECE = 1 << 14
 
 
 def flags_of(weave: Weave, units: Iterable[int]) -> Flags:
@@ -67,10 +70,14 @@ def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
     if not shown[EXISTS]:
         return None
     numbers = map(weave.line.__getitem__, compress(order, map(shown.__getitem__, order)))
-    lines = list(map(weave.texts.__getitem__, numbers))
-    if not lines:
+    lines = map(weave.texts.__getitem__, numbers)
+    pieces = []
+    # By pieces: `bytes.join` keeps 80 bytes for each part until it is done, 80 MB for a million lines.
+    while piece := list(islice(lines, _PIECE)):
+        pieces.append(b"\n".join(piece))
+    if not pieces:
         return b""
     if shown[NEWLINE]:
         # `join` then ends the last line as well.
-        lines.append(b"")
-    return b"\n".join(lines)
+        pieces.append(b"")
+    return b"\n".join(pieces)
