@@ -471,9 +471,16 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     return _outcome(scene, state, known, found)
 
 
+def _open_records(scene: Scene, state: PathState) -> list[Record]:
+    """The session's pending records; all of them where a commit of its left HEAD."""
+    known = (state.pending, state.void, state.taken) if scene.undone else (state.pending,)
+    found = {r.offset: r for some in known for name in scene.own for r in some.get(name, ())}
+    return list(found.values())
+
+
 def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
     """True when the session made a file where HEAD has a text that no step of the journal knows."""
-    own = [r for name in scene.own for r in state.pending.get(name, [])]
+    own = _open_records(scene, state)
     anew = [r.offset for r in own if r.is_exact and r.before is None and r.after is not None]
     if not anew or known.head is None:
         return False
@@ -504,7 +511,7 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
 
 def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
     """A file moved onto another replaces it whole; a file made over a text nobody removed is refused."""
-    own = sorted((r for n in scene.own for r in state.pending.get(n, [])), key=lambda r: r.offset)
+    own = sorted(_open_records(scene, state), key=lambda r: r.offset)
     content = scene.contents[state.path]
     # The move must be the last that is known: after it somebody may have written a line of his.
     alone = whom == [decision.UNRECORDED] and own[-1] is state.journal.records[-1]

@@ -51,12 +51,12 @@ def speaks_against(look: Look) -> bytes | None:
     """Return a line that the answer must not bring, take or leave, or None where nothing is wrong.
 
     Whatever git did, no line may stand twice that stands once in HEAD, in the file and after each edit of
-    the owners'. Where git put files back since an edit of theirs, a line that goes must not stand in the
-    file, unless another session put it there after the owner took it away; one that comes must stand there,
-    unless another session's edit stands in its place; what an owner did last to a line that HEAD and
-    the answer do not know must not be what the file shows; no old line stays beside a file made anew, nor
-    one that the file lacks beside what its owner put in its place, or what it had replaced; and no line
-    comes with words of another session's that HEAD lacks.
+    the owners', and none beside what somebody made of it in HEAD unseen. Where git put files back since an
+    edit of theirs, a line that goes must not stand in the file, unless another session put it there after
+    the owner took it away; one that comes must stand there, unless another session's edit stands in its
+    place; what an owner did last to a line that HEAD and the answer do not know must not be what the file
+    shows; no old line stays beside a file made anew, nor one that the file lacks beside what its owner put
+    in its place, or what it had replaced; and no line comes with words of another session's that HEAD lacks.
     """
     if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
         # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
@@ -64,6 +64,9 @@ def speaks_against(look: Look) -> bytes | None:
         return None
     texts = _Texts(look)
     wrong = _doubled(look, texts) if look.head != look.text else None
+    if wrong is not None:
+        return wrong
+    wrong = _beside_its_rewrite(look, texts)
     if wrong is not None:
         return wrong
     own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
@@ -134,6 +137,25 @@ def _doubled(look: Look, texts: _Texts) -> bytes | None:
             written = (b"\n" + complete(step.after) for step in look.steps if step.owner in look.names)
             if all(comes + more > _count(line, after) for after in written):
                 return line
+    return None
+
+
+def _beside_its_rewrite(look: Look, texts: _Texts) -> bytes | None:
+    """Return a line of HEAD that no record knows and the file has not, where one like it comes in its place.
+
+    Somebody had rewritten the owner's line and committed that, and the file went back since.
+    """
+    fresh = [one for one in texts.new if texts.comes(one) and has_words(one)]
+    for line in texts.old if fresh else ():
+        if not texts.old[line] == texts.new[line] == 1 or not has_words(line) or texts.stands(line):
+            continue
+        said = set(words(line))
+        alike = {one for one in fresh if 2 * len(said.intersection(words(one))) >= len(set(words(one)))}
+        known = (text for step in look.steps if alike for text in (step.before, step.after))
+        is_known = not alike or any(_count(line, b"\n" + complete(text)) for text in known)
+        there = [] if is_known else _exchanged(Step("", None, look.head, look.worktree), line)[1]
+        if not alike.isdisjoint(there):
+            return line
     return None
 
 
@@ -260,10 +282,10 @@ def _is_covered(
 
 
 def _is_pending(removal: Step, line: bytes, texts: _Texts) -> bool:
-    """Tell whether HEAD has not seen a removal: some of the other lines that it took away are there."""
+    """Tell whether HEAD has not seen a removal: others of its lines are there, and none is in the file."""
     gone, _ = difference(removal.before, removal.after)
     others = [one for one in gone if one != line and has_words(one)]
-    return not others or any(texts.old[one] or texts.elsewhere(one) for one in others)
+    return not others or (any(map(texts.was, others)) and not any(map(texts.stands, others)))
 
 
 def _found_all_settled(look: Look, removal: Step) -> bool:

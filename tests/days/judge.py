@@ -330,6 +330,9 @@ class Case:
             return True
         if self.truth.fact(self.path, line).gone_by & names:
             return True
+        puts = {self.truth.fact(self.path, other).put for other in lines_of(self.new)}
+        if len(puts) == 1 and puts == {(max(puts)[0], self.who)} and max(puts)[0] > step:
+            return True  # it put another file in the place of all that was there
         later = self.truth.came_after(self.path, line)
         return any(self.truth.fact(self.path, other).gone_by & names for other in later)
 
