@@ -121,3 +121,67 @@ def test_a_line_that_repeats_or_says_nothing_tells_nothing() -> None:
     assert look("a", "a", "aXX", ("S1", "a", "aXX")) is None
     made = [Step("0", "S1", b"a\n", b"a\n}\n")]
     assert speaks_against(Look(b"a\n", b"a\n", b"a\n}\n", made, {"S1"}, {"S1"}, lambda key: True)) is None
+
+
+def written(lines: list[str]) -> bytes:
+    """The text of some lines."""
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def told(
+    head: list[str], answer: list[str], file: list[str], *steps: tuple[str | None, list[str], list[str]],
+    put_back: bool = True,
+) -> str | None:  # fmt: skip
+    """As `look`, with lines that are written out."""
+    one, other, third = map(written, (head, answer, file))
+    made = [Step(str(n), who, written(old), written(new)) for n, (who, old, new) in enumerate(steps)]
+    found = speaks_against(Look(one, other, third, made, {"S1"}, {"S1"}, lambda key: put_back))
+    return None if found is None else found.decode()
+
+
+def test_a_line_does_not_stay_beside_what_replaced_it() -> None:
+    """A stash popped over another HEAD: the new line came beside the old one."""
+    old, new = ["one 1", "two 2"], ["one 1", "two 3"]
+    mine = ("S1", old, new)
+    assert told(old, ["one 1", "two 2", "two 3"], new, mine) == "two 2"
+    assert told(old, new, new, mine) is None
+    # what came with it in one hunk says nothing where another line is more like it
+    wide = ("S1", old, ["one 1", "two 3", "far"])
+    assert told(old, ["one 1", "two 2", "far"], ["one 1", "two 4", "far"], wide) is None
+
+
+def test_a_line_does_not_come_beside_what_had_replaced_it() -> None:
+    """HEAD holds what another made of it; a revert brought the first form back into the file alone."""
+    first = ("S1", ["a"], ["a", "x = one 1"])
+    other = ("S2", ["a", "x = one 1"], ["a", "x = two 1"])
+    head, file = ["a", "x = two 1"], ["a", "x = one 1"]
+    assert told(head, ["a", "x = two 1", "x = one 1"], file, first, other) == "x = two 1"
+    # also where nobody recorded it, and whatever git did
+    assert told(head, ["a", "x = two 1", "x = one 1"], file, first, put_back=False) == "x = two 1"
+    # a line of another kind at the same place may stay
+    assert told(["a", "y"], ["a", "y", "x = one 1"], file, first, put_back=False) is None
+    # what a record knows is judged by the records
+    gone = ("S2", ["a", "x = two 1"], ["a"])
+    later = ("S1", ["a"], ["a", "x = one 1"])
+    assert told(head, ["a", "x = two 1", "x = one 1"], file, gone, later, put_back=False) is None
+
+
+def test_a_line_does_not_bring_words_of_another_that_head_lacks() -> None:
+    """HEAD lost another's line by a reset: a rewrite of it has nothing to stand on."""
+    theirs = ("S2", ["a"], ["a", "name = theirs"])
+    mine = ("S1", ["a", "name = theirs"], ["a", "name = theirs + mine"])
+    over = ("S2", ["a", "name = theirs + mine"], ["a", "name = other"])
+    assert told(["a"], ["a", "name = theirs + mine"], mine[2], theirs, mine) == "name = theirs + mine"
+    assert told(["a"], ["a", "name = theirs + mine"], over[2], theirs, mine, over) == "name = theirs + mine"
+    assert told(["a", "name = theirs"], mine[2], mine[2], theirs, mine) is None
+    # every word of it is the owner's
+    fresh = ("S1", ["a", "name = theirs"], ["a", "mine = 2"])
+    assert told(["a"], ["a", "mine = 2"], fresh[2], theirs, fresh) is None
+
+
+def test_a_removal_that_was_taken_back_covers_nothing() -> None:
+    """git put back what another session had taken out, and not the owner's line among it."""
+    mine = ("S1", ["a", "b"], ["a", "mine", "b"])
+    theirs = ("S2", ["a", "mine", "b"], ["a"])
+    assert told(["a", "b"], ["a", "mine", "b"], ["a"], mine, theirs) is None
+    assert told(["a", "b"], ["a", "mine", "b"], ["a", "b"], mine, theirs) == "mine"
