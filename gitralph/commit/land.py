@@ -73,6 +73,9 @@ def _text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
+_NO_EFFECT = "no effect now"
+
+
 def consumption_lines(
     lay: Layout, ref: str, commit: str | None, outcomes: Sequence[Outcome], unjudged: Sequence[str] = (),
     family: Sequence[str] = (),
@@ -85,6 +88,8 @@ def consumption_lines(
     manifests: dict[str, dict[str, int]] = {}
     notes: dict[str, list[str]] = {}
     for found in outcomes:
+        # nobody is told of what shows nothing now, and the line says it
+        told = found.notes or ((_NO_EFFECT,) if found.void else ())
         if found.gap is not None:
             lines.append(["gap", UNRECORDED, _text(found.path), _gap_fields(lay, found.gap)])
         for use in found.uses:
@@ -93,7 +98,7 @@ def consumption_lines(
                 fields = {
                     "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
-                    "left": list(use.left), "seen": found.seen, "note": "; ".join(found.notes) or None,
+                    "left": list(use.left), "seen": found.seen, "note": "; ".join(told) or None,
                     "void": None if use.void is None else list(use.void),
                     "since": ground.since if ground else None, "base": ground.base if ground else None,
                     "how": found.how,
@@ -102,11 +107,11 @@ def consumption_lines(
                 # Two lines: the commit takes what it took, and what has no effect now may come back with its
                 # text.
                 if use.away and commit is not None and not use.left:
-                    away = {**fields, "commit": None, "units": [], "note": "no effect now"}
+                    away = {**fields, "commit": None, "units": [], "note": _NO_EFFECT}
                     lines.append(["journal", use.session, _text(found.path), away])
             if use.manifest is not None:
                 manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
-            notes.setdefault(use.session, []).extend(found.notes)
+            notes.setdefault(use.session, []).extend(told)
     for session, paths in manifests.items():
         fields = {
             "v": 1, "ts": sessionfile.now(), "session": session, "worktree": lay.token,

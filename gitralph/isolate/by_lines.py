@@ -40,7 +40,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Change:
+class Made:
     """What a step did to the lines; `at` is its place among the steps."""
 
     at: int
@@ -116,22 +116,22 @@ class _Case:
         self.in_head, self.in_file = Counter(old), Counter(new)
         done = {name.rstrip("~").rpartition(".")[0] or name for name in committed}
         self.pending = [step for step in steps if step.owner in owners and step.key not in done]
-        self.changes: list[Change] = []
-        self.of_line: dict[bytes, list[Change]] = {}
+        self.changes: list[Made] = []
+        self.of_line: dict[bytes, list[Made]] = {}
         for at, step in enumerate((*steps, Step("", None, steps[-1].after, worktree))):
             gone, made = difference(step.before, step.after)
             made.subtract(gone)
-            change = Change(at, step, made)
+            change = Made(at, step, made)
             self.changes.append(change)
             for line in change.made:
                 self.of_line.setdefault(line, []).append(change)
         mine = [change for change in self.changes if self._is_pending(change)]
         self.brought = {line for change in mine for line, n in change.made.items() if n > 0}
 
-    def _is_pending(self, change: Change) -> bool:
+    def _is_pending(self, change: Made) -> bool:
         return any(change.step is step for step in self.pending)
 
-    def _last(self, line: bytes) -> Change | None:
+    def _last(self, line: bytes) -> Made | None:
         return self.of_line[line][-1] if line in self.of_line else None
 
     # --- the commit ---
