@@ -106,14 +106,18 @@ def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes])
 
 
 def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collection[bytes]]) -> bool:
-    """True when what is staged here is the session's own text, of which the commit has every word.
+    """True when what is staged here is the session's own text, and the commit has it or what became of it.
 
     Somebody staged the file, and corrected the line afterwards.
     """
     known = {word for line in (*old, *new) for word in words(line)}
-    return all(word in known for line in staged for word in words(line)) and is_only_own(
-        old, new, staged, wrote()
-    )
+    fresh = [set(words(line)) for line in new if line not in old and line not in staged]
+
+    def is_there(line: bytes) -> bool:
+        said = set(words(line))
+        return said <= known or any(2 * len(said & one) >= len(said) for one in fresh)
+
+    return all(map(is_there, staged)) and is_only_own(old, new, staged, wrote())
 
 
 def _as_in_file(new: Lines, staged: Lines, now: Lines) -> Lines | None:

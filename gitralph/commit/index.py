@@ -196,15 +196,19 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
 
 
 def own_lines(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
-    """The lines that pending edits of this session's brought to a path, and nobody else's edit."""
+    """The lines of a path that this session's edits, pending or in the commit, brought, and nobody else's."""
     state = made.states.get(path)
     if state is None:
         return set()
-    waiting = {r.offset for name in made.family for r in state.pending.get(name, [])}
+    waiting = {str(r.offset) for name in made.family for r in state.pending.get(name, [])}
+    # what a reset took out of HEAD was consumed once
+    uses = (use for found in made.outcomes if found.path == path for use in found.uses)
+    taken = (unit for use in uses if use.session in made.family for unit in use.units or ())
+    waiting |= {unit.partition(".")[0] for unit in taken}
     mine, others = set[bytes](), set[bytes]()
     for record, before, after in replay(state.journal, lay):
         brought = set(full_lines(after or b"")) - set(full_lines(before or b""))
-        (mine if record.offset in waiting else others).update(brought)
+        (mine if str(record.offset) in waiting else others).update(brought)
     return mine - others
 
 

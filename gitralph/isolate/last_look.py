@@ -167,8 +167,7 @@ def _beside(look: Look, texts: _Texts) -> bytes | None:
     """
     last: bytes | None = None
     for step in look.steps:
-        is_taken = step.owner in look.names and (step.owner is None or look.unsure(step.key))
-        if step.before is None and is_taken and last is not None:
+        if step.before is None and step.owner in look.owners and last is not None and look.unsure(step.key):
             made = set(split_lines(step.after))
             if any(texts.new[line] > texts.old[line] for line in made if has_words(line)):
                 for line in dict.fromkeys(split_lines(last)):
