@@ -333,6 +333,9 @@ class Case:
         puts = {self.truth.fact(self.path, other).put for other in lines_of(self.new)}
         if len(puts) == 1 and puts == {(max(puts)[0], self.who)} and max(puts)[0] > step:
             return True  # it put another file in the place of all that was there
+        fresh = lines_of(self.new) - lines_of(self.old)
+        if any(line in self.truth.stood_for(self.path, one) for one in fresh if self._is_own(one)):
+            return True  # it rewrote what stood for the line
         later = self.truth.came_after(self.path, line)
         return any(self.truth.fact(self.path, other).gone_by & names for other in later)
 
