@@ -603,7 +603,8 @@ def _untouched(scene: Scene, path: bytes, known: Evidence) -> set[str]:
     """The steps since which nothing happened to the file that is not recorded, and nothing to it in HEAD."""
     found, after, saw = set[str](), known.worktree, _saw(scene, path)
     for step in reversed(known.steps):
-        if step.owner is None or step.after != after or not saw(step):
+        # what nobody recorded tells of no HEAD either
+        if step.after != after or not saw(step):
             break
         found.add(step.key)
         after = step.before

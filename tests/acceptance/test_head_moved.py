@@ -371,3 +371,42 @@ def test_what_a_checkout_of_a_staged_part_took_away_is_not_committed(day: Repo) 
     assert text(day) == part
     assert day.commit("S1", code=4).left == {"f": "stale"}
     assert head(day) == TEN
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_who_rewrites_the_line_that_a_reset_put_back_corrects_nobody(day: Repo, seen: bool) -> None:
+    """The user's line shares words with S1's because both were made of HEAD's; S2's edit tells of it."""
+    swap(day, "S1", "line 4\n", "line four\n")
+    day.git("reset", "--hard")
+    swap(day, None, "line 4\n", "line IV\n")
+    if seen:
+        swap(day, "S2", "line 9\n", "line nine\n")
+    assert day.commit("S1").status == "nothing"
+    assert head(day) == TEN
+    assert text(day) == (ten(l4="line IV", l9="line nine") if seen else ten(l4="line IV"))
+
+
+def test_a_stash_elsewhere_leaves_no_doubt_about_a_file_that_records_alone_changed(day: Repo) -> None:
+    """S2 took S1's lines out again and has not committed that: S1's are S1's to commit."""
+    day.write("g", "one\n")
+    day.commit_all("g")
+    swap(day, "S1", "line 4\n", "line four\nmore of it\n")
+    swap(day, "S2", "line four\nmore of it\n", "")
+    day.write("g", "two\n")
+    day.git("stash", "push", "-q", "--", "g")
+    assert day.commit("S1").paths == {"f": "M"}
+    assert head(day) == ten(l4="line four\nmore of it")
+
+
+def test_another_sessions_line_is_not_in_a_file_that_head_lacks(day: Repo) -> None:
+    """S1's new file and S2's line in it were committed; then HEAD went back to before the file."""
+    day.edit("S1", "n", "one\ntwo\n")
+    day.git("add", "n")
+    day.git("commit", "-qm", "n")
+    day.edit("S2", "n", "one\nS2\ntwo\n")
+    day.commit("S2")
+    day.git("reset", "-q", "--mixed", "HEAD~2")
+    assert day.commit("S1").paths == {"n": "A"}
+    assert head(day, "n") == "one\ntwo\n"
+    assert day.commit("S2").paths == {"n": "M"}
+    assert head(day, "n") == "one\nS2\ntwo\n"
