@@ -92,6 +92,8 @@ class Truth:
     """A line, and the commits with which HEAD lost it."""
     follow: dict[Key, bool] = field(default_factory=dict)
     """A line that a person corrected: can the tool tell that this was all that happened there?"""
+    _put_away: dict[str, list[tuple[int, Text]]] = field(default_factory=dict)
+    """File to the texts that git took off the disk, each with the step."""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
     """File to the corrections since its last recorded edit; absent where nothing happened since."""
     _seen: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -114,10 +116,19 @@ class Truth:
                 else:
                     self._gap.pop(path, None)
                 self._observe(step, actor, path, old, new)
+                if actor == GIT:
+                    self._note_put_away(step, path, old, new)
                 if actor == HUMAN:
                     self._pair_seen(step, path, self._seen.setdefault(path, old or ()), new or ())
                 else:
                     self._seen.pop(path, None)
+
+    def _note_put_away(self, step: int, path: str, old: Text, new: Text) -> None:
+        """A stash and its pop: that the file was as in HEAD in between says nothing."""
+        away = self._put_away.setdefault(path, [])
+        since = max((at for at, text in away if text == new), default=step)
+        self.agreed[path] = [row for row in self.agreed.get(path, []) if row[0] < since]
+        away.append((step, old))
 
     def _note_gap(
         self, actor: str, path: str, old: tuple[str, ...], new: tuple[str, ...], head: set[str]
