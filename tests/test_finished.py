@@ -109,6 +109,8 @@ def test_who_made_a_commit_is_found_by_the_index_alone(repo: Repo) -> None:
     # a last line that a kill cut, and lines that somebody else wrote
     index.write_bytes(b"\xff\n\nnobody\nx ../../evil included\n" + index.read_bytes() + b"0123 S")
     assert _told(repo) == before
+    index.write_bytes(f"{repo.head()} S".encode())  # the message tells
+    assert _told(repo) == before
     index.unlink()  # as an older version left it
     assert _told(repo) == before
 

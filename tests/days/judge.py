@@ -331,7 +331,7 @@ class Case:
         if self.truth.fact(self.path, line).gone_by & names:
             return True
         puts = {self.truth.fact(self.path, other).put for other in lines_of(self.new)}
-        if len(puts) == 1 and puts == {(max(puts)[0], self.who)} and max(puts)[0] > step:
+        if len(puts) == 1 and puts == {(max(puts)[0], self.who)} and max(puts)[0] > step >= 0:
             return True  # it put another file in the place of all that was there
         fresh = lines_of(self.new) - lines_of(self.old)
         if any(line in self.truth.stood_for(self.path, one) for one in fresh if self._is_own(one)):
