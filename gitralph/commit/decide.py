@@ -19,6 +19,10 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.journal.pending import PathState
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
 # here, and nothing is decided by it.
 _NUMBERS = itertools.count()
@@ -148,7 +152,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     return _sole(scene, state)
 
 
-def _only_since(scene: Scene, state: PathState, since: list[Record], found: Outcome) -> Outcome:
+def _only_since(scene: Scene, state: PathState, since: "Sequence[Record]", found: Outcome) -> Outcome:
     """Consume what led from HEAD to the file; what came before it may be away in a stash."""
     first = since[0]
     mine = [*records_of(scene, state), *(r for name in scene.own for r in state.void.get(name, ()))]
@@ -241,7 +245,7 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
         return by_lines(scene, state)
     if not _base_fits(scene, state, chain):
         return by_lines(scene, state)
-    return _take_edits(scene, state, chain)
+    return _only_since(scene, state, chain.records, _take_edits(scene, state, chain))
 
 
 def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
