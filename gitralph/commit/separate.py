@@ -570,14 +570,19 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
 def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], bool]:
     """Whether git put files back since a record: by a reset, a stash, a checkout, a merge, a rebase.
 
-    A file that a checkout took from the index counts where it lacks a line that the record brought. A file
-    does not count where records alone lead from there to its text, all of which found HEAD's present text.
+    A file that a checkout took from the index counts where it lacks a line that the record brought; one that
+    was gone and is there again by nobody's record counts. A file does not count where records alone lead from
+    there to its text, all of which found HEAD's present text.
     """
     steps = known.steps
     records = {str(record.offset): record for record in state.journal.records}
     sights = [at for at, step in enumerate(steps) if step.key in (isolate.SIGHTED, _ADDED)]
     there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set[bytes]()
     before_git = {step.key: step for step in (steps[: sights[-1]] if sights else ())}
+    # `git revert --no-commit` and `git checkout` leave no mark
+    ends = [*steps, Step("", None, steps[-1].after, known.worktree)] if steps else []
+    again = [at for at, step in enumerate(ends) if step.owner is None and step.before is None and step.after]
+    before_return = {step.key for step in steps[: again[-1]]} if again else set[str]()
 
     def is_away(key: str) -> bool:
         step = before_git.get(key)
@@ -590,7 +595,10 @@ def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], 
     def unsure(key: str) -> bool:
         nonlocal untouched
         record = records.get(key)
-        if record is None or not (scene.put_back.since(record.head, record.mtime) or is_away(key)):
+        if record is None:
+            return False
+        is_back = key in before_return or is_away(key)
+        if not is_back and not scene.put_back.since(record.head, record.mtime):
             return False
         if untouched is None:
             untouched = _untouched(scene, state.path, known)

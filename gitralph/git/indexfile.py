@@ -244,12 +244,17 @@ class IndexFile:
             return False
         import re
 
-        found = (
-            match.start() - 26
-            for pattern in _STAGED
-            for match in re.compile(pattern).finditer(self.data, _HEADER, self.entries_end)
-        )
-        return any(start % 8 == 4 and self.slot_at(start) is not None for start in found)
+        patterns = [re.compile(pattern) for pattern in _STAGED]
+        at, text = _HEADER, b""
+        for part in stretches(self.data, _HEADER, self.entries_end):
+            # a match may begin in one part and end in the next
+            text = text[-_FIXED:] + bytes(part)
+            at += len(part)
+            first = at - len(text) - 26
+            found = (first + match.start() for each in patterns for match in each.finditer(text))
+            if any(start % 8 == 4 and self.slot_at(start) is not None for start in found):
+                return True
+        return False
 
     def synced(self, at: int) -> int | None:
         """The start of an entry at or shortly after ``at``: four in a row must be sound."""

@@ -464,9 +464,14 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
         return  # a staged deletion stays one
     if now is not None and was is not None and words_of(now) == wanted:
         return
-    # a staged version of a line that HEAD lost stays staged
+    # a staged version of a line that HEAD lost stays staged, an older one of the session's own is given up
     by_line = (lines_of(was) | (lines_of(new) - lines_of(old))) - (lines_of(old) - lines_of(new))
-    if now is not None and was is not None and lines_of(now) == by_line:
+    older = {
+        line
+        for line in lines_of(was) - lines_of(old) - lines_of(new)
+        if all(truth.fact(path, word).put_by == {commit.who} for word in words(line))
+    }
+    if now is not None and was is not None and lines_of(now) in (by_line, by_line - older):
         return
     # what was staged and came into HEAD is not lost
     ahead, behind = ahead - words_of(new or ()), behind & words_of(new or ())
