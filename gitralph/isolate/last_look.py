@@ -146,17 +146,29 @@ def _beside_its_rewrite(look: Look, texts: _Texts) -> bytes | None:
     Somebody had rewritten the owner's line and committed that, and the file went back since.
     """
     fresh = [one for one in texts.new if texts.comes(one) and has_words(one)]
-    for line in texts.old if fresh else ():
-        if not texts.old[line] == texts.new[line] == 1 or not has_words(line) or texts.stands(line):
-            continue
+    stay = (line for line in texts.old if texts.old[line] == texts.new[line] == 1 and not texts.disk[line])
+    for line in _unknown(look, [line for line in stay if has_words(line)]) if fresh else ():
         said = set(words(line))
         alike = {one for one in fresh if 2 * len(said.intersection(words(one))) >= len(set(words(one)))}
-        known = (text for step in look.steps if alike for text in (step.before, step.after))
-        is_known = not alike or any(_count(line, b"\n" + complete(text)) for text in known)
-        there = [] if is_known else _exchanged(Step("", None, look.head, look.worktree), line)[1]
-        if not alike.isdisjoint(there):
+        there = _exchanged(Step("", None, look.head, look.worktree), line)[1] if alike else []
+        if not alike.isdisjoint(there) and not texts.stands(line):
             return line
     return None
+
+
+def _unknown(look: Look, lines: list[bytes]) -> list[bytes]:
+    """Return the lines that no recorded edit found or left."""
+    for step in look.steps[:1] if len(lines) > _FEW else ():
+        # nearly all others' pending edits replaced lines that were there from the start
+        found = set(split_lines(step.before))
+        lines = [line for line in lines if line not in found]
+    for step in look.steps if lines else ():
+        for text in (step.before, step.after):
+            whole = b"\n" + complete(text)
+            lines = [line for line in lines if not _count(line, whole)]
+            if not lines:
+                return []
+    return lines
 
 
 def _beside(look: Look, texts: _Texts) -> bytes | None:
