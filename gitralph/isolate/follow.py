@@ -7,6 +7,8 @@ Must never reach a line of HEAD or of another owner: a gap that does stays nobod
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from gitralph.isolate.gone import Unsure, step_key
 from gitralph.isolate.head import Anchored
 from gitralph.isolate.lines import is_telling, words
@@ -14,19 +16,26 @@ from gitralph.isolate.rules import provider
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 
-def following(weave: Weave, anchored: Anchored, ours: set[int], unsure: Unsure = lambda _: False) -> set[int]:
+def following(
+    weave: Weave,
+    anchored: Anchored,
+    ours: set[int],
+    unsure: Unsure = lambda _: False,
+    reverted: Set[int] = frozenset(),
+) -> set[int]:
     """Return the units of nobody's that replace or remove lines of `ours`, or stand inside a block of it.
 
     A later correction may build on an earlier one. White space at the rim of a block of ours goes
     along too: formatters put blank lines there. Where git put files back since a unit (`unsure`), text in
     the place of all its lines is a correction only if it keeps most of their words: else somebody may have
-    written it where the lines were gone.
+    written it where the lines were gone. One change may take back a whole edit of the owner's and part of
+    another: lines of the `reverted` ones count as ours beside a line of `ours`.
     """
     found: set[int] = set()
     ours = {unit for unit in ours if not (unsure(step_key(weave, unit)) and is_written_anew(weave, unit))}
     # what a commit held that HEAD lost may have been changed by whoever moved HEAD
     ours = ours - anchored.rewound
-    in_head, mine = anchored.units | anchored.drift, set(ours)
+    in_head, mine = anchored.units | anchored.drift, ours | reverted
     for index, unit in enumerate(weave.units):
         if index == BASE or unit.owner is not None or index in in_head:
             continue
@@ -35,6 +44,7 @@ def following(weave: Weave, anchored: Anchored, ours: set[int], unsure: Unsure =
         if (
             all(_only_touches(weave, hunk, mine) for hunk in unit.hunks)
             and _touches_lines(weave, index)
+            and not _is_about(weave, index, reverted)
             and _stands(weave, index, mine)
         ):
             found.add(index)
@@ -98,6 +108,17 @@ def _touches_lines(weave: Weave, unit: int) -> bool:
     return any(atom not in (EXISTS, NEWLINE) for atom in weave.atoms_of(weave.units[unit]))
 
 
+def _is_about(weave: Weave, unit: int, reverted: Set[int]) -> bool:
+    """Tell whether all lines that a unit took away or brought back are of reverted units."""
+    touched = [
+        (atom, hunk)
+        for hunk in weave.units[unit].hunks
+        for atom in weave.hunks[hunk].dels + weave.hunks[hunk].undels
+        if atom not in (EXISTS, NEWLINE)
+    ]
+    return bool(touched) and all(_is_of(weave, atom, hunk, reverted) for atom, hunk in touched)
+
+
 def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
     made = weave.hunks[hunk]
     for atom in made.dels:
@@ -127,7 +148,7 @@ def _amid_returned(weave: Weave, made: Hunk) -> bool:
     return not said or not {said[0], said[-1]} & set(made.births)
 
 
-def _is_of(weave: Weave, atom: int, hunk: int, mine: set[int]) -> bool:
+def _is_of(weave: Weave, atom: int, hunk: int, mine: Set[int]) -> bool:
     """Tell whether a line was `mine` when a hunk found it, also where a stash had brought it back."""
     last = provider(weave, atom, hunk)
     if weave.owner_of(last) is None and weave.birth[atom] != last:

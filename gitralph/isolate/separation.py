@@ -156,7 +156,7 @@ def _separated(asked: _Question) -> Separation:
     wanted = case.ground.own - case.void
     while True:
         if asked.follow:
-            case.followed = following(weave, anchored, wanted, unsure)
+            case.followed = following(weave, anchored, wanted, unsure, case.void - case.gone)
         choice = _choose_with_followed(case, wanted, asked.include_entangled)
         # An edit that its owner took back and made again counts once more, and so do its corrections.
         again = case.ground.own - case.void - wanted

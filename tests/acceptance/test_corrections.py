@@ -50,6 +50,37 @@ def test_a_removed_line_of_a_pending_block_goes_with_it(day: Repo) -> None:
     nothing_pending(day, "S1")
 
 
+def test_a_removal_of_a_whole_edit_and_half_of_another_goes_with_them(day: Repo) -> None:
+    """What is left of a block is committed as it stands, not as it was recorded."""
+    day.edit("S1", "f", TEN + "a\nb\n")
+    day.edit("S1", "f", TEN + "a\nb\nc\n")
+    swap(day, None, "b\nc\n", "")
+    day.commit("S1")
+    assert head(day) == TEN + "a\n"
+    assert included(day)
+    nothing_pending(day, "S1")
+
+
+def test_a_new_file_that_somebody_emptied_is_committed_empty(day: Repo) -> None:
+    day.edit("S1", "new", "a\nb\n")
+    day.edit("S1", "new", "a\nb\nc\n")
+    day.write("new", "")
+    day.commit("S1")
+    assert day.blob("new") == b""
+    nothing_pending(day, "S1")
+
+
+def test_a_removal_of_a_whole_edit_alone_is_no_correction(day: Repo) -> None:
+    """It is taken back; the one that stands is committed without a word about somebody else."""
+    day.edit("S1", "f", TEN + "a\nb\n")
+    day.edit("S1", "f", TEN + "a\nb\nc\n")
+    swap(day, None, "c\n", "")
+    day.commit("S1")
+    assert head(day) == TEN + "a\nb\n"
+    assert not included(day)
+    nothing_pending(day, "S1")
+
+
 def test_a_line_inside_a_pending_block_goes_with_it(day: Repo) -> None:
     day.edit("S1", "f", TEN + "a\nb\n")
     swap(day, None, "a\nb\n", "a\nwithin\nb\n")
