@@ -91,6 +91,16 @@ def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
     )
 
 
+def stays(old: bytes, new: bytes, staged: bytes, merged: bytes) -> bool:
+    """True when a merge put lines in twice that the staged text has already, with all that the commit does.
+
+    A merge finds no conflict where both sides add a block at two places that only a brace parts.
+    """
+    sides = [full_lines(text) for text in (old, new, staged)]
+    most = Counter(sides[1]) | Counter(sides[2])
+    return any(map(is_telling, Counter(full_lines(merged)) - most)) and _has_all(*sides)
+
+
 def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes]) -> bool:
     """True when all that is staged against ``old`` is the commit's own change, or an older form of it.
 

@@ -89,9 +89,9 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
     # git's three-way merge first: users know its conflicts. Without a common ancestor it has nothing to go
     # by.
     merged = _by_git(facts, texts) if old is not None else None
-    if merged is None:
-        from gitralph.commit import carryover  # few commits meet a conflict
+    from gitralph.commit import carryover  # few commits meet a staged change of their own paths
 
+    if merged is None:
         now = facts.now.get(path)
         kept = facts.text(now) if _is_file(now) else None
         merged = carryover.carried(
@@ -99,6 +99,8 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
         )
     if merged is None:
         return None
+    if carryover.stays(texts["old"], texts["new"], texts["staged"], merged):
+        merged = texts["staged"]
     return Entry(mode, facts.git.run("hash-object", "-w", "--stdin", stdin=merged).strip())
 
 

@@ -137,6 +137,19 @@ def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     return Step(key, record.session, before, after, head=head, seen=record.seen)
 
 
+def _with_moved_text(scene: Scene, record: Record, step: Step, converted: bool) -> Step:
+    """The step of a file's arrival with what HEAD held where it was moved from; any other as it is."""
+    if record.op != "rename-to" or record.other is None:
+        return step
+    try:
+        path = record.other.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return step
+    entry = history.entry_at(scene.repo, record.head, path)
+    text = read_blob(scene, entry) if isinstance(entry, Entry) else None
+    return replace(step, moved=one_form(text) if converted else text)
+
+
 def gather(scene: Scene, state: PathState) -> Evidence:
     """Texts and steps of a path, and the places from which the records may be read."""
     head, content = head_text(scene, state.path), scene.contents[state.path].data
@@ -149,7 +162,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     if converted:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
-    rows = [_step(*row) for row in texts]
+    rows = [_with_moved_text(scene, row[0], _step(*row), converted) for row in texts]
     rows = _with_sightings(state, texts, _clean(scene, state.path, rows, converted))
     if rows and state.path not in scene.filtered:
         rows = _with_gits_sight(scene, state, texts, rows, content)
@@ -209,12 +222,14 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
     It tells a file that was put back and then edited by hand from one that was only edited.
     """
     known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
+    # with the changes of nobody's that a commit took: they keep the names that it gave them
+    offsets = {step.key: record.offset for (record, _, _), step in zip(texts, rows, strict=True)}
     for fields in state.journal.consumed:
         seen, upto = fields.get("seen"), fields.get("upto")
         if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
             continue
         # Only what a commit really saw on disk may be put in: the text must be one that the records know.
-        earlier = [n for n, row in enumerate(rows) if row.key.isdigit() and int(row.key) < upto]
+        earlier = [n for n, row in enumerate(rows) if offsets.get(row.key, upto) < upto]
         if not earlier or seen not in known:
             continue
         before, text = rows[earlier[-1]].after, known[seen]
@@ -236,9 +251,9 @@ def _with_gits_sight(
     ``git add`` found it. Whoever changed the file after that changed this text, and neither corrected
     nor rewrote an edit that git had taken away before.
     """
-    gaps = [
-        row.after != later for row, later in zip(rows, [*(r.before for r in rows[1:]), content], strict=True)
-    ]
+    # What a commit saw is nobody's change as well, and git's sight may lie within it.
+    ends = [row.after if _is_sight(row) else row.before for row in rows[1:]]
+    gaps = [row.after != later for row, later in zip(rows, [*ends, content], strict=True)]
     if not any(gaps):
         return rows
     said = scene.repo.git.at(scene.repo.root).try_run(
@@ -266,7 +281,13 @@ def _with_gits_sight(
     # `git add` wrote nothing: it found this text, and what was away then may still be underneath
     put = Entry(int(words[0], 8), words[1]) == scene.reader.entry(state.path)
     key = isolate.SIGHTED if put else _ADDED
-    return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rows[at + 1 :]]
+    rest = [replace(row, before=text) if _is_sight(row) else row for row in rows[at + 1 : at + 2]]
+    return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rest, *rows[at + 2 :]]
+
+
+def _is_sight(step: Step) -> bool:
+    """Tell whether a step is what a commit found on disk (see :func:`_with_sightings`)."""
+    return step.owner is None and step.key.startswith("seen-")
 
 
 def _readings(

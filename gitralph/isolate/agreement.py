@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import Step
-from gitralph.isolate.lines import difference, is_telling
+from gitralph.isolate.lines import difference, is_telling, words
 
 SIGHTED = "seen-git"
 """Key of a step that only says what git had put on disk."""
@@ -46,7 +46,27 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     # Between one who saw another HEAD and one who saw this one: a commit of all that was there.
     if 0 < moved < begin and steps[begin - 1].key == SIGHTED and steps[begin - 1].after == head:
         return begin
+    if end < 0 and _holds_edits(steps, start, head):
+        return len(steps)
     return max((place for place in known if place < begin), default=None)
+
+
+def _holds_edits(steps: Sequence[Step], start: bytes | None, head: bytes | None) -> bool:
+    """Tell whether HEAD is what git found on disk last, and has words that sessions wrote since the start.
+
+    Then the file was committed as it stood: what a stash puts there is the HEAD that was. Words, as somebody
+    may have corrected a line before.
+    """
+    if steps[-1].key != SIGHTED or steps[-1].after != head:
+        return False
+    fresh = _brought(start, head)
+    return any(fresh & _brought(step.before, step.after) for step in steps if step.owner is not None)
+
+
+def _brought(old: bytes | None, new: bytes | None) -> set[bytes]:
+    """Return the words of the lines that came which none that went has."""
+    came, gone = changed(old, new)
+    return {word for line in came for word in words(line)} - {word for line in gone for word in words(line)}
 
 
 def unmoved_since(steps: Sequence[Step], place: int, saw: Saw) -> bool:

@@ -39,7 +39,8 @@ class Step:
     then. `put` says that git had put `after` there, or HEAD held it: nothing else was on disk. A step
     with `takes` changes no text: it gives its owner what nobody recorded (see `handover`). One with
     `undoes` takes the units of these names back, one with `restores` brings them back after nobody's
-    change (see `reversal`).
+    change (see `reversal`). `moved` is HEAD's text where the file was moved from: those lines came with the
+    move and are not its owner's.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Step:
     takes: tuple[Take, ...] = ()
     undoes: tuple[str, ...] = ()
     restores: tuple[str, ...] = ()
+    moved: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

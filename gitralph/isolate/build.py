@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.handover import hand_over
-from gitralph.isolate.linediff import Range, hunks
+from gitralph.isolate.linediff import Range, hunks, line_hunks
 from gitralph.isolate.lines import (
     common_lines,
     complete,
@@ -60,6 +60,8 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
             if then is not None and step.undoes:
                 undone = frozenset(named(weave, step.undoes))
                 weave.undone |= dict.fromkeys(range(first, len(weave.units)), undone)
+            if step.moved is not None:
+                _mark_moved(weave, first, step.moved)
         if step.takes:
             hand_over(weave, step)
         if step.put:
@@ -71,6 +73,17 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
         if other:
             weave.put_back.append(len(weave.hunks))
     return weave
+
+
+def _mark_moved(weave: Weave, first: int, text: bytes) -> None:
+    """Note which lines of the units from `first` on stood in the text that was moved here."""
+    units = weave.units[first:]
+    births = [atom for unit in units for hunk in unit.hunks for atom in weave.hunks[hunk].births]
+    old, new = split_lines(text), [weave.content(atom) for atom in births]
+    at = 0
+    for _, _, start, stop in [*line_hunks(old, new), (0, 0, len(new), len(new))]:
+        weave.moved.update(births[at:start])
+        at = stop
 
 
 def _is_another(old: bytes | None, new: bytes | None) -> bool:

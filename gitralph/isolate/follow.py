@@ -33,19 +33,21 @@ def following(
     """
     found: set[int] = set()
     ours = {unit for unit in ours if not (unsure(step_key(weave, unit)) and is_written_anew(weave, unit))}
-    # what a commit held that HEAD lost may have been changed by whoever moved HEAD
-    ours = ours - anchored.rewound
+    # What a commit held that HEAD lost may have been changed by whoever moved HEAD, but not a correction that
+    # went along with it.
+    once, ours = ours, ours - anchored.rewound
     in_head, mine = anchored.units | anchored.drift, ours | reverted
     for index, unit in enumerate(weave.units):
         if index == BASE or unit.owner is not None or index in in_head:
             continue
         if any(weave.hunks[hunk].assigned for hunk in unit.hunks):
             continue
+        known = mine | once if index in anchored.rewound else mine
         if (
-            all(_only_touches(weave, hunk, mine) for hunk in unit.hunks)
+            all(_only_touches(weave, hunk, known) for hunk in unit.hunks)
             and _touches_lines(weave, index)
             and not _is_about(weave, index, reverted)
-            and _stands(weave, index, mine)
+            and _stands(weave, index, known)
         ):
             found.add(index)
             mine.add(index)
@@ -149,7 +151,12 @@ def _amid_returned(weave: Weave, made: Hunk) -> bool:
 
 
 def _is_of(weave: Weave, atom: int, hunk: int, mine: Set[int]) -> bool:
-    """Tell whether a line was `mine` when a hunk found it, also where a stash had brought it back."""
+    """Tell whether a line was `mine` when a hunk found it, also where a stash had brought it back.
+
+    What came with the file when it was moved is not.
+    """
+    if atom in weave.moved:
+        return False
     last = provider(weave, atom, hunk)
     if weave.owner_of(last) is None and weave.birth[atom] != last:
         last = weave.birth[atom]
@@ -160,7 +167,7 @@ def _inside(weave: Weave, hunk: int, mine: set[int]) -> bool:
     """Tell whether new lines stand between two lines of one block, or are white space at its rim."""
     made = weave.hunks[hunk]
     rims = [
-        None if rim in (START, END) else _unit(weave, provider(weave, rim, hunk))
+        None if rim in (START, END) or rim in weave.moved else _unit(weave, provider(weave, rim, hunk))
         for rim in (made.left, made.right)
     ]
     if rims[0] == rims[1]:

@@ -47,7 +47,8 @@ def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int]
         if dead and len(dead) == len(births) and not any(made.undels for made in hunks):
             nothing_left.add(unit)
             continue
-        for atom in dead:
+        # HEAD's own lines that came with a move are changed where they are now, not taken from the move.
+        for atom in [atom for atom in dead if atom not in weave.moved]:
             _leave_what_it_replaced(weave, atom)
             weave.bury(atom)
         if unsure(step_key(weave, unit)):

@@ -14,7 +14,16 @@ from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.gone import Unsure
 from gitralph.isolate.linediff import line_hunks
-from gitralph.isolate.lines import apart, common_lines, complete, difference, has_words, split_lines, words
+from gitralph.isolate.lines import (
+    apart,
+    common_lines,
+    complete,
+    difference,
+    has_words,
+    is_telling,
+    split_lines,
+    words,
+)
 
 Lines = Counter[bytes]
 _DEPTH = 20
@@ -37,6 +46,8 @@ class Look:
     unsure: Unsure
     is_whole: bool = True
     """Nothing of the owners' stays out that was told of."""
+    done: Collection[str] = ()
+    """Keys of the steps of which commits took something."""
 
     def place(self, line: bytes) -> tuple[int, int]:
         """Return the first and last number of a line in the file, or in HEAD, or of the first line."""
@@ -191,6 +202,12 @@ def _beside(look: Look, texts: _Texts) -> bytes | None:
     return None
 
 
+def _came_along(look: Look, line: bytes) -> bool:
+    """Tell whether HEAD had a line where one of the owners moved the file from."""
+    texts = [step.moved for step in look.steps if step.moved is not None and step.owner in look.owners]
+    return any(_count(line, b"\n" + complete(text)) for text in texts)
+
+
 def _is_wrong(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
     was, comes, stands = texts.old[line], texts.new[line], texts.disk[line]
     if max(was, comes, stands) > 1 or was == comes == stands:
@@ -207,10 +224,14 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     if was and stands and not comes:
         return not _put_back(look, changes)
     if comes and not was and not stands:
-        return not _is_covered(look, line, texts, history)
+        return not (_came_along(look, line) or _is_covered(look, line, texts, history))
     if was and comes and not stands and look.is_whole and _is_half_replaced(look, line, texts, history):
         return True
-    if was != comes or last is None or not look.is_whole or last.owner not in look.owners:
+    if was != comes or last is None or not look.is_whole:
+        return False
+    if stands and not was and last.owner is None and change > 0:
+        return _is_back(look, line, changes)
+    if last.owner not in look.owners:
         return False
     if (change > 0) != (stands > 0) or not look.unsure(last.key):
         return False
@@ -221,8 +242,8 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
     """Tell whether a line stays although what its owner put in its place comes, or what it had replaced."""
-    own = [(step, change) for step, change in history.get(line, ()) if step.owner in look.names]
-    if own and own[-1][1] < 0 and any(map(texts.comes, _alike(line, _exchanged(own[-1][0], line)[1]))):
+    own = [change for step, change in history.get(line, ()) if step.owner in look.names]
+    if (not own or own[-1] < 0) and any(map(texts.comes, _became(line, history))):
         return True
     asked, todo = {line}, [line]
     while todo and len(asked) < _DEPTH:
@@ -234,6 +255,18 @@ def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[b
         asked |= earlier
         todo += earlier
     return False
+
+
+def _became(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
+    """Return what was written in the place of a line, and in the place of that, whoever wrote it."""
+    found, todo = set[bytes](), [line]
+    while todo and len(found) < _DEPTH:
+        one = todo.pop()
+        for step in [step for step, change in history.get(one, ()) if change < 0][-1:]:
+            fresh = set(_alike(one, _exchanged(step, one)[1])) - found
+            found |= fresh
+            todo += fresh
+    return found
 
 
 def _alike(line: bytes, others: list[bytes]) -> list[bytes]:
@@ -303,6 +336,23 @@ def _found_all_settled(look: Look, removal: Step) -> bool:
     """Tell whether a later edit started from just what HEAD held: then no removal was waiting any more."""
     since = next((n for n, step in enumerate(look.steps, 1) if step is removal), len(look.steps))
     return any(step.clean for step in look.steps[since:])
+
+
+def _is_back(look: Look, line: bytes, changes: Changes) -> bool:
+    """Tell whether a pending line of an owner's came back by nobody's change, as with a popped stash."""
+    writers = {step.owner for step, change in changes if change > 0 and step.owner is not None}
+    first = changes[0][0]
+    if first.owner not in look.owners or not is_telling(line):
+        return False
+    last = next(step for step, _ in reversed(changes) if step.owner is not None)
+    return (
+        first.owner is not None
+        and writers <= set(look.owners)
+        and last.owner in look.owners
+        and last.key not in look.done
+        and look.unsure(first.key)
+        and not any(step.put and _count(line, b"\n" + complete(step.after)) for step in look.steps)
+    )
 
 
 def _put_back(look: Look, changes: Changes) -> bool:

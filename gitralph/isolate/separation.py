@@ -118,7 +118,8 @@ def _by_weave(asked: _Question) -> Separation:
     owners, include_entangled = asked.owners, asked.include_entangled
     # With --include-entangled others' lines are in the commit on purpose: they speak for themselves as well.
     names = {*owners, *(step.owner for step in steps if include_entangled)}
-    look = Look(head, found.text, worktree, steps, owners, names, unsure, is_whole=not found.left)
+    done = {name.rstrip(ABSORBED).rpartition(".")[0] or name.rstrip(ABSORBED) for name in asked.committed}
+    look = Look(head, found.text, worktree, steps, owners, names, unsure, not found.left, done)
     line = speaks_against(look)
     if line is None:
         return found

@@ -116,6 +116,8 @@ class Weave:
         """The texts the file had, each with how many hunks there were when it had it first."""
         self.origin: dict[int, int] = {}
         """Atom to the older atom whose text it repeats: moved or restored elsewhere."""
+        self.moved: set[int] = set()
+        """Lines of HEAD that came with a move from another path."""
         self.shown: list[int] = []
         """The visible atoms, in order: the lines of `text`."""
         self.count: list[int] = []

@@ -203,3 +203,40 @@ def test_a_shell_command_that_came_before_the_edit_explains_nothing(day: Repo) -
     swap(day, None, "three\n", "THREE\n")
     day.commit("S1")
     assert head(day) == ten(l3="THREE", l9="nine")
+
+
+def moved(day: Repo, *, first: str = "") -> str:
+    """S1 moves ``f`` to ``g``; what ``g`` holds then."""
+    if first:
+        swap(day, "S1", "line 3\n", first)
+    day.rename("S1", "f", "g")
+    return text(day, "g")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("line 3\n", "by a person\n"),
+        ("line 3\n", "line 3\nby a person\n"),
+        ("line 3\n", ""),
+        ("line 3\n", "\nline 3\n"),
+    ],
+)
+def test_what_a_person_changes_in_a_moved_file_is_no_correction(day: Repo, old: str, new: str) -> None:
+    """The lines came from HEAD with the move; only the move is the session's."""
+    there = moved(day)
+    day.write("g", there.replace(old, new))
+    assert day.commit("S1").paths == {"f": "D", "g": "A"}
+    assert day.blob("g") == TEN.encode()
+    assert not included(day)
+    assert text(day, "g") == there.replace(old, new)
+    nothing_pending(day, "S1")
+
+
+def test_a_session_s_own_line_is_corrected_also_in_a_file_that_it_moved(day: Repo) -> None:
+    there = moved(day, first="x = 'three'\n")
+    day.write("g", there.replace("'three'", '"three"'))
+    day.commit("S1")
+    assert day.blob("g") == ten(l3='x = "three"').encode()
+    assert included(day)
+    nothing_pending(day, "S1")

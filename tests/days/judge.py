@@ -466,10 +466,13 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
         return
     # a staged version of a line that HEAD lost stays staged, an older one of the session's own is given up
     by_line = (lines_of(was) | (lines_of(new) - lines_of(old))) - (lines_of(old) - lines_of(new))
+    fresh = {
+        line: set(words(line)) - words_of(old or ()) for line in lines_of(was) - lines_of(old) - lines_of(new)
+    }
     older = {
         line
-        for line in lines_of(was) - lines_of(old) - lines_of(new)
-        if all(truth.fact(path, word).put_by == {commit.who} for word in words(line))
+        for line, said in fresh.items()
+        if said and all(truth.fact(path, word).put_by == {commit.who} for word in said)
     }
     if now is not None and was is not None and lines_of(now) in (by_line, by_line - older):
         return

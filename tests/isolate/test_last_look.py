@@ -70,8 +70,9 @@ def test_what_the_owner_did_last_is_not_left_out_unsaid() -> None:
     assert look("abc", "abc", "ac", TAKES) == "b"
     assert look("ab", "ab", "aXb", MINE, is_whole=False) is None
     assert look("ab", "ab", "aXb", MINE, put_back=False) is None
-    # seen away since, and back by nobody's hand: the weave decides
-    assert look("ab", "ab", "aXb", MINE, (None, "aXb", "ab"), (None, "ab", "aXb")) is None
+    # seen away since, and back by nobody's hand, as with a popped stash
+    assert look("ab", "ab", "aXb", MINE, (None, "aXb", "ab"), (None, "ab", "aXb")) == "X"
+    assert look("ab", "ab", "aXb", MINE, (None, "aXb", "ab"), (None, "ab", "aXb"), put_back=False) is None
     # another made it anew: it is that session's
     assert look("ab", "ab", "aXb", MINE, ("S2", "aXb", "ab"), ("S2", "ab", "aXb")) is None
 
