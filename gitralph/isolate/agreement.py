@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import Step
-from gitralph.isolate.lines import difference, is_telling, words
+from gitralph.isolate.lines import difference, is_telling, split_lines, words
 
 SIGHTED = "seen-git"
 """Key of a step that only says what git had put on disk."""
@@ -90,7 +90,8 @@ def came_back(steps: Sequence[Step], place: int, now: bytes | None) -> bool:
         return False
     for step in steps[:place]:
         added, removed = changed(step.before, step.after) if step.owner is not None else (set(), set())
-        if new & added or (not added and gone & removed):
+        # a removal is back only whole: somebody may have taken one of its lines away since
+        if new & added or (not added and gone & removed and removed.isdisjoint(split_lines(now))):
             return True
     return False
 

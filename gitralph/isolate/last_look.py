@@ -263,7 +263,7 @@ def _became(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
     while todo and len(found) < _DEPTH:
         one = todo.pop()
         for step in [step for step, change in history.get(one, ()) if change < 0][-1:]:
-            fresh = set(_alike(one, _exchanged(step, one)[1])) - found
+            fresh = set(filter(is_telling, _alike(one, _exchanged(step, one)[1]))) - found
             found |= fresh
             todo += fresh
     return found
@@ -321,14 +321,18 @@ def _is_covered(
         return False
     fresh = _exchanged(last, line)[1]
     if not fresh:
-        return _is_pending(last, line, texts) and not _found_all_settled(look, last)
+        own = {one for one in history if history[one][0][1] > 0 and history[one][0][0].owner in look.names}
+        return _is_pending(last, own | {line}, texts) and not _found_all_settled(look, last)
     return any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh)
 
 
-def _is_pending(removal: Step, line: bytes, texts: _Texts) -> bool:
-    """Tell whether HEAD has not seen a removal: others of its lines are there, and none is in the file."""
+def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:
+    """Tell whether HEAD has not seen a removal: it has a line of it, no line of which is in the file.
+
+    What the commit is to bring, the `own` lines, HEAD never had.
+    """
     gone, _ = difference(removal.before, removal.after)
-    others = [one for one in gone if one != line and has_words(one)]
+    others = [one for one in gone if one not in own and has_words(one)]
     return not others or (any(map(texts.was, others)) and not any(map(texts.stands, others)))
 
 
@@ -341,8 +345,8 @@ def _found_all_settled(look: Look, removal: Step) -> bool:
 def _is_back(look: Look, line: bytes, changes: Changes) -> bool:
     """Tell whether a pending line of an owner's came back by nobody's change, as with a popped stash."""
     writers = {step.owner for step, change in changes if change > 0 and step.owner is not None}
-    first = changes[0][0]
-    if first.owner not in look.owners or not is_telling(line):
+    first, made = changes[0]
+    if made < 0 or first.owner not in look.owners or not is_telling(line):
         return False
     last = next(step for step, _ in reversed(changes) if step.owner is not None)
     return (

@@ -241,7 +241,7 @@ class Case:
         if step < 0 or fact.there:
             return "never seen on disk" if step < 0 else ""
         if actor == GIT:
-            return "git had taken it away"
+            return "" if self._is_covered_again(line) else "git had taken it away"
         if actor == self.who:
             # what took it away may be among what --skip-entangled left
             return "" if self.said else "the session itself had taken it away"
@@ -250,6 +250,14 @@ class Case:
         if self.old == self.disk:
             return "taken away by a session, and nothing is uncommitted"
         return self._covered(line, step, depth)
+
+    def _is_covered_again(self, line: str) -> bool:
+        """A stash and its pop: what another session had put in its place stands there as before."""
+        then, actor, put = self.truth.fact(self.path, line).edit
+        if put or actor[:1] != "s" or actor == self.who:
+            return False
+        covers = self.truth.stands_in(self.path, line, then) - {line}
+        return bool(covers & lines_of(self.disk)) and not covers & lines_of(self.old)
 
     def _corrected(self, line: str) -> str:
         successors = self._successors(line)
