@@ -91,16 +91,6 @@ def _has_all(old: Lines, new: Lines, staged: Lines) -> bool:
     )
 
 
-def stays(old: bytes, new: bytes, staged: bytes, merged: bytes) -> bool:
-    """True when a merge put lines in twice that the staged text has already, with all that the commit does.
-
-    A merge finds no conflict where both sides add a block at two places that only a brace parts.
-    """
-    sides = [full_lines(text) for text in (old, new, staged)]
-    most = Counter(sides[1]) | Counter(sides[2])
-    return any(map(is_telling, Counter(full_lines(merged)) - most)) and _has_all(*sides)
-
-
 def is_only_own(old: Lines, new: Lines, staged: Lines, wrote: Collection[bytes]) -> bool:
     """True when all that is staged against ``old`` is the commit's own change, or an older form of it.
 
@@ -166,6 +156,25 @@ def carried(
         out += before[at:low] + found
         at = high
     return b"".join(out + before[at:])
+
+
+def without_doubles(
+    merged: bytes, old: bytes, new: bytes, staged: bytes, now: bytes | None,
+    wrote: Callable[[], Collection[bytes]],
+) -> bytes | None:  # fmt: skip
+    """A merged text, but where it has a line twice that neither side nor the file has so often.
+
+    A merge finds no conflict where both sides add a block at two places that only a brace parts, or one of
+    them part of it. Then what is staged stays if it holds the commit, and follows if it is no more than that;
+    None: who can tell.
+    """
+    before, ours, theirs = (full_lines(text) for text in (old, new, staged))
+    most = Counter(ours) | Counter(theirs) | Counter(full_lines(now or b""))
+    if not any(map(is_telling, Counter(full_lines(merged)) - most)):
+        return merged
+    if _has_all(before, ours, theirs):
+        return staged
+    return new if is_only_own(before, ours, theirs, wrote()) else None
 
 
 def _settle(mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: int, high: int) -> Lines | None:

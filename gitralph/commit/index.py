@@ -91,16 +91,15 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
     merged = _by_git(facts, texts) if old is not None else None
     from gitralph.commit import carryover  # few commits meet a staged change of their own paths
 
+    now = facts.now.get(path)
+    kept = facts.text(now) if _is_file(now) else None
+    sides = texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path)
     if merged is None:
-        now = facts.now.get(path)
-        kept = facts.text(now) if _is_file(now) else None
-        merged = carryover.carried(
-            texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path)
-        )
+        merged = carryover.carried(*sides)
+    if merged is not None:
+        merged = carryover.without_doubles(merged, *sides)
     if merged is None:
         return None
-    if carryover.stays(texts["old"], texts["new"], texts["staged"], merged):
-        merged = texts["staged"]
     return Entry(mode, facts.git.run("hash-object", "-w", "--stdin", stdin=merged).strip())
 
 

@@ -6,6 +6,8 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gitralph import isolate
 from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
@@ -505,8 +507,11 @@ def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
     anew = [r.offset for r in own if r.is_exact and r.before is None and r.after is not None]
     if not anew or known.head is None:
         return False
-    since = (s.after for s in known.steps if s.key.isdigit() and int(s.key) >= min(anew))
-    return known.head not in set(since) and not has_passed(scene, state, min(anew))
+    # A text that nobody recorded removing, as where a file was moved onto it, is not one the session knew.
+    over = {step.key for gone, step in pairwise(known.steps) if gone.owner is None and gone.after is None}
+    first = max((offset for offset in anew if str(offset) in over), default=min(anew))
+    since = (s.after for s in known.steps if s.key.isdigit() and int(s.key) >= first)
+    return known.head not in set(since) and not has_passed(scene, state, first)
 
 
 def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
