@@ -64,6 +64,19 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class Sight:
+    """That a file held a text between two records, as git's index or HEAD tells now and will not after the
+    next commit of the path: so it is kept with what that commit consumes.
+
+    ``upto`` is a place in the journal after the record before, ``text`` an id; ``at_head``: HEAD held it.
+    """
+
+    upto: int
+    text: str
+    at_head: bool
+
+
+@dataclass(frozen=True)
 class ReadFrom:
     """Where the records stand that a commit was decided on: those before ``since`` were settled.
 
@@ -94,6 +107,7 @@ class Outcome:
     seen: str | None = None
     ground: ReadFrom | None = None
     gap: Gap | None = None
+    sights: tuple[Sight, ...] = ()
 
     @property
     def taken(self) -> bool:

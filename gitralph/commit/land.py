@@ -12,7 +12,7 @@ from gitralph.base import files, jsonline, layout
 from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
-from gitralph.commit.decision import UNRECORDED, Gap, Outcome
+from gitralph.commit.decision import UNRECORDED, Gap, Outcome, Sight
 from gitralph.git import history, index, refs
 from gitralph.git.config import Config
 from gitralph.git.index import IndexCopy
@@ -112,6 +112,8 @@ def consumption_lines(
             if use.manifest is not None:
                 manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
             notes.setdefault(use.session, []).extend(told)
+        for sight in found.sights if found.uses else ():
+            lines.append(["journal", UNRECORDED, _text(found.path), _sight_fields(sight)])
     for session, paths in manifests.items():
         fields = {
             "v": 1, "ts": sessionfile.now(), "session": session, "worktree": lay.token,
@@ -123,6 +125,15 @@ def consumption_lines(
             fields["included"] = True  # by another session's commit: it judged nothing else of this one
         lines.append(["commits", session, "", fields])
     return lines
+
+
+def _sight_fields(sight: Sight) -> dict[str, object]:
+    """A line that consumes nothing: like that of a commit which finds nothing left, it says what was seen."""
+    return {
+        "v": 1, "ts": sessionfile.now(), "commit": None, "upto": sight.upto, "units": [], "left": [],
+        "seen": sight.text, "note": "stood there", "void": [], "since": None,
+        "base": sight.text if sight.at_head else None, "how": None,
+    }  # fmt: skip
 
 
 def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:

@@ -13,7 +13,7 @@ from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, provenance, rewrites
-from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
+from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Sight, Use
 from gitralph.commit.inputs import Scene, manifest_upto
 from gitralph.commit.provenance import Chain
 from gitralph.commit.rewrites import AsRead
@@ -36,6 +36,7 @@ from gitralph.hook.journal import (
 )
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.fit import ABSORBED
+from gitralph.isolate.lines import words
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
 
@@ -168,6 +169,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     rows = _with_sightings(state, texts, _clean(scene, state.path, rows, converted))
     if rows and state.path not in scene.filtered:
         rows = _with_gits_sight(scene, state, texts, rows, content)
+        rows = _with_returns(rows, head, content)
     start, then = head, head
     if rows:
         start, then = _start(scene, state, texts[0][0], texts[0][1], head)
@@ -280,11 +282,54 @@ def _with_gits_sight(
     written_then = {step.after for step in rows if times.get(step.key) == when}
     if text == rows[at].after or text in written_then:
         return rows
+    rest = rows[at + 1 : at + 2]
+    if rest and _is_sight(rest[0]) and rest[0].after == text:
+        return rows  # known from an earlier commit
     # `git add` wrote nothing: it found this text, and what was away then may still be underneath
     put = Entry(int(words[0], 8), words[1]) == scene.reader.entry(state.path)
     key = isolate.SIGHTED if put else _ADDED
-    rest = [replace(row, before=text) if _is_sight(row) else row for row in rows[at + 1 : at + 2]]
+    rest = [replace(row, before=text) if _is_sight(row) else row for row in rest]
     return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rest, *rows[at + 2 :]]
+
+
+_FEW = 2
+"""So few lines a person may have rewritten one by one; that nothing of more is left is a file put back."""
+
+_GAPS = 8
+"""In so many of the last changes of nobody's that is looked for; each costs a comparison of three texts."""
+
+
+def _with_returns(rows: list[Step], head: bytes | None, content: bytes | None) -> list[Step]:
+    """Put in HEAD's text where a change of nobody's left nothing of several recorded lines.
+
+    `git checkout -- f` leaves no mark, and a diff would find braces of what was taken away in what a person
+    wrote afterwards.
+    """
+    known = {step.after for step in rows}
+    ends = enumerate(zip(rows, [*(row.before for row in rows[1:]), content], strict=True), 1)
+    gaps = [(at, row.after, later) for at, (row, later) in ends if row.after != later]
+    for at, text, later in reversed(gaps[-_GAPS:]):
+        if later != head and later not in known and _is_put_back(head, text, later):
+            rows = [*rows[:at], Step(f"{_PUT}{at}", None, text, head, put=True), *rows[at:]]
+    return rows
+
+
+_PUT = "seen-put-"
+
+
+def _is_put_back(head: bytes | None, text: bytes | None, later: bytes | None) -> bool:
+    """Tell whether a later text has nothing of what tells a text from HEAD, nor most of its words."""
+    if head is None or text is None or later is None:
+        return False
+    brought, removed = isolate.changed(head, text)
+    there = set(full_lines(later))
+    if len(brought) + len(removed) <= _FEW or any(line + b"\n" in there for line in brought):
+        return False
+    if not all(line + b"\n" in there for line in removed):
+        return False
+    old = {word for line in brought for word in words(line)} - {w for line in removed for w in words(line)}
+    fresh = {word for line in isolate.changed(head, later)[0] for word in words(line)}
+    return 2 * len(old & fresh) <= len(old)
 
 
 def _is_sight(step: Step) -> bool:
@@ -602,7 +647,11 @@ def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], 
     """
     steps = known.steps
     records = {str(record.offset): record for record in state.journal.records}
-    sights = [at for at, step in enumerate(steps) if step.key in (isolate.SIGHTED, _ADDED)]
+    sights = [
+        at
+        for at, step in enumerate(steps)
+        if step.key in (isolate.SIGHTED, _ADDED) or (_is_sight(step) and step.put)
+    ]
     there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set[bytes]()
     before_git = {step.key: step for step in (steps[: sights[-1]] if sights else ())}
     # `git revert --no-commit` and `git checkout` leave no mark
@@ -676,8 +725,20 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
     uses = _uses(scene, state, known, found)
     return Outcome(
         state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes),
-        ground=_ground(state, found), gap=gap,
+        ground=_ground(state, found), gap=gap, sights=_sights(known),
     )  # fmt: skip
+
+
+def _sights(known: Evidence) -> tuple[Sight, ...]:
+    """What git's index and HEAD tell now and will not after a commit of the path."""
+    if known.converted:
+        return ()  # the records know the texts in another form
+    return tuple(
+        Sight(int(before.key) + 1, text_id(step.after), step.put)
+        for before, step in pairwise(known.steps)
+        if step.key in (isolate.SIGHTED, _ADDED) or step.key.startswith(_PUT)
+        if before.key.isdigit() and step.after is not None
+    )
 
 
 def _ground(state: PathState, found: Separation) -> ReadFrom | None:
