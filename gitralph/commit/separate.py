@@ -6,7 +6,7 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from gitralph import isolate
 from gitralph.base.dataclass import dataclass, replace
@@ -36,13 +36,13 @@ from gitralph.hook.journal import (
 )
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.fit import ABSORBED
-from gitralph.isolate.lines import words
+from gitralph.isolate.lines import difference, words
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 Row = tuple[Record, bytes | None, bytes | None]
 """A record with its texts before and after."""
@@ -228,7 +228,8 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
     known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
     # with the changes of nobody's that a commit took: they keep the names that it gave them
     offsets = {step.key: record.offset for (record, _, _), step in zip(texts, rows, strict=True)}
-    for fields in state.journal.consumed:
+    # some are noted later than others that lie behind them
+    for fields in sorted(state.journal.consumed, key=_place):
         seen, upto = fields.get("seen"), fields.get("upto")
         if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
             continue
@@ -239,8 +240,15 @@ def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> lis
         before, text = rows[earlier[-1]].after, known[seen]
         if text != before:
             at_head = fields.get("base") == seen
-            rows.insert(earlier[-1] + 1, Step(f"seen-{upto}", None, before, text, put=at_head))
+            key = f"seen-{upto}" if f"seen-{upto}" not in offsets else f"seen-{upto}-{len(offsets)}"
+            rows.insert(earlier[-1] + 1, Step(key, None, before, text, put=at_head))
+            offsets[key] = upto - 1  # the next one that was seen there was seen after it
     return rows
+
+
+def _place(fields: Mapping[str, object]) -> int:
+    upto = fields.get("upto")
+    return upto if isinstance(upto, int) else 0
 
 
 _ADDED = "seen-add"
@@ -282,14 +290,28 @@ def _with_gits_sight(
     written_then = {step.after for step in rows if times.get(step.key) == when}
     if text == rows[at].after or text in written_then:
         return rows
-    rest = rows[at + 1 : at + 2]
-    if rest and _is_sight(rest[0]) and rest[0].after == text:
+    sights = list(takewhile(_is_sight, rows[at + 1 :]))
+    if any(row.after == text for row in sights):
         return rows  # known from an earlier commit
+    beyond = rows[at + 1 + len(sights) :]
+    known = [rows[at].after, *(row.after for row in sights), beyond[0].before if beyond else content]
+    # Nobody knows which of the sights was first: the less changes from one to the next, the likelier.
+    at += min(range(len(known) - 1), key=lambda n: _detour(known[n], text, known[n + 1]))
+    rest = rows[at + 1 : at + 2]
     # `git add` wrote nothing: it found this text, and what was away then may still be underneath
     put = Entry(int(words[0], 8), words[1]) == scene.reader.entry(state.path)
     key = isolate.SIGHTED if put else _ADDED
     rest = [replace(row, before=text) if _is_sight(row) else row for row in rest]
     return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rest, *rows[at + 2 :]]
+
+
+def _detour(before: bytes | None, text: bytes, later: bytes | None) -> int:
+    """How many more lines change on the way from one text to another if a third lies between them."""
+
+    def lines(old: bytes | None, new: bytes | None) -> int:
+        return sum(each.total() for each in difference(old, new))
+
+    return lines(before, text) + lines(text, later) - lines(before, later)
 
 
 _FEW = 2
@@ -352,7 +374,13 @@ def _readings(
     # a file that HEAD lacks tells nothing of its lines: any commit that holds its deletion would fit
     if agreed is not None and head is not None and isolate.unmoved_since(steps, last, saw):
         places = [since, agreed]  # nothing but our own commits moved HEAD here
-    places = [place for place in places if not isolate.came_back(steps, place, content)] + [0]
+    taken = {name.partition(".")[0] for name in (landed[0].names if landed else ())}
+    places = [
+        place
+        for place in places
+        if not isolate.came_back(steps, place, content)
+        and not isolate.rewound(steps[:place], head, content, taken)
+    ] + [0]
     none = [frozenset[str]()]
     # Where HEAD agrees with the last record of all, what came since is nobody's: it starts from HEAD.
     end = (Step(isolate.SIGHTED, None, head, head),)
@@ -725,20 +753,23 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
     uses = _uses(scene, state, known, found)
     return Outcome(
         state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes),
-        ground=_ground(state, found), gap=gap, sights=_sights(known),
+        ground=_ground(state, found), gap=gap, sights=_sights(known, state.journal.size),
     )  # fmt: skip
 
 
-def _sights(known: Evidence) -> tuple[Sight, ...]:
+def _sights(known: Evidence, size: int) -> tuple[Sight, ...]:
     """What git's index and HEAD tell now and will not after a commit of the path."""
     if known.converted:
         return ()  # the records know the texts in another form
-    return tuple(
-        Sight(int(before.key) + 1, text_id(step.after), step.put)
-        for before, step in pairwise(known.steps)
-        if step.key in (isolate.SIGHTED, _ADDED) or step.key.startswith(_PUT)
-        if before.key.isdigit() and step.after is not None
-    )
+    # right behind the record before it, or right before the next one where commits saw other texts first
+    found = []
+    for at, step in enumerate(known.steps):
+        is_fresh = step.key in (isolate.SIGHTED, _ADDED) or step.key.startswith(_PUT)
+        if at and is_fresh and step.after is not None:
+            last, later = known.steps[at - 1].key, [s.key for s in known.steps[at:] if s.key.isdigit()]
+            upto = int(last) + 1 if last.isdigit() else int(later[0]) if later else size
+            found.append(Sight(upto, text_id(step.after), step.put))
+    return tuple(found)
 
 
 def _ground(state: PathState, found: Separation) -> ReadFrom | None:

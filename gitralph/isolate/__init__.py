@@ -70,7 +70,7 @@ the block; text typed and removed between two hooks has no owner.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitralph.isolate.agreement import SIGHTED, agreed, came_back, changed, unmoved_since
+    from gitralph.isolate.agreement import SIGHTED, agreed, came_back, changed, rewound, unmoved_since
     from gitralph.isolate.annotate import owners_by_line, pending_units
     from gitralph.isolate.api import (
         UNRECORDED,
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 # Each is loaded when it is asked for: whose a line is takes half of these modules, what a commit takes three
 # quarters, and all of them are 7 of the 38 ms of `why`.
 _HOMES = {
-    "agreement": ("SIGHTED", "agreed", "came_back", "changed", "unmoved_since"),
+    "agreement": ("SIGHTED", "agreed", "came_back", "changed", "rewound", "unmoved_since"),
     "annotate": ("owners_by_line", "pending_units"),
     "api": (
         "LeftEdit", "LineOwner", "Note", "Pending", "Reading", "Reversal", "Separation", "Step", "Take",
@@ -140,6 +140,7 @@ __all__ = [
     "gives",
     "owners_by_line",
     "pending_units",
+    "rewound",
     "separate",
     "take_back",
     "takes",

@@ -9,7 +9,7 @@ moved to a text after the last step that saw another HEAD.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.lines import difference, is_telling, split_lines, words
@@ -94,6 +94,21 @@ def came_back(steps: Sequence[Step], place: int, now: bytes | None) -> bool:
         if new & added or (not added and gone & removed and removed.isdisjoint(split_lines(now))):
             return True
     return False
+
+
+def rewound(steps: Sequence[Step], head: bytes | None, now: bytes | None, taken: Collection[str]) -> bool:
+    """Tell whether HEAD lost what commits of ours took of these steps, and the file still has it.
+
+    `taken` are the keys of their steps. A reading from behind them would call it nobody's.
+    """
+    if not steps:
+        return False
+    lost = changed(head, steps[-1].after)[0].intersection(split_lines(now))
+    return bool(lost) and any(
+        lost & changed(step.before, step.after)[0]
+        for step in steps
+        if step.owner is not None and step.key in taken
+    )
 
 
 def changed(old: bytes | None, new: bytes | None) -> tuple[set[bytes], set[bytes]]:
