@@ -194,6 +194,9 @@ class Case:
         What people wrote side by side is one change for the tool: a run of their lines that replaces
         the session's line may hold one that they added beside it.
         """
+        holders = [line for line in self.new or () if word in words(line)]
+        if any(self.truth.within.get((self.path, line)) == self.who for line in holders):
+            return True
         return self._corrects(word, self.disk or ()) or self._corrects(word, self.new or ())
 
     def _corrects(self, word: str, lines_there: tuple[str, ...]) -> bool:
@@ -228,9 +231,11 @@ class Case:
         return self.who in self.truth.fact(self.path, line).put_by
 
     def _written(self, line: str) -> bool:
-        if self.forced and HUMAN in self.names and line in lines_of(self.disk):
+        found = self.truth.fact(self.path, line)
+        # what git put there is as unrecorded as what a person wrote
+        if self.forced and HUMAN in self.names and (line in lines_of(self.disk) or found.put[1] == GIT):
             return True
-        return bool(self.truth.fact(self.path, line).put_by & self.names)
+        return bool(found.put_by & self.names)
 
     def _dead(self, line: str, depth: int = 0) -> str:
         """Say why a line that is not on disk has no business in a commit; empty where it has."""

@@ -92,6 +92,8 @@ class Truth:
     """A line, and the commits with which HEAD lost it."""
     follow: dict[Key, bool] = field(default_factory=dict)
     """A line that a person corrected: can the tool tell that this was all that happened there?"""
+    within: dict[Key, str] = field(default_factory=dict)
+    """A line that a person wrote, and the session within whose pending lines he did."""
     _put_away: dict[str, list[tuple[int, Text]]] = field(default_factory=dict)
     """File to the texts that git took off the disk, each with the step."""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
@@ -119,9 +121,24 @@ class Truth:
                 if actor == GIT:
                     self._note_put_away(step, path, old, new)
                 if actor == HUMAN:
+                    self._note_within(path, old, new, lines_of(head.get(path)))
                     self._pair_seen(step, path, self._seen.setdefault(path, old or ()), new or ())
                 else:
                     self._seen.pop(path, None)
+
+    def _note_within(self, path: str, old: Text, new: Text, head: set[str]) -> None:
+        """What a person writes between two pending lines of one session is within its block."""
+        made = lines_of(new) - lines_of(old)
+        text = [line for line in new or () if words(line)]
+        for at, line in enumerate(text):
+            rims = [
+                next((one for one in way if one not in made), None) for way in (text[:at][::-1], text[at:])
+            ]
+            if line in made and not head.intersection(filter(None, rims)):
+                edits = [self.fact(path, rim).edit for rim in rims if rim is not None]
+                writers = {actor for _, actor, put in edits if put}
+                if len(edits) == 2 and len(writers) == 1 and all(put for _, _, put in edits):
+                    self.within[path, line] = writers.pop()
 
     def _note_put_away(self, step: int, path: str, old: Text, new: Text) -> None:
         """A stash and its pop: that the file was as in HEAD in between says nothing."""
