@@ -64,9 +64,8 @@ def _holds_edits(steps: Sequence[Step], start: bytes | None, head: bytes | None)
 
 
 def _brought(old: bytes | None, new: bytes | None) -> set[bytes]:
-    """Return the words of the lines that came which none that went has."""
-    came, gone = changed(old, new)
-    return {word for line in came for word in words(line)} - {word for line in gone for word in words(line)}
+    """Return the words of the lines that came which the old text has nowhere."""
+    return {word for line in changed(old, new)[0] for word in words(line)}.difference(words(old or b""))
 
 
 def unmoved_since(steps: Sequence[Step], place: int, saw: Saw) -> bool:

@@ -186,3 +186,39 @@ def test_a_removal_that_was_taken_back_covers_nothing() -> None:
     theirs = ("S2", ["a", "mine", "b"], ["a"])
     assert told(["a", "b"], ["a", "mine", "b"], ["a"], mine, theirs) is None
     assert told(["a", "b"], ["a", "mine", "b"], ["a", "b"], mine, theirs) == "mine"
+
+
+def test_a_removal_of_the_owner_s_own_pending_lines_is_pending() -> None:
+    """HEAD never had any of them, so that it lacks them tells nothing."""
+    assert look("ab", "aXYb", "ab", ("S1", "ab", "aXYb"), ("S2", "aXYb", "ab")) is None
+    assert look("ab", "aXYb", "ab", ("S1", "ab", "aXYb"), ("S2", "aXYb", "ab"), (None, "ab", "ab")) is None
+
+
+def test_no_line_stays_beside_what_was_made_of_it_at_second_hand() -> None:
+    """S2 rewrote a line, S1 that: who brings S1's must take the line away."""
+    steps = [("S2", "aqb", "aYb"), ("S1", "aYb", "aZb")]
+    assert look("aqb", "aqZb", "aZb", *steps) == "q"
+    assert look("aqb", "aZb", "aZb", *steps) is None
+    assert look("aqb", "aqZb", "aZb", *steps, put_back=False) is None
+
+
+def test_what_a_moved_file_brought_along_needs_not_stand_in_it() -> None:
+    """HEAD had the line where the file came from, and somebody changed it here since."""
+    moved = Step("0", "S1", None, text("abc"), moved=text("abc"))
+    for owner, expected in (("S1", None), ("S2", b"line b")):
+        step = Step("0", owner, None, text("abc"), moved=text("abc"))
+        there = Look(None, text("abc"), text("aXc"), [step], {"S1"}, {"S1", "S2"}, lambda _: True)
+        assert speaks_against(there) == expected
+    fresh = Step("0", "S1", None, text("abc"))
+    there = Look(None, text("abc"), text("aXc"), [fresh], {"S1"}, {"S1"}, lambda _: True)
+    assert (moved.moved, speaks_against(there)) == (text("abc"), b"line b")
+
+
+def test_what_was_committed_and_came_back_by_hand_is_nobody_s() -> None:
+    """As where git put HEAD's text there in between, or a commit took the edit."""
+    back = [("S1", "ab", "aXb"), (None, "aXb", "ab"), (None, "ab", "aXb")]
+    steps = [Step(str(n), owner, text(old), text(new)) for n, (owner, old, new) in enumerate(back)]
+    ask = Look(text("ab"), text("ab"), text("aXb"), steps, {"S1"}, {"S1"}, lambda _: True)
+    assert speaks_against(ask) == b"line X"
+    done = Look(text("ab"), text("ab"), text("aXb"), steps, {"S1"}, {"S1"}, lambda _: True, True, {"0"})
+    assert speaks_against(done) is None

@@ -1,0 +1,43 @@
+"""How far HEAD agrees with what the records know, by hand."""
+
+from __future__ import annotations
+
+from gitralph.isolate import SIGHTED, Step, agreed, came_back, rewound
+
+
+def text(lines: str) -> bytes:
+    """One letter a line, with a word of its own."""
+    return b"".join(b"the line %s\n" % letter.encode() for letter in lines)
+
+
+def steps(*made: tuple[str | None, str, str], last: str = "") -> list[Step]:
+    found = [Step(str(n), owner, text(old), text(new)) for n, (owner, old, new) in enumerate(made)]
+    return [*found, Step(SIGHTED, None, found[-1].after, text(last), put=True)] if last else found
+
+
+def nobody_saw(_: Step) -> bool:
+    return False
+
+
+def test_a_commit_of_all_after_a_correction_is_known_by_the_words_of_a_session() -> None:
+    """git found on disk what HEAD holds now, and it is no older text."""
+    edits = steps(("S1", "ab", "aXYb"), ("S2", "aXYb", "aXb"), last="aXhb")
+    assert agreed(edits, text("ab"), text("aXhb"), nobody_saw) == 3
+    assert agreed(edits[:-1], text("ab"), text("aXhb"), nobody_saw) is None
+    # a stash, and a pull that brought another line
+    away = steps(("S1", "ab", "aXYb"), last="apb")
+    assert agreed(away, text("ab"), text("apb"), nobody_saw) is None
+
+
+def test_a_removal_came_back_only_where_all_of_it_did() -> None:
+    removal = steps(("S1", "abcd", "ad"))
+    assert came_back([*removal, *steps((None, "ad", "abcd"))], 2, text("ad"))
+    assert not came_back([*removal, *steps((None, "ad", "abcd"))], 2, text("abd"))
+
+
+def test_what_head_lost_of_a_commit_of_ours_and_the_file_has_is_rewound() -> None:
+    edits = steps(("S1", "ab", "aXb"), ("S2", "aXb", "aXbY"))
+    assert rewound(edits, text("ab"), text("aXbY"), {"0"})
+    assert not rewound(edits, text("ab"), text("abY"), {"0"})  # the file lost it as well
+    assert not rewound(edits, text("ab"), text("aXbY"), ())  # none of ours took it
+    assert not rewound(edits, text("aXb"), text("aXbY"), {"0"})
