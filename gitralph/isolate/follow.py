@@ -32,7 +32,7 @@ def following(
     another: lines of the `reverted` ones count as ours beside a line of `ours`.
     """
     found: set[int] = set()
-    ours = {unit for unit in ours if not (unsure(step_key(weave, unit)) and is_written_anew(weave, unit))}
+    ours = {unit for unit in ours if not is_written_anew(weave, anchored, unit, unsure)}
     # What a commit held that HEAD lost may have been changed by whoever moved HEAD, but not a correction that
     # went along with it.
     once, ours = ours, ours - anchored.rewound
@@ -54,11 +54,14 @@ def following(
     return found
 
 
-def is_written_anew(weave: Weave, unit: int) -> bool:
+def is_written_anew(weave: Weave, anchored: Anchored, unit: int, unsure: Unsure) -> bool:
     """Tell whether none of a unit's lines stand, and what nobody recorded in their place is another text.
 
-    Punctuation and lone words that stand do not count; nor do the words that the unit found there.
+    Only where git put files back since. Punctuation and lone words that stand do not count; nor do the words
+    that the unit found there, nor what a commit took along with it.
     """
+    if not unsure(step_key(weave, unit)):
+        return False
     births = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].births]
     # a lone word, such as "return", may be anybody's
     standing = {atom for atom in births if weave.visible(atom)}
@@ -67,6 +70,8 @@ def is_written_anew(weave: Weave, unit: int) -> bool:
         return False
     killers = {(weave.ops[atom] or [BASE])[-1] >> 1 for atom in births}
     if any(killer == BASE or weave.owner_of(killer) is not None for killer in killers):
+        return False
+    if any(_unit(weave, killer) in anchored.rewound for killer in killers):
         return False
     # Words that a line of HEAD has as well were there also after git had put that line back.
     found = {word for atom in _found_by(weave, unit) for word in words(weave.content(atom))}

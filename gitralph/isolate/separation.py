@@ -15,7 +15,7 @@ from gitralph.isolate.by_lines import by_lines
 from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
 from gitralph.isolate.fit import ABSORBED, fit, indices, plain
 from gitralph.isolate.follow import following, is_written_anew
-from gitralph.isolate.gone import Unsure, bury_gone, step_key, still_gone
+from gitralph.isolate.gone import Unsure, bury_gone, still_gone
 from gitralph.isolate.head import Anchored
 from gitralph.isolate.last_look import Look, speaks_against
 from gitralph.isolate.lost_writes import lost_writes
@@ -148,7 +148,7 @@ def _separated(asked: _Question) -> Separation:
     case.gone = still_gone(weave, wanted, set(asked.settled))
     wanted -= case.gone
     # What somebody wrote in the place of a block that git had taken away is no correction of it.
-    case.gone |= {unit for unit in wanted if unsure(step_key(weave, unit)) and is_written_anew(weave, unit)}
+    case.gone |= {unit for unit in wanted if is_written_anew(weave, anchored, unit, unsure)}
     wanted -= case.gone
     case.gone |= bury_gone(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
     # What was let go may have been all that kept another unit of the owner's from being reverted.

@@ -240,3 +240,26 @@ def test_a_session_s_own_line_is_corrected_also_in_a_file_that_it_moved(day: Rep
     assert day.blob("g") == ten(l3='x = "three"').encode()
     assert included(day)
     nothing_pending(day, "S1")
+
+
+def test_an_edit_that_was_taken_back_alone_is_pending_again_when_it_comes_back(day: Repo) -> None:
+    """Its removal was no correction of another edit, so no commit has consumed it."""
+    day.edit("S1", "f", TEN + "a\n")
+    day.edit("S1", "f", TEN + "a\nc\n")
+    swap(day, None, "c\n", "")
+    day.commit("S1")
+    swap(day, None, "a\n", "a\nc\n")
+    day.commit("S1")
+    assert head(day) == TEN + "a\nc\n"
+
+
+def test_a_correction_that_was_committed_is_followed_again_after_a_reset(day: Repo) -> None:
+    """It went along with the commit that HEAD lost, so it is not what moved HEAD."""
+    day.edit("S2", "f", TEN + "two of S2\n")
+    day.git("commit", "-qam", "all")
+    swap(day, "S1", "two of S2\n", "two by S1\n")
+    swap(day, None, "two by S1\n", "two by nobody\n")
+    day.commit("S1")
+    day.git("reset", "-q", "--soft", "HEAD~1")
+    assert day.commit("S1").paths == {"f": "M"}
+    assert head(day) == TEN + "two by nobody\n"
