@@ -61,8 +61,8 @@ class Look:
 def speaks_against(look: Look) -> bytes | None:
     """Return a line that the answer must not bring, take or leave, or None where nothing is wrong.
 
-    Whatever git did, no line may stand twice that stands once in HEAD, in the file and after each edit of
-    the owners', and none beside what somebody made of it in HEAD unseen. Where git put files back since an
+    A file that goes must have no line in HEAD that no record knows. Whatever git did, no line may stand twice
+    that stands once in HEAD, in the file and after each edit of the owners', and none beside what somebody made of it in HEAD unseen. Where git put files back since an
     edit of theirs, a line that goes must not stand in the file, unless another session put it there after
     the owner took it away; one that comes must stand there, unless another session's edit stands in its
     place; what an owner did last to a line that HEAD and the answer do not know must not be what the file
@@ -73,6 +73,10 @@ def speaks_against(look: Look) -> bytes | None:
         # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
         # file that concerns only the weave knows, and this look must not ask it.
         return None
+    if look.text is None:
+        # whoever deleted the file never saw what HEAD got there since
+        unknown = _unknown(look, list(filter(is_telling, dict.fromkeys(split_lines(look.head)))))
+        return unknown[0] if unknown else None
     texts = _Texts(look)
     wrong = _doubled(look, texts) if look.head != look.text else None
     if wrong is not None:

@@ -233,7 +233,8 @@ class Case:
     def _written(self, line: str) -> bool:
         found = self.truth.fact(self.path, line)
         # what git put there is as unrecorded as what a person wrote
-        if self.forced and HUMAN in self.names and (line in lines_of(self.disk) or found.put[1] == GIT):
+        is_old = found.put[1] == GIT or all(author(word) == "base" for word in words(line))
+        if self.forced and HUMAN in self.names and (line in lines_of(self.disk) or is_old):
             return True
         return bool(found.put_by & self.names)
 
