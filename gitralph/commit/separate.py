@@ -551,9 +551,14 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     if any(map(is_binary, [known.head, known.worktree, *(s.after for s in known.steps)])):
         detail = "it is binary, and others have changes there"
         return _refuse(state, decision.CONTESTED, detail, whom)
-    if _made_anew(scene, state, known):
-        return _anew(scene, state, whom)
+    if _made_anew(scene, state, known, _open_records(scene, state)):
+        return _anew(scene, state, whom, _open_records(scene, state))
     found = _ask(scene, state, known)
+    # A file that was committed so and then reset is as new as before, though its record was settled.
+    again = {unit.partition(".")[0] for unit in found.taken}
+    back = [r for name in scene.own for r in state.void.get(name, ()) if str(r.offset) in again]
+    if back and _made_anew(scene, state, known, back):
+        return _anew(scene, state, whom, back)
     # A file is there or it is not: a deletion cannot be taken line by line.
     if others and _removes(scene, state, found):
         if _removed_its_own(scene, state, known):
@@ -574,9 +579,8 @@ def _open_records(scene: Scene, state: PathState) -> list[Record]:
     return list(found.values())
 
 
-def _made_anew(scene: Scene, state: PathState, known: Evidence) -> bool:
+def _made_anew(scene: Scene, state: PathState, known: Evidence, own: list[Record]) -> bool:
     """True when the session made a file where HEAD has a text that no step of the journal knows."""
-    own = _open_records(scene, state)
     anew = [r.offset for r in own if r.is_exact and r.before is None and r.after is not None]
     if not anew or known.head is None:
         return False
@@ -608,9 +612,9 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
     )
 
 
-def _anew(scene: Scene, state: PathState, whom: list[str]) -> Outcome:
+def _anew(scene: Scene, state: PathState, whom: list[str], own: list[Record]) -> Outcome:
     """A file moved onto another replaces it whole; a file made over a text nobody removed is refused."""
-    own = sorted(_open_records(scene, state), key=lambda r: r.offset)
+    own = sorted(own, key=lambda r: r.offset)
     content = scene.contents[state.path]
     # The move must be the last that is known: after it somebody may have written a line of his.
     alone = whom == [decision.UNRECORDED] and own[-1] is state.journal.records[-1]

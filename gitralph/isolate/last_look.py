@@ -61,13 +61,14 @@ class Look:
 def speaks_against(look: Look) -> bytes | None:
     """Return a line that the answer must not bring, take or leave, or None where nothing is wrong.
 
-    A file that goes must have no line in HEAD that no record knows. Whatever git did, no line may stand twice
-    that stands once in HEAD, in the file and after each edit of the owners', and none beside what somebody made of it in HEAD unseen. Where git put files back since an
-    edit of theirs, a line that goes must not stand in the file, unless another session put it there after
-    the owner took it away; one that comes must stand there, unless another session's edit stands in its
-    place; what an owner did last to a line that HEAD and the answer do not know must not be what the file
-    shows; no old line stays beside a file made anew, nor one that the file lacks beside what its owner put
-    in its place, or what it had replaced; and no line comes with words of another session's that HEAD lacks.
+    A file that goes must have no line in HEAD that no record knows. Whatever git did, no line may stand
+    twice that stands once in HEAD, in the file and after each edit of the owners', and none beside what
+    somebody made of it in HEAD unseen. Where git put files back since an edit of theirs, a line that goes
+    must not stand in the file, unless another session put it there after the owner took it away; one that
+    comes must stand there, unless another session's edit stands in its place; what an owner did last to a
+    line that HEAD and the answer do not know must not be what the file shows; no old line stays beside a
+    file made anew, nor one that the file lacks beside what its owner put in its place, or what it had
+    replaced; and no line comes with words of another session's that HEAD lacks.
     """
     if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
         # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
