@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from gitralph.base import nul
 from gitralph.base.dataclass import dataclass
+from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.base.light import cached_property
 from gitralph.base.quote import shown
@@ -273,3 +274,11 @@ def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
         stdin=nul.joined(paths),
     )
     return set(nul.rows(done.stdout))
+
+
+def read_blob(scene: Scene, entry: Entry) -> bytes:
+    """The raw bytes of a blob. Raises Fatal where it is missing."""
+    try:
+        return scene.repo.objects.raw(entry.oid)[1]
+    except KeyError:
+        raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None

@@ -6,17 +6,17 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 
 from __future__ import annotations
 
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from gitralph import isolate
 from gitralph.base.dataclass import dataclass, replace
-from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
-from gitralph.commit import advice, decision, provenance, rewrites
-from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Sight, Use
-from gitralph.commit.inputs import Scene, manifest_upto
+from gitralph.commit import advice, decision, provenance, rewrites, sights
+from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
+from gitralph.commit.inputs import Scene, manifest_upto, read_blob
 from gitralph.commit.provenance import Chain
 from gitralph.commit.rewrites import AsRead
+from gitralph.commit.sights import Row
 from gitralph.git import blobs, history, refs
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary, with_line_feeds
@@ -36,16 +36,12 @@ from gitralph.hook.journal import (
 )
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.fit import ABSORBED
-from gitralph.isolate.lines import difference, words
 from gitralph.journal import consumption, shell
 from gitralph.journal.pending import PathState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-Row = tuple[Record, bytes | None, bytes | None]
-"""A record with its texts before and after."""
+    from collections.abc import Callable
 
 # The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
 # judged whole, and a person does not read a diff of it either.
@@ -104,14 +100,6 @@ def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
     return blobs.working_form(scene.bench.git.at(scene.repo.root), path, entry)
 
 
-def read_blob(scene: Scene, entry: Entry) -> bytes:
-    """The raw bytes of a blob. Raises Fatal where it is missing."""
-    try:
-        return scene.repo.objects.raw(entry.oid)[1]
-    except KeyError:
-        raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None
-
-
 def one_form(text: bytes | None) -> bytes | None:
     """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
     return None if text is None else with_line_feeds(text)
@@ -166,10 +154,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
     rows = [_with_moved_text(scene, row[0], _step(*row), converted) for row in texts]
-    rows = _with_sightings(state, texts, _clean(scene, state.path, rows, converted))
-    if rows and state.path not in scene.filtered:
-        rows = _with_gits_sight(scene, state, texts, rows, content)
-        rows = _with_returns(rows, head, content)
+    rows = sights.put_in(scene, state, texts, _clean(scene, state.path, rows, converted), head, content)
     start, then = head, head
     if rows:
         start, then = _start(scene, state, texts[0][0], texts[0][1], head)
@@ -218,145 +203,6 @@ def _clean(scene: Scene, path: bytes, rows: list[Step], converted: bool) -> list
     # A payload alone may tell of an old read; what the pre event read stood on disk.
     later = [replace(row, clean=True) if row.seen and was_head(row) else row for row in rows[1:]]
     return rows[:1] + later
-
-
-def _with_sightings(state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
-    """Put in what a commit found on disk when nothing of a session was left there.
-
-    It tells a file that was put back and then edited by hand from one that was only edited.
-    """
-    known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
-    # with the changes of nobody's that a commit took: they keep the names that it gave them
-    offsets = {step.key: record.offset for (record, _, _), step in zip(texts, rows, strict=True)}
-    # some are noted later than others that lie behind them
-    for fields in sorted(state.journal.consumed, key=_place):
-        seen, upto = fields.get("seen"), fields.get("upto")
-        if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
-            continue
-        # Only what a commit really saw on disk may be put in: the text must be one that the records know.
-        earlier = [n for n, row in enumerate(rows) if offsets.get(row.key, upto) < upto]
-        if not earlier or seen not in known:
-            continue
-        before, text = rows[earlier[-1]].after, known[seen]
-        if text != before:
-            at_head = fields.get("base") == seen
-            key = f"seen-{upto}" if f"seen-{upto}" not in offsets else f"seen-{upto}-{len(offsets)}"
-            rows.insert(earlier[-1] + 1, Step(key, None, before, text, put=at_head))
-            offsets[key] = upto - 1  # the next one that was seen there was seen after it
-    return rows
-
-
-def _place(fields: Mapping[str, object]) -> int:
-    upto = fields.get("upto")
-    return upto if isinstance(upto, int) else 0
-
-
-_ADDED = "seen-add"
-
-
-def _with_gits_sight(
-    scene: Scene, state: PathState, texts: list[Row], rows: list[Step], content: bytes | None
-) -> list[Step]:
-    """Put in the text that git knows to have stood on disk between two records, or after the last one.
-
-    The index keeps when a file was last written as git knows it: by a checkout, a reset, a stash, or as
-    ``git add`` found it. Whoever changed the file after that changed this text, and neither corrected
-    nor rewrote an edit that git had taken away before.
-    """
-    # What a commit saw is nobody's change as well, and git's sight may lie within it.
-    ends = [row.after if _is_sight(row) else row.before for row in rows[1:]]
-    gaps = [row.after != later for row, later in zip(rows, [*ends, content], strict=True)]
-    if not any(gaps):
-        return rows
-    said = scene.repo.git.at(scene.repo.root).try_run(
-        "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
-    )
-    row, _, facts = said.stdout.partition(b"\n")
-    import re  # 5 ms, and only where something changed that nobody recorded
-
-    # ctime too: a file that `git mv` or somebody else put in the place keeps its older mtime
-    written, words = re.findall(rb"[cm]time: (\d+):(\d+)", facts), row.split(b" ")
-    if not written or words[0] not in (b"100644", b"100755"):
-        return rows
-    when = max(int(seconds) * 10**9 + int(rest) for seconds, rest in written)
-    times = {str(record.offset): record.mtime for record, _, _ in texts}
-    earlier = [n for n, step in enumerate(rows) if (times.get(step.key) or when) < when]
-    at = earlier[-1] if earlier else -1
-    # only where the times of the records rise: a clock that was set back tells nothing
-    if at < 0 or len(earlier) != sum(1 for step in rows[: at + 1] if times.get(step.key)) or not gaps[at]:
-        return rows
-    text = read_blob(scene, Entry(int(words[0], 8), words[1]))
-    # `git add` found what a record left: nothing was put there
-    written_then = {step.after for step in rows if times.get(step.key) == when}
-    if text == rows[at].after or text in written_then:
-        return rows
-    sights = list(takewhile(_is_sight, rows[at + 1 :]))
-    if any(row.after == text for row in sights):
-        return rows  # known from an earlier commit
-    beyond = rows[at + 1 + len(sights) :]
-    known = [rows[at].after, *(row.after for row in sights), beyond[0].before if beyond else content]
-    # Nobody knows which of the sights was first: the less changes from one to the next, the likelier.
-    at += min(range(len(known) - 1), key=lambda n: _detour(known[n], text, known[n + 1]))
-    rest = rows[at + 1 : at + 2]
-    # `git add` wrote nothing: it found this text, and what was away then may still be underneath
-    put = Entry(int(words[0], 8), words[1]) == scene.reader.entry(state.path)
-    key = isolate.SIGHTED if put else _ADDED
-    rest = [replace(row, before=text) if _is_sight(row) else row for row in rest]
-    return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rest, *rows[at + 2 :]]
-
-
-def _detour(before: bytes | None, text: bytes, later: bytes | None) -> int:
-    """How many more lines change on the way from one text to another if a third lies between them."""
-
-    def lines(old: bytes | None, new: bytes | None) -> int:
-        return sum(each.total() for each in difference(old, new))
-
-    return lines(before, text) + lines(text, later) - lines(before, later)
-
-
-_FEW = 2
-"""So few lines a person may have rewritten one by one; that nothing of more is left is a file put back."""
-
-_GAPS = 8
-"""In so many of the last changes of nobody's that is looked for; each costs a comparison of three texts."""
-
-
-def _with_returns(rows: list[Step], head: bytes | None, content: bytes | None) -> list[Step]:
-    """Put in HEAD's text where a change of nobody's left nothing of several recorded lines.
-
-    `git checkout -- f` leaves no mark, and a diff would find braces of what was taken away in what a person
-    wrote afterwards.
-    """
-    known = {step.after for step in rows}
-    ends = enumerate(zip(rows, [*(row.before for row in rows[1:]), content], strict=True), 1)
-    gaps = [(at, row.after, later) for at, (row, later) in ends if row.after != later]
-    for at, text, later in reversed(gaps[-_GAPS:]):
-        if later != head and later not in known and _is_put_back(head, text, later):
-            rows = [*rows[:at], Step(f"{_PUT}{at}", None, text, head, put=True), *rows[at:]]
-    return rows
-
-
-_PUT = "seen-put-"
-
-
-def _is_put_back(head: bytes | None, text: bytes | None, later: bytes | None) -> bool:
-    """Tell whether a later text has nothing of what tells a text from HEAD, nor most of its words."""
-    if head is None or text is None or later is None:
-        return False
-    brought, removed = isolate.changed(head, text)
-    there = set(full_lines(later))
-    if len(brought) + len(removed) <= _FEW or any(line + b"\n" in there for line in brought):
-        return False
-    if not all(line + b"\n" in there for line in removed):
-        return False
-    old = {word for line in brought for word in words(line)} - {w for line in removed for w in words(line)}
-    fresh = {word for line in isolate.changed(head, later)[0] for word in words(line)}
-    return 2 * len(old & fresh) <= len(old)
-
-
-def _is_sight(step: Step) -> bool:
-    """Tell whether a step is what a commit found on disk (see :func:`_with_sightings`)."""
-    return step.owner is None and step.key.startswith("seen-")
 
 
 def _readings(
@@ -679,13 +525,9 @@ def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], 
     """
     steps = known.steps
     records = {str(record.offset): record for record in state.journal.records}
-    sights = [
-        at
-        for at, step in enumerate(steps)
-        if step.key in (isolate.SIGHTED, _ADDED) or (_is_sight(step) and step.put)
-    ]
-    there = set(full_lines(steps[sights[-1]].after or b"")) if sights else set[bytes]()
-    before_git = {step.key: step for step in (steps[: sights[-1]] if sights else ())}
+    last = max((at for at, step in enumerate(steps) if sights.is_gits(step)), default=None)
+    there = set(full_lines(steps[last].after or b"")) if last is not None else set[bytes]()
+    before_git = {step.key: step for step in steps[:last] if last is not None}
     # `git revert --no-commit` and `git checkout` leave no mark
     ends = [*steps, Step("", None, steps[-1].after, known.worktree)] if steps else []
     again = [at for at, step in enumerate(ends) if step.owner is None and step.before is None and step.after]
@@ -757,23 +599,10 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
     uses = _uses(scene, state, known, found)
     return Outcome(
         state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes),
-        ground=_ground(state, found), gap=gap, sights=_sights(known, state.journal.size),
+        ground=_ground(state, found), gap=gap,
+        # converted texts are none that the records know
+        sights=() if known.converted else sights.to_keep(known.steps, state.journal.size),
     )  # fmt: skip
-
-
-def _sights(known: Evidence, size: int) -> tuple[Sight, ...]:
-    """What git's index and HEAD tell now and will not after a commit of the path."""
-    if known.converted:
-        return ()  # the records know the texts in another form
-    # right behind the record before it, or right before the next one where commits saw other texts first
-    found = []
-    for at, step in enumerate(known.steps):
-        is_fresh = step.key in (isolate.SIGHTED, _ADDED) or step.key.startswith(_PUT)
-        if at and is_fresh and step.after is not None:
-            last, later = known.steps[at - 1].key, [s.key for s in known.steps[at:] if s.key.isdigit()]
-            upto = int(last) + 1 if last.isdigit() else int(later[0]) if later else size
-            found.append(Sight(upto, text_id(step.after), step.put))
-    return tuple(found)
 
 
 def _ground(state: PathState, found: Separation) -> ReadFrom | None:

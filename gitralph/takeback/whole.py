@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gitralph.commit import decision, provenance, separate
 from gitralph.commit.decision import Left
+from gitralph.commit.inputs import read_blob
 from gitralph.commit.land_files import Replacement
 from gitralph.commit.provenance import Chain
 from gitralph.git.snapshot import ABSENT, Content
@@ -100,7 +101,7 @@ def _to_head(
 def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
     text = separate.head_text(found.scene, path)
     assert text is not None
-    return text if head.mode in (0o100644, 0o100755) else separate.read_blob(found.scene, head)
+    return text if head.mode in (0o100644, 0o100755) else read_blob(found.scene, head)
 
 
 def _mode(found: Survey, path: bytes, record: Record, text: bytes) -> int:
