@@ -366,6 +366,10 @@ class Case:
     def _forgotten(self) -> None:
         noted = ", its commit was undone" if self.noted else ""
         head, old, disk = lines_of(self.new), lines_of(self.old), lines_of(self.disk)
+        if self.old is None and any(
+            self.truth.fact(self.path, one).edit[1:] == (self.who, False) for one in disk
+        ):
+            return  # it had deleted the file: whoever brought that back says what becomes of it
         for line in sorted(disk - head):
             (step, actor, put), first = (
                 self.truth.fact(self.path, line).edit,
