@@ -15,7 +15,8 @@ from gitralph.commit.inputs import Scene, read_blob
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record, full_lines, text_id
 from gitralph.isolate import Step
-from gitralph.isolate.lines import difference, words
+from gitralph.isolate.linediff import line_hunks
+from gitralph.isolate.lines import difference, split_lines
 from gitralph.journal.pending import PathState
 
 TYPE_CHECKING = False
@@ -110,8 +111,8 @@ def _from_index(
     import re  # 5 ms, and only where something changed that nobody recorded
 
     # ctime too: a file that `git mv` or somebody else put in the place keeps its older mtime
-    written, words = re.findall(rb"[cm]time: (\d+):(\d+)", facts), row.split(b" ")
-    if not written or words[0] not in (b"100644", b"100755"):
+    written, entry = re.findall(rb"[cm]time: (\d+):(\d+)", facts), row.split(b" ")
+    if not written or entry[0] not in (b"100644", b"100755"):
         return rows
     when = max(int(seconds) * 10**9 + int(rest) for seconds, rest in written)
     times = {str(record.offset): record.mtime for record, _, _ in texts}
@@ -120,7 +121,8 @@ def _from_index(
     # only where the times of the records rise: a clock that was set back tells nothing
     if at < 0 or len(earlier) != sum(1 for step in rows[: at + 1] if times.get(step.key)) or not gaps[at]:
         return rows
-    text = read_blob(scene, Entry(int(words[0], 8), words[1]))
+    there = Entry(int(entry[0], 8), entry[1])
+    text = read_blob(scene, there)
     # `git add` found what a record left: nothing was put there
     written_then = {step.after for step in rows if times.get(step.key) == when}
     if text == rows[at].after or text in written_then:
@@ -134,7 +136,7 @@ def _from_index(
     at += min(range(len(known) - 1), key=lambda n: _detour(known[n], text, known[n + 1]))
     rest = rows[at + 1 : at + 2]
     # `git add` wrote nothing: it found this text, and what was away then may still be underneath
-    put = Entry(int(words[0], 8), words[1]) == scene.reader.entry(state.path)
+    put = there == scene.reader.entry(state.path)
     key = isolate.SIGHTED if put else _ADDED
     rest = [replace(row, before=text) if _is_sight(row) else row for row in rest]
     return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rest, *rows[at + 2 :]]
@@ -157,7 +159,7 @@ _GAPS = 8
 
 
 def _from_head(rows: list[Step], head: bytes | None, content: bytes | None) -> list[Step]:
-    """Put in HEAD's text where a change of nobody's left nothing of several recorded lines.
+    """Put in HEAD's text where a change of nobody's left nothing of several recorded lines or their place.
 
     `git checkout -- f` leaves no mark, and a diff would find braces of what was taken away in what a person
     wrote afterwards.
@@ -175,7 +177,7 @@ _PUT = "seen-put-"
 
 
 def _is_put_back(head: bytes | None, text: bytes | None, later: bytes | None) -> bool:
-    """Tell whether a later text has nothing of what tells a text from HEAD, nor most of its words."""
+    """Tell whether a later text has nothing of what tells a text from HEAD, and what it has is elsewhere."""
     if head is None or text is None or later is None:
         return False
     brought, removed = isolate.changed(head, text)
@@ -184,9 +186,9 @@ def _is_put_back(head: bytes | None, text: bytes | None, later: bytes | None) ->
         return False
     if not all(line + b"\n" in there for line in removed):
         return False
-    old = {word for line in brought for word in words(line)} - {w for line in removed for w in words(line)}
-    fresh = {word for line in isolate.changed(head, later)[0] for word in words(line)}
-    return 2 * len(old & fresh) <= len(old)
+    lines = [split_lines(each) for each in (head, text, later)]
+    was, now = (line_hunks(lines[0], each) for each in lines[1:])
+    return not any(low <= end and start <= high for low, high, _, _ in was for start, end, _, _ in now)
 
 
 def _is_sight(step: Step) -> bool:
