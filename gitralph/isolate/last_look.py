@@ -77,7 +77,8 @@ def speaks_against(look: Look) -> bytes | None:
     if look.text is None:
         # whoever deleted the file never saw what HEAD got there since
         unknown = _unknown(look, list(filter(is_telling, dict.fromkeys(split_lines(look.head)))))
-        return unknown[0] if unknown else None
+        if unknown:
+            return unknown[0]
     texts = _Texts(look)
     wrong = _doubled(look, texts) if look.head != look.text else None
     if wrong is not None:

@@ -222,3 +222,11 @@ def test_what_was_committed_and_came_back_by_hand_is_nobody_s() -> None:
     assert speaks_against(ask) == b"line X"
     done = Look(text("ab"), text("ab"), text("aXb"), steps, {"S1"}, {"S1"}, lambda _: True, True, {"0"})
     assert speaks_against(done) is None
+
+
+def test_a_file_that_goes_must_not_stand_there_nor_have_a_line_that_nobody_knows() -> None:
+    gone = ("S1", "abc", "-")
+    assert look("abc", "-", "-", gone) is None
+    assert look("abcX", "-", "-", gone) == "X"
+    assert look("abc", "-", "abc", gone) == "a"
+    assert look("abc", "-", "bc", gone) == "b"
