@@ -169,9 +169,11 @@ def test_edits_that_arrive_while_others_commit_are_never_lost(repo: Repo) -> Non
     total, base, stop = (60 if FULL else 15), repo.head(), threading.Event()
 
     def edit() -> None:
-        for n in range(total):
+        for n in range(1, total):
             _record(repo, "S1", f"f{n}", None, f"{n}\n")
         stop.set()
+
+    _record(repo, "S1", "f0", None, "0\n")  # a commit for a session without any record is refused
 
     def commit() -> None:
         while not stop.is_set():
