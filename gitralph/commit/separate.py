@@ -221,16 +221,20 @@ def _readings(
     if agreed is not None and head is not None and isolate.unmoved_since(steps, last, saw):
         places = [since, agreed]  # nothing but our own commits moved HEAD here
     taken = {name.partition(".")[0] for name in (landed[0].names if landed else ())}
-    places = [
+    read_on = [
         place
         for place in places
         if not isolate.came_back(steps, place, content)
         and not isolate.rewound(steps[:place], head, content, taken)
     ] + [0]
+    passed = agreed if agreed is not None and agreed in places and agreed not in read_on else 0
     none = [frozenset[str]()]
     # Where HEAD agrees with the last record of all, what came since is nobody's: it starts from HEAD.
     end = (Step(isolate.SIGHTED, None, head, head),)
-    return tuple(Reading(tuple(steps[at:]) or end, (*names, *none)) for at in dict.fromkeys(places))
+    return tuple(
+        Reading(tuple(steps[at:]) or end, (*names, *none), max(passed - at, 0))
+        for at in dict.fromkeys(read_on)
+    )
 
 
 def _place_at(steps: list[Step], offset: int) -> int:

@@ -63,11 +63,13 @@ class Reading:
     """The steps of a path from one place on; what came before it is settled.
 
     `commits` are the names of the units that commits of ours took: after the last one, after the
-    one before it, and so on. HEAD may have been rewound to any of them.
+    one before it, and so on. HEAD may have been rewound to any of them. After the first `passed`
+    steps the text was HEAD's, though something from before is in the file again.
     """
 
     steps: tuple[Step, ...]
     commits: tuple[frozenset[str], ...]
+    passed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
             hand_over(weave, step)
         if step.put:
             weave.put_back.append(len(weave.hunks))
+        weave.ends.append(len(weave.hunks))
     if weave.text != worktree:
         other = _is_another(weave.text, worktree)
         # The only fold whose units have no lasting names: the next record makes a gap with a key of this.

@@ -13,7 +13,7 @@ from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Reading, Step
 from gitralph.isolate.build import TAIL, fold
 from gitralph.isolate.head import Anchored, anchor, exactly
-from gitralph.isolate.putback import drop_what_was_away
+from gitralph.isolate.putback import drop_what_was_away, settle_what_head_passed
 from gitralph.isolate.weave import Weave
 
 ABSORBED = "~"
@@ -39,7 +39,7 @@ def fit(
     """
     first: tuple[Weave, set[int]] | None = None
     for reading in readings:
-        weave = fold(reading.steps, worktree, reading.commits)
+        weave = _folded(reading, worktree)
         # Cheapest first: `git reset` to one of our commits needs no matching, and byte equality cannot err.
         for number, names in enumerate(reading.commits):
             units = indices(weave, names)
@@ -54,7 +54,7 @@ def fit(
     best: Fitted | None = None
     for number, reading in enumerate(readings):
         if number or first is None:
-            weave = fold(reading.steps, worktree, reading.commits)
+            weave = _folded(reading, worktree)
             first = weave, indices(weave, reading.commits[0])
         weave, known = first
         found = anchor(weave, known, head)
@@ -69,6 +69,13 @@ def fit(
     if best is not None and not keep_away:
         drop_what_was_away(best.weave, best.anchored.units)
     return best
+
+
+def _folded(reading: Reading, worktree: bytes | None) -> Weave:
+    weave = fold(reading.steps, worktree, reading.commits)
+    if reading.passed:
+        settle_what_head_passed(weave, weave.ends[reading.passed - 1])
+    return weave
 
 
 def plain(steps: Sequence[Step], committed: Collection[str]) -> list[Reading]:

@@ -25,6 +25,25 @@ def drop_what_was_away(weave: Weave, in_head: set[int]) -> None:
                 _settle(weave, atom, ops, limit, in_head)
 
 
+def settle_what_head_passed(weave: Weave, limit: int) -> None:
+    """Make part of the base what was there, or dead, when the text was HEAD's; `limit` hunks there were then.
+
+    But for lines that came or went since: a stash may have kept them, and edits with them.
+    """
+    for atom, ops in enumerate(weave.ops):
+        birth = weave.birth[atom]
+        if birth >= limit or (birth == BASE and not ops) or atom in (EXISTS, NEWLINE):
+            continue
+        if any(op >> 1 >= limit for op in ops or ()):
+            continue
+        if weave.visible(atom):
+            for hunk in {birth, *(op >> 1 for op in ops or ())}:
+                weave.forget(hunk, atom)
+            weave.birth[atom], weave.ops[atom] = BASE, None
+        else:
+            weave.bury(atom)
+
+
 def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[int]) -> None:
     # What HEAD lacks of the first text stands for a hunk that was made last (`head._drift_line`).
     if weave.birth[atom] >= limit:

@@ -101,6 +101,8 @@ class Weave:
         self.hunks: list[Hunk] = [Hunk()]
         self.units: list[Unit] = [Unit("", None, -1)]
         self.steps: list[str] = []
+        self.ends: list[int] = []
+        """How many hunks there were after each step that was folded."""
         self.returns: list[tuple[int, int]] = []
         """Per step of nobody's that went back to a text the file had before: its first hunk, and how
         many there were when it had that text. What the hunks in between did is undone."""
