@@ -37,6 +37,7 @@ from gitralph.hook.journal import (
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.fit import ABSORBED
 from gitralph.journal import consumption, shell
+from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
 
 TYPE_CHECKING = False
@@ -212,6 +213,8 @@ def _readings(
     """The places to read from, best first: HEAD's own place, that of our last commit, the beginning."""
     landed = consumption.landings(state.journal)
     names = [one.names for one in landed[:_REWINDS]]
+    if head is None and scene.undone:
+        names = [_still_there(scene, landed)]
     saw = _saw(scene, state.path)
     agreed = isolate.agreed(steps, start, head, saw)
     since = _place_of(steps, landed[0].since, landed[0].base) if landed else 0
@@ -235,6 +238,17 @@ def _readings(
         Reading(tuple(steps[at:]) or end, (*names, *none), max(passed - at, 0))
         for at in dict.fromkeys(read_on)
     )
+
+
+def _still_there(scene: Scene, landed: list[Landed]) -> frozenset[str]:
+    """What commits that HEAD still has took: where it has no file, no text tells what it was rewound to."""
+    now, older = refs.Head(None, scene.head), landed[_REWINDS:]
+    earlier = found = older[0].names if older else frozenset[str]()
+    for one in reversed(landed[:_REWINDS]):
+        if refs.contains(scene.repo, now, one.commit):
+            found |= one.names - earlier
+        earlier = one.names
+    return found
 
 
 def _place_at(steps: list[Step], offset: int) -> int:

@@ -382,7 +382,10 @@ class Case:
                 continue  # the present history has it, and took it out again: settled
             if own and actor == self.who and not self._touched(line, step):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
+        over = self._put_over()
         for line in sorted((head & old) - disk) if not self.waits else ():
+            if self.truth.fact(self.path, line).edit[0] < over:
+                continue  # another file stands there: of what was done to the old one nothing is left
             if self.truth.lacked.get((self.path, line), set()) & set(self.ancestors):
                 continue  # the present history was without it, and put it back: settled
             step, actor, put = self.truth.fact(self.path, line).edit
@@ -391,6 +394,12 @@ class Case:
                 continue  # file and history had it again since: what took it away then is another's doing
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
+
+    def _put_over(self) -> int:
+        """The step with which another session put another file in the place of all lines; 0 for none."""
+        puts = [self.truth.fact(self.path, line).put for line in lines_of(self.disk)]
+        step, actor = min(puts, default=(0, ""))
+        return step if actor[:1] == "s" and actor != self.who and len(puts) > 2 else 0
 
     def _replaced(self, line: str, step: int) -> bool:
         """What the session put in the place of a line is still there, or it put nothing there."""
