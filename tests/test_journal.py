@@ -129,6 +129,14 @@ def test_a_record_round_trips(
     assert journal.apply_hunks(before, back.hunks or []) == after
 
 
+@pytest.mark.parametrize(
+    ("name", "path"), [(None, None), ("d/\u00e9\udcff", b"d/\xc3\xa9\xff"), ("d/\ud800", None)]
+)
+def test_the_other_end_of_a_rename_is_a_path_or_none(name: str | None, path: bytes | None) -> None:
+    """JSON has strings that no path encodes to; somebody may have written one there."""
+    assert step(b"a\n", None, other=name).other_path == path
+
+
 def test_an_unknown_before_is_not_an_absent_file() -> None:
     record = Record("S1", "edit", None, journal.text_id(b"x"), journal.NONE, unknown_before=True)
     fields = json.loads(journal.encode(record, b"a"))

@@ -37,16 +37,9 @@ def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> Path
     return states.get(path) or scene.recorded_at(path)
 
 
-def _path(text: str) -> bytes | None:
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return None
-
-
 def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
     """Where a file came from by the rename ``to``, one of the records of ``come``."""
-    old, path, records = _path(to.other) if to.other is not None else None, come.path, come.journal.records
+    old, path, records = to.other_path, come.path, come.journal.records
     if old is None:
         return _by_text(scene, states, come, to)
     state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")

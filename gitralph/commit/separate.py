@@ -35,7 +35,7 @@ from gitralph.hook.journal import (
     text_id,
 )
 from gitralph.isolate import Reading, Separation, Step
-from gitralph.isolate.fit import ABSORBED
+from gitralph.isolate.api import ABSORBED, step_of
 from gitralph.journal import consumption, shell
 from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
@@ -131,13 +131,10 @@ def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
 
 def _with_moved_text(scene: Scene, record: Record, step: Step, converted: bool) -> Step:
     """The step of a file's arrival with what HEAD held where it was moved from; any other as it is."""
-    if record.op != "rename-to" or record.other is None:
+    other = record.other_path
+    if record.op != "rename-to" or other is None:
         return step
-    try:
-        path = record.other.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return step
-    entry = history.entry_at(scene.repo, record.head, path)
+    entry = history.entry_at(scene.repo, record.head, other)
     text = read_blob(scene, entry) if isinstance(entry, Entry) else None
     return replace(step, moved=one_form(text) if converted else text)
 
@@ -342,7 +339,7 @@ def _path_level(scene: Scene, state: PathState) -> bool:
 def _removes(scene: Scene, state: PathState, found: Separation) -> bool:
     """True when what is to be committed, or left, deletes or moves the file."""
     units = (*found.taken, *(unit for one in found.left for unit in one.units))
-    wanted = {unit.rpartition(".")[0] for unit in units}
+    wanted = set(map(step_of, units))
     own = [r for r in state.journal.records if r.session in scene.own and str(r.offset) in wanted]
     return any(r.after is None or r.op in ("rename-from", "rename-to") for r in own)
 
@@ -636,15 +633,14 @@ def _ground(state: PathState, found: Separation) -> ReadFrom | None:
 
 def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Gap | None, Separation]:
     """A record for the change at the end when the commit takes part of it, and its units by that name."""
-    prefix = isolate.TAIL + "."
     # A gap is recorded only where its texts are the bytes on disk; else its name would lead to another text.
-    if known.converted or known.seen.blocks or not any(unit.startswith(prefix) for unit in found.taken):
+    if known.converted or known.seen.blocks or not any(step_of(unit) == isolate.TAIL for unit in found.taken):
         return None, found
     before = known.steps[-1].after if known.steps else known.head
     # 48 bits tell the gaps of one journal apart: the text is hashed with the place, and a retry must find the
     # same name again.
     key = f"{GAP}-{text_id(b'%d ' % state.journal.size + (known.worktree or b''))[:12]}"
-    taken = tuple(unit.replace(prefix, key + ".", 1) for unit in found.taken)
+    taken = tuple(unit.replace(isolate.TAIL + ".", key + ".", 1) for unit in found.taken)
     return Gap(key, before, known.worktree), replace(found, taken=taken)
 
 
@@ -690,13 +686,13 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
 
     def owner_of(unit: str) -> str | None:
         """The session of a unit ``<offset>.<n>``; None for a gap's."""
-        return by_offset.get(unit.rpartition(".")[0])
+        return by_offset.get(step_of(unit))
 
     # A correction of nobody's is named with the commit that it followed into, else HEAD would not be what the
     # named units make.
     nobodys = min(scene.own & state.owners(), default=None)
     for unit in found.taken:
-        session = owner_of(unit) or (None if unit.startswith(isolate.TAIL + ".") else nobodys)
+        session = owner_of(unit) or (None if step_of(unit) == isolate.TAIL else nobodys)
         if session is not None:
             by_session.setdefault(session, []).append(unit)
     for name in scene.own & state.owners():

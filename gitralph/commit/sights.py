@@ -19,10 +19,6 @@ from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import difference, split_lines
 from gitralph.journal.pending import PathState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 Row = tuple[Record, bytes | None, bytes | None]
 """A record with its texts before and after."""
 
@@ -64,27 +60,28 @@ def _from_records(state: PathState, texts: list[Row], rows: list[Step]) -> list[
     known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
     # with the changes of nobody's that a commit took: they keep the names that it gave them
     offsets = {step.key: record.offset for (record, _, _), step in zip(texts, rows, strict=True)}
-    # some are noted later than others that lie behind them
-    for fields in sorted(state.journal.consumed, key=_place):
-        seen, upto = fields.get("seen"), fields.get("upto")
-        if fields.get("commit") is not None or not isinstance(seen, str) or type(upto) is not int:
-            continue
+    for upto, seen, at_head in _seen_by_commits(state):
         # Only what a commit really saw on disk may be put in: the text must be one that the records know.
         earlier = [n for n, row in enumerate(rows) if offsets.get(row.key, upto) < upto]
         if not earlier or seen not in known:
             continue
         before, text = rows[earlier[-1]].after, known[seen]
         if text != before:
-            at_head = fields.get("base") == seen
             key = f"seen-{upto}" if f"seen-{upto}" not in offsets else f"seen-{upto}-{len(offsets)}"
             rows.insert(earlier[-1] + 1, Step(key, None, before, text, put=at_head))
             offsets[key] = upto - 1  # the next one that was seen there was seen after it
     return rows
 
 
-def _place(fields: Mapping[str, object]) -> int:
-    upto = fields.get("upto")
-    return upto if isinstance(upto, int) else 0
+def _seen_by_commits(state: PathState) -> list[tuple[int, str, bool]]:
+    """What commits noted: up to which place of the journal, the id of the text, whether HEAD held it."""
+    found = []
+    for fields in state.journal.consumed:
+        seen, upto = fields.get("seen"), fields.get("upto")
+        if fields.get("commit") is None and isinstance(seen, str) and type(upto) is int:
+            found.append((upto, seen, fields.get("base") == seen))
+    # some are noted later than others that lie behind them
+    return sorted(found, key=lambda row: row[0])
 
 
 _ADDED = "seen-add"

@@ -144,6 +144,14 @@ class Record:
         self.offset = self.end = -1
 
     @property
+    def other_path(self) -> bytes | None:
+        """The path of the other end of a rename; None where none is named, or one that no path can have."""
+        try:
+            return None if self.other is None else self.other.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            return None
+
+    @property
     def is_exact(self) -> bool:
         """True when both texts are known."""
         return self.hunks is not None

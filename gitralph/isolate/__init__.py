@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from gitralph.isolate.agreement import SIGHTED, agreed, came_back, changed, rewound, unmoved_since
     from gitralph.isolate.annotate import owners_by_line, pending_units
     from gitralph.isolate.api import (
+        TAIL,
         UNRECORDED,
         LeftEdit,
         LineOwner,
@@ -85,7 +86,6 @@ if TYPE_CHECKING:
         Take,
     )
     from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
-    from gitralph.isolate.build import TAIL
     from gitralph.isolate.order import chain
     from gitralph.isolate.separation import separate
     from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
@@ -96,11 +96,10 @@ _HOMES = {
     "agreement": ("SIGHTED", "agreed", "came_back", "changed", "rewound", "unmoved_since"),
     "annotate": ("owners_by_line", "pending_units"),
     "api": (
-        "LeftEdit", "LineOwner", "Note", "Pending", "Reading", "Reversal", "Separation", "Step", "Take",
-        "UNRECORDED",
+        "LeftEdit", "LineOwner", "Note", "Pending", "Reading", "Reversal", "Separation", "Step", "TAIL",
+        "Take", "UNRECORDED",
     ),
     "assign": ("Unrecorded", "gives", "takes", "unrecorded", "without"),
-    "build": ("TAIL",),
     "order": ("chain",),
     "separation": ("separate",),
     "takeback": ("Pendings", "bring_back", "take_back", "undo_undo"),

@@ -1,7 +1,7 @@
 """The words the separation speaks: what goes in and what comes out.
 
 Plain values, so that a caller can build and print them without knowing how lines are told
-apart. Must not hold any rule.
+apart, and how the names of units read: ``<step>.<n>``, with a mark at the end. Must not hold any rule.
 """
 
 from __future__ import annotations
@@ -11,9 +11,31 @@ from gitralph.base.ids import UNRECORDED as UNRECORDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Literal
 
     Reason = Literal["entangled", "stale"]
+
+
+GAP = "g:"
+"""Begins the key of a change nobody recorded; the rest is the key of the step that revealed it."""
+
+TAIL = GAP + "end"
+"""The gap between the last step and the working tree; its units have no lasting name."""
+
+ABSORBED = "~"
+"""Ends the name of a unit that was superseded: none of its lines ever was in a commit."""
+
+
+def step_of(unit: str) -> str:
+    """Return the key of the step that a unit is of; a step's own key, which names it whole, as it is."""
+    name = unit.removesuffix(ABSORBED)
+    return name.rpartition(".")[0] or name
+
+
+def is_among(unit: str, names: Collection[str]) -> bool:
+    """Tell whether some names hold a unit's own, or its whole step's."""
+    return unit in names or step_of(unit) in names
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +179,4 @@ class Reversal:
 
     def steps(self) -> tuple[str, ...]:
         """Return the keys of the steps that the units are of, each once."""
-        return tuple(dict.fromkeys(unit.rpartition(".")[0] for unit in self.units))
+        return tuple(dict.fromkeys(map(step_of, self.units)))

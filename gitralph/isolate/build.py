@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
 
-from gitralph.isolate.api import Step
+from gitralph.isolate.api import ABSORBED, GAP, TAIL, Step, is_among
 from gitralph.isolate.handover import hand_over
 from gitralph.isolate.linediff import Range, hunks, line_hunks
 from gitralph.isolate.lines import (
@@ -25,12 +25,6 @@ from gitralph.isolate.moves import Surroundings, may_return, origins, returning
 from gitralph.isolate.place import birthplace, rest_of_slide
 from gitralph.isolate.reversal import cancel, named, revive, without
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
-
-GAP = "g:"
-"""Key prefix of a change nobody recorded; the rest is the key of the step that revealed it."""
-
-TAIL = GAP + "end"
-"""The gap between the last step and the working tree; its units have no lasting name."""
 
 
 def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collection[str]] = ()) -> Weave:
@@ -133,7 +127,7 @@ class _Landed:
     def __init__(self, weave: Weave, commits: Sequence[Collection[str]]) -> None:
         self.weave = weave
         self.names = [
-            frozenset(name.removesuffix("~") for name in names) for names in commits[:_COMMITS] if names
+            frozenset(name.removesuffix(ABSORBED) for name in names) for names in commits[:_COMMITS] if names
         ]
         self.units: list[list[int]] = [[] for _ in self.names]
         self.texts: list[tuple[int, bytes | None, list[int]]] = [(-1, None, []) for _ in self.names]
@@ -150,7 +144,7 @@ class _Landed:
         for at in range(self.looked, len(self.weave.units)):
             key = self.weave.units[at].key
             for names, units in zip(self.names, self.units, strict=True):
-                if key in names or key.rpartition(".")[0] in names:
+                if is_among(key, names):
                     units.append(at)
         self.looked = len(self.weave.units)
         for number, units in enumerate(self.units):

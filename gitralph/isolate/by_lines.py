@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from gitralph.base.dataclass import dataclass
-from gitralph.isolate.api import Step
+from gitralph.isolate.api import Step, step_of
 from gitralph.isolate.build import fold
 from gitralph.isolate.fit import indices
 from gitralph.isolate.linediff import line_hunks
@@ -114,7 +114,7 @@ class _Case:
     ) -> None:  # fmt: skip
         self.steps, self.owners, self.old, self.new = steps, frozenset(owners), old, new
         self.in_head, self.in_file = Counter(old), Counter(new)
-        done = {name.rstrip("~").rpartition(".")[0] or name for name in committed}
+        done = set(map(step_of, committed))
         self.pending = [step for step in steps if step.owner in owners and step.key not in done]
         self.changes: list[Made] = []
         self.of_line: dict[bytes, list[Made]] = {}

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from gitralph.base.dataclass import dataclass
-from gitralph.isolate.api import Reading, Step
-from gitralph.isolate.build import TAIL, fold
+from gitralph.isolate.api import ABSORBED, TAIL, Reading, Step, is_among, step_of
+from gitralph.isolate.build import fold
 from gitralph.isolate.head import Anchored, anchor, exactly
 from gitralph.isolate.putback import drop_what_was_away, settle_what_head_passed
 from gitralph.isolate.weave import Weave
-
-ABSORBED = "~"
-"""Ends the name of a unit that was superseded: none of its lines ever was in a commit."""
 
 
 @dataclass(slots=True)
@@ -90,7 +87,5 @@ def indices(weave: Weave, committed: Collection[str]) -> set[int]:
     """
     names = {name.removesuffix(ABSORBED) for name in committed}
     return {
-        at
-        for at, unit in enumerate(weave.units)
-        if (unit.key in names or unit.key.rpartition(".")[0] in names) and not unit.key.startswith(TAIL + ".")
+        at for at, unit in enumerate(weave.units) if is_among(unit.key, names) and step_of(unit.key) != TAIL
     }

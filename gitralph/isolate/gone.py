@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gitralph.isolate.api import is_among, step_of
 from gitralph.isolate.lines import words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
@@ -20,12 +21,7 @@ Unsure = Callable[[str], bool]
 
 def still_gone(weave: Weave, own: set[int], settled: set[str]) -> set[int]:
     """Return the units that were found without effect before, and none of whose lines came back since."""
-    return {at for at in own if is_settled(weave.units[at].key, settled) and _never_came_back(weave, at)}
-
-
-def is_settled(key: str, settled: set[str]) -> bool:
-    """Tell whether a unit was found without effect before: named itself, or its step named whole."""
-    return key in settled or key.rpartition(".")[0] in settled
+    return {at for at in own if is_among(weave.units[at].key, settled) and _never_came_back(weave, at)}
 
 
 def _never_came_back(weave: Weave, unit: int) -> bool:
@@ -84,7 +80,7 @@ def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure) -> bo
 
 def step_key(weave: Weave, unit: int) -> str:
     """Return the key of the step a unit belongs to."""
-    return weave.units[unit].key.rpartition(".")[0]
+    return step_of(weave.units[unit].key)
 
 
 def _keep_what_came_back(weave: Weave, atom: int, in_head: set[int], own: set[int]) -> None:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gitralph.isolate.api import LeftEdit, Step
-from gitralph.isolate.build import GAP
+from gitralph.isolate.api import GAP, LeftEdit, Step, is_among
 from gitralph.isolate.explain import Places, keys_of, sessions_of, who
-from gitralph.isolate.gone import is_settled
 from gitralph.isolate.select import Ground
 from gitralph.isolate.weave import EXISTS, NEWLINE, Weave
 
@@ -30,7 +28,7 @@ def lost_writes(
         if not own:
             continue
         lost = set(_lost(weave, step)) - ground.own - ground.committed
-        lost = {unit for unit in lost if not is_settled(weave.units[unit].key, settled)}
+        lost = {unit for unit in lost if not is_among(weave.units[unit].key, settled)}
         if lost:
             sessions = sessions_of(weave, lost)
             detail = f"it was written over an old copy of the file, which took out lines of {who(sessions)}"

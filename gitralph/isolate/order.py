@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gitralph.base.dataclass import replace
-from gitralph.isolate.api import Step
-from gitralph.isolate.build import GAP
+from gitralph.isolate.api import GAP, Step
 from gitralph.isolate.lines import split_lines
 
 _REACH = 32

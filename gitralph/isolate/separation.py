@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from gitralph.base.dataclass import dataclass, field
-from gitralph.isolate.api import LeftEdit, Note, Reading, Separation, Step
+from gitralph.isolate.api import ABSORBED, LeftEdit, Note, Reading, Separation, Step, step_of
 from gitralph.isolate.build import fold
 from gitralph.isolate.by_lines import by_lines
 from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
-from gitralph.isolate.fit import ABSORBED, fit, indices, plain
+from gitralph.isolate.fit import fit, indices, plain
 from gitralph.isolate.follow import following, is_written_anew
 from gitralph.isolate.gone import Unsure, bury_gone, still_gone
 from gitralph.isolate.head import Anchored
@@ -118,7 +118,7 @@ def _by_weave(asked: _Question) -> Separation:
     owners, include_entangled = asked.owners, asked.include_entangled
     # With --include-entangled others' lines are in the commit on purpose: they speak for themselves as well.
     names = {*owners, *(step.owner for step in steps if include_entangled)}
-    done = {name.rstrip(ABSORBED).rpartition(".")[0] or name.rstrip(ABSORBED) for name in asked.committed}
+    done = set(map(step_of, asked.committed))
     look = Look(head, found.text, worktree, steps, owners, names, unsure, not found.left, done)
     line = speaks_against(look)
     if line is None:

@@ -278,10 +278,10 @@ def _together(found: Survey, made: UndoPlan) -> None:
     """Both ends of a rename go back, or neither."""
     left = {one.path for one in made.left}
     pairs = [
-        (path, record.other.encode("utf-8", "surrogateescape"))
+        (path, record.other_path)
         for path in found.states
         for record in found.own(path)
-        if record.op in ("rename-from", "rename-to") and record.other is not None
+        if record.op in ("rename-from", "rename-to") and record.other_path is not None
     ]
     for path, other in pairs:
         if path in left and any(one.path == other for one in made.changes):

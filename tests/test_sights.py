@@ -1,0 +1,52 @@
+"""What commits saw on disk stands between the records in the order in which it was seen."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from gitralph.commit import sights
+from gitralph.hook.journal import Record, text_id
+from gitralph.isolate import Step
+
+BASE, EDIT, BACK, LATER = b"a\n", b"a\nb\n", b"z\n", b"a\nc\n"
+
+
+def _rows() -> tuple[list[sights.Row], list[Step]]:
+    texts: list[sights.Row] = []
+    edits = [("S1", BASE, EDIT), ("S2", BACK, BASE), ("S2", BASE, LATER)]
+    for offset, (session, before, after) in zip((0, 100, 200), edits, strict=True):
+        record = Record(session, "edit", text_id(before), text_id(after), "lines")
+        record.offset = offset
+        texts.append((record, before, after))
+    return texts, [Step(str(record.offset), record.session, b, a) for record, b, a in texts]
+
+
+def _put_in(*noted: dict[str, object]) -> list[tuple[str | None, bytes | None, bytes | None]]:
+    """The steps with what was noted, of a path where neither the index nor HEAD is asked."""
+    texts, steps = _rows()
+    scene = cast(Any, SimpleNamespace(filtered={b"f"}))
+    state = cast(Any, SimpleNamespace(path=b"f", journal=SimpleNamespace(consumed=list(noted))))
+    found = sights.put_in(scene, state, texts, steps, BASE, LATER)
+    return [(step.owner, step.before, step.after) for step in found]
+
+
+def _note(upto: object, text: bytes, **fields: object) -> dict[str, object]:
+    return {"upto": upto, "seen": text_id(text), "commit": None, **fields}
+
+
+def test_what_was_seen_later_and_noted_first_stands_behind() -> None:
+    """A commit notes what git's index told of a place before those that other commits noted."""
+    wanted = [
+        ("S1", BASE, EDIT), (None, EDIT, BASE), (None, BASE, BACK), ("S2", BACK, BASE), ("S2", BASE, LATER),
+    ]  # fmt: skip
+    assert _put_in(_note(60, BACK), _note(50, BASE)) == wanted
+    assert _put_in(_note(50, BASE), _note(60, BACK)) == wanted
+
+
+def test_only_what_a_commit_saw_and_the_records_know_is_put_in() -> None:
+    """The row of a commit tells nothing of the disk; one with a made-up place or text tells nothing."""
+    plain = [("S1", BASE, EDIT), ("S2", BACK, BASE), ("S2", BASE, LATER)]
+    rows = [
+        _note(50, BASE, commit="1" * 40), _note(True, BASE), _note("50", BASE), _note(50, b"unknown\n"),
+        _note(0, BASE), _note(50, EDIT),
+    ]  # fmt: skip
+    assert _put_in(*rows) == plain
