@@ -10,6 +10,17 @@ from gitralph.isolate import Step
 BASE, EDIT, BACK, LATER = b"a\n", b"a\nb\n", b"z\n", b"a\nc\n"
 
 
+HEAD = b"a\nb\nh\n"
+
+
+class Git:
+    """An object database with one blob and one tree."""
+
+    def raw(self, oid: bytes) -> tuple[bytes, bytes]:
+        """The text of HEAD, or a KeyError."""
+        return {text_id(HEAD).encode(): (b"blob", HEAD), b"2" * 40: (b"tree", HEAD)}[oid]
+
+
 def _rows() -> tuple[list[sights.Row], list[Step]]:
     texts: list[sights.Row] = []
     edits = [("S1", BASE, EDIT), ("S2", BACK, BASE), ("S2", BASE, LATER)]
@@ -23,7 +34,8 @@ def _rows() -> tuple[list[sights.Row], list[Step]]:
 def _put_in(*noted: dict[str, object]) -> list[tuple[str | None, bytes | None, bytes | None]]:
     """The steps with what was noted, of a path where neither the index nor HEAD is asked."""
     texts, steps = _rows()
-    scene = cast(Any, SimpleNamespace(filtered={b"f"}))
+    git = cast(Any, Git())
+    scene = cast(Any, SimpleNamespace(filtered={b"f"}, repo=SimpleNamespace(objects=git)))
     state = cast(Any, SimpleNamespace(path=b"f", journal=SimpleNamespace(consumed=list(noted))))
     found = sights.put_in(scene, state, texts, steps, BASE, LATER)
     return [(step.owner, step.before, step.after) for step in found]
@@ -50,3 +62,13 @@ def test_only_what_a_commit_saw_and_the_records_know_is_put_in() -> None:
         _note(0, BASE), _note(50, EDIT),
     ]  # fmt: skip
     assert _put_in(*rows) == plain
+
+
+def test_what_git_had_put_there_is_found_in_git() -> None:
+    """After a checkout no record needs to know HEAD's text; what a commit found there may be anybody's."""
+    there = ("S1", BASE, EDIT), (None, EDIT, HEAD), ("S2", BACK, BASE), ("S2", BASE, LATER)
+    assert _put_in(_note(50, HEAD, session="unrecorded")) == list(there)
+    assert (None, EDIT, HEAD) not in _put_in(_note(50, HEAD, session="S2"))
+    for name in ("1" * 40, "2" * 40, "../../config", "\ud800"):
+        row = {**_note(50, HEAD, session="unrecorded"), "seen": name}
+        assert (None, EDIT, HEAD) not in _put_in(row), name

@@ -13,7 +13,7 @@ from gitralph.base.dataclass import replace
 from gitralph.commit.decision import Sight
 from gitralph.commit.inputs import Scene, read_blob
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import Record, full_lines, text_id
+from gitralph.hook.journal import Record, full_lines, is_oid, text_id
 from gitralph.isolate import Step
 from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import difference, split_lines
@@ -28,7 +28,7 @@ def put_in(
     content: bytes | None,
 ) -> list[Step]:  # fmt: skip
     """The steps of a path with a step of nobody's for each text that is known to have stood in between."""
-    rows = _from_records(state, texts, rows)
+    rows = _from_records(scene, state, texts, rows)
     if not rows or state.path in scene.filtered:
         return rows
     return _from_head(_from_index(scene, state, texts, rows, content), head, content)
@@ -52,16 +52,20 @@ def to_keep(steps: list[Step], size: int) -> tuple[Sight, ...]:
     return tuple(found)
 
 
-def _from_records(state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
+def _from_records(scene: Scene, state: PathState, texts: list[Row], rows: list[Step]) -> list[Step]:
     """Put in what a commit found on disk when nothing of a session was left there.
 
     It tells a file that was put back and then edited by hand from one that was only edited.
     """
-    known = {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
+    known: dict[str | None, bytes | None] = {}
+    known |= {r.before: b for r, b, _ in texts} | {r.after: a for r, _, a in texts}
     # with the changes of nobody's that a commit took: they keep the names that it gave them
     offsets = {step.key: record.offset for (record, _, _), step in zip(texts, rows, strict=True)}
-    for upto, seen, at_head in _seen_by_commits(state):
-        # Only what a commit really saw on disk may be put in: the text must be one that the records know.
+    for upto, seen, at_head, is_gits in _seen_by_commits(state):
+        if is_gits and seen not in known:
+            known |= _in_git(scene, seen)
+        # Only what a commit really saw on disk may be put in: the text must be one that the records know, or
+        # git where it had put that there.
         earlier = [n for n, row in enumerate(rows) if offsets.get(row.key, upto) < upto]
         if not earlier or seen not in known:
             continue
@@ -73,15 +77,25 @@ def _from_records(state: PathState, texts: list[Row], rows: list[Step]) -> list[
     return rows
 
 
-def _seen_by_commits(state: PathState) -> list[tuple[int, str, bool]]:
-    """What commits noted: up to which place of the journal, the id of the text, whether HEAD held it."""
+def _seen_by_commits(state: PathState) -> list[tuple[int, str, bool, bool]]:
+    """What commits noted: a place of the journal, the text there, whether HEAD had it, whether git put it."""
     found = []
     for fields in state.journal.consumed:
         seen, upto = fields.get("seen"), fields.get("upto")
         if fields.get("commit") is None and isinstance(seen, str) and type(upto) is int:
-            found.append((upto, seen, fields.get("base") == seen))
+            is_gits = fields.get("session") == isolate.UNRECORDED
+            found.append((upto, seen, fields.get("base") == seen, is_gits))
     # some are noted later than others that lie behind them
     return sorted(found, key=lambda row: row[0])
+
+
+def _in_git(scene: Scene, oid: str) -> dict[str | None, bytes | None]:
+    """A blob's text by its id; nothing where it is gone, or was none of this repository's."""
+    try:
+        kind, text = scene.repo.objects.raw(oid.encode()) if is_oid(oid) else (b"", b"")
+    except KeyError:
+        return {}
+    return {oid: text} if kind == b"blob" else {}
 
 
 _ADDED = "seen-add"
