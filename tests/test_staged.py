@@ -29,6 +29,21 @@ def _stage(repo: Repo, path: str, text: str) -> None:
 # --- whose a staged text is ---
 
 
+def test_a_staged_rewrite_of_another_sessions_undone_line_is_not_given_up(repo: Repo) -> None:
+    """The line was the other session's first, and HEAD has it no more."""
+    two = TEN.replace("line 3\n", "line 3\nwritten by two\n")
+    repo.edit("S2", "a", two)
+    repo.commit("S2")
+    repo.edit("S1", "a", two.replace("by two", "by one"))
+    first = two.replace("by two", "by one").replace("line 3\n", "line 3\nthe first\n")
+    repo.edit("S1", "a", first)
+    repo.git("add", "a")
+    repo.git("reset", "--soft", "HEAD~1")
+    repo.edit("S1", "a", first.replace("the first", "the very first"))
+    repo.ralph("commit", "--session", "S1", "--skip-entangled", "-m", "x")
+    assert "+written by one" in _change(repo)
+
+
 def test_a_staged_revert_to_an_older_commit_of_the_session_stays_staged(repo: Repo) -> None:
     """A staged version is the session's only if it equals a pending state, not a committed one."""
     one, two = changed(3, "one"), changed(3, "two")

@@ -319,7 +319,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
         bench.git, bench.folder, index.entries(ctx.git, copy, ctx.repo.root, made.entries),
         {path: made.start.entry(path) for path in made.entries}, made.entries, made.now,
         lambda path: index_plan.own_states(ctx.layout, made, path),
-        lambda path: index_plan.own_lines(ctx.layout, made, path),
+        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head),
     )  # fmt: skip
     found = index_plan.plan(facts)
     return copy, replace(found, conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))

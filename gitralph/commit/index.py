@@ -17,6 +17,7 @@ from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook.journal import full_lines, replay, text_id
+from gitralph.isolate.lines import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class IndexFacts:
     """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
 
     ``own`` tells the blobs of a path that are pending states of the session without a foreign line,
-    ``wrote`` the lines there that this session alone ever wrote.
+    ``wrote`` the lines there that this session alone ever wrote, by path and HEAD's text.
     ``git`` writes merged blobs, so it must be the one whose objects the commit uses.
     """
 
@@ -66,7 +67,7 @@ class IndexFacts:
     new: Mapping[bytes, Entry | None]
     now: Mapping[bytes, Entry | None]
     own: Callable[[bytes], Collection[bytes]]
-    wrote: Callable[[bytes], Collection[bytes]]
+    wrote: Callable[[bytes, bytes], Collection[bytes]]
 
     def there(self, path: bytes) -> Entry | None:
         """The index entry of a path."""
@@ -93,7 +94,7 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
 
     now = facts.now.get(path)
     kept = facts.text(now) if _is_file(now) else None
-    sides = texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path)
+    sides = texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path, texts["old"])
     if merged is None:
         merged = carryover.carried(*sides)
     if merged is not None:
@@ -192,12 +193,16 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
         return False
     from gitralph.commit import carryover
 
-    old, new, staged = (full_lines(facts.text(entry)) for entry in entries)
-    return carryover.is_only_own(old, new, staged, facts.wrote(path))
+    texts = [facts.text(entry) for entry in entries]
+    old, new, staged = map(full_lines, texts)
+    return carryover.is_only_own(old, new, staged, facts.wrote(path, texts[0]))
 
 
-def own_lines(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
-    """The lines of a path that this session's edits, pending or in the commit, brought, and nobody else's."""
+def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
+    """The lines of a path that this session's edits, pending or in the commit, brought, and nobody else's.
+
+    What an edit made of another's line that HEAD lacks is not one: giving it up would give up that line.
+    """
     state = made.states.get(path)
     if state is None:
         return set()
@@ -206,11 +211,18 @@ def own_lines(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
     uses = (use for found in made.outcomes if found.path == path for use in found.uses)
     taken = (unit for use in uses if use.session in made.family for unit in use.units or ())
     waiting |= {unit.partition(".")[0] for unit in taken}
-    mine, others = set[bytes](), set[bytes]()
+    mine, others, made_of = set[bytes](), set[bytes](), dict[bytes, set[bytes]]()
     for record, before, after in replay(state.journal, lay):
-        brought = set(full_lines(after or b"")) - set(full_lines(before or b""))
-        (mine if str(record.offset) in waiting else others).update(brought)
-    return mine - others
+        old, new = set(full_lines(before or b"")), set(full_lines(after or b""))
+        if str(record.offset) not in waiting:
+            others |= new - old
+            continue
+        mine |= new - old
+        gone = {word: line for line in old - new for word in words(line)}
+        for line in new - old:
+            made_of.setdefault(line, set()).update(gone[word] for word in words(line) if word in gone)
+    foreign = others.difference(full_lines(head))
+    return {line for line in mine - others if made_of[line].isdisjoint(foreign)}
 
 
 def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:

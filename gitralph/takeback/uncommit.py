@@ -83,7 +83,7 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
     if not copy.missing:
         staged = index.entries(ctx.git, copy, ctx.repo.root, paths)
         facts = index_plan.IndexFacts(
-            bench.git, bench.folder, staged, entries[0], entries[1], {}, lambda _path: (), lambda _path: ()
+            bench.git, bench.folder, staged, entries[0], entries[1], {}, lambda _: (), lambda *_: ()
         )
         plan = index_plan.plan(facts)
     if plan.conflicts:
