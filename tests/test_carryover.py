@@ -38,3 +38,34 @@ def test_a_line_that_the_file_has_as_often_is_meant() -> None:
     doubled = lines("my block two", "yours here", "{", "my block one", "my block two", "the first", "}")
     assert settled(doubled, staged) is None
     assert settled(doubled, staged, now=doubled) == doubled
+
+
+def carried(old: bytes, new: bytes, staged: bytes, now: bytes) -> bytes | None:
+    return carryover.carried(old, new, staged, now, set)
+
+
+def test_the_file_tells_how_changes_of_neighbouring_lines_stand_together() -> None:
+    """The commit takes one line out, and the one below is staged in another form."""
+    old, new = lines("a", "{", "the line", "z"), lines("a", "the line", "z")
+    staged = lines("a", "{", "yours", "my line", "z")
+    both = lines("a", "yours", "my line", "z")
+    assert carried(old, new, staged, both) == both
+    assert carried(old, new, staged, lines("a", "yours", "not mine yet", "my line", "z")) == both
+
+
+def test_where_the_file_has_not_both_changes_nothing_is_carried_over() -> None:
+    old, new = lines("a", "{", "the line", "z"), lines("a", "the line", "z")
+    staged = lines("a", "{", "yours", "my line", "z")
+    for now in (
+        lines("a", "yours", "z"),  # a staged line is not there any more
+        lines("a", "{", "yours", "my line", "z"),  # what the commit takes is
+        lines("a", "yours", "the line", "my line", "z"),  # what the staged change took is
+        lines("a", "yours", "my line", "yours", "z"),  # one is twice
+        lines("a", "my line", "yours", "z"),  # in another order
+    ):
+        assert carried(old, new, staged, now) is None, now
+
+
+def test_two_versions_of_one_line_are_a_conflict_whatever_the_file_has() -> None:
+    old, new, staged = lines("a", "it was", "z"), lines("a", "it is", "z"), lines("a", "it will be", "z")
+    assert carried(old, new, staged, lines("a", "it is", "it will be", "z")) is None

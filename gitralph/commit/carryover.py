@@ -120,12 +120,23 @@ def _is_older(old: Lines, new: Lines, staged: Lines, wrote: Callable[[], Collect
     return all(map(is_there, staged)) and is_only_own(old, new, staged, wrote())
 
 
-def _as_in_file(new: Lines, staged: Lines, now: Lines) -> Lines | None:
-    """The lines of both in the order in which the file has them; None where it does not tell."""
-    wanted, counts = {*new, *staged}, Counter(now)
-    if any(counts[line] != 1 for line in wanted):
+def _as_in_file(old: Lines, new: Lines, staged: Lines, now: Lines) -> Lines | None:
+    """Both changes in the order in which the file has them; None where it does not tell.
+
+    The file must have each line that either brings once, none that either took, and each other as often.
+    """
+    was = Counter(old)
+    gone = [was - Counter(side) for side in (new, staged)]
+    if gone[0] & gone[1]:
+        return None  # two versions of one line, and no file tells which of them was meant
+    came = (Counter(new) - was) | (Counter(staged) - was)
+    wanted, counts = was - gone[0] - gone[1] + came, Counter(now)
+    if any(counts[line] != 1 for line in came) or any(counts[line] != wanted[line] for line in was | came):
         return None
-    if not (_is_within(new, now) and _is_within(staged, now)):
+    if old and not all(map(has_words, came)):
+        return None  # whose blank line it is that the file has, nobody can say
+    sides = [line for line in new if line not in gone[1]], [line for line in staged if line not in gone[0]]
+    if not all(_is_within(side, now) for side in sides):
         return None
     return [line for line in now if line in wanted]
 
@@ -187,9 +198,8 @@ def _settle(mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: in
         return staged
     if not theirs.within(low, high):
         return new
-    # Both changed lines of HEAD here: no file tells which of the two versions was meant.
-    if there is None or low != high:
+    if there is None:
         return None
-    # The file must have the place as a gap between the same two lines of HEAD.
-    crossing = [one for one in there.hunks if one[0] < low < one[1]]
-    return None if crossing else _as_in_file(new, staged, there.region(low, high))
+    # The file must have the place between the same two lines of HEAD.
+    crossing = [one for one in there.hunks if one[0] < low < one[1] or one[0] < high < one[1]]
+    return None if crossing else _as_in_file(old[low:high], new, staged, there.region(low, high))

@@ -36,6 +36,7 @@ from gitralph.hook.journal import (
 )
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.api import ABSORBED, step_of
+from gitralph.isolate.lines import split_lines
 from gitralph.journal import consumption, shell
 from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
@@ -448,8 +449,12 @@ def _made_anew(scene: Scene, state: PathState, known: Evidence, own: list[Record
     # A text that nobody recorded removing, as where a file was moved onto it, is not one the session knew.
     over = {step.key for gone, step in pairwise(known.steps) if gone.owner is None and gone.after is None}
     first = max((offset for offset in anew if str(offset) in over), default=min(anew))
-    since = (s.after for s in known.steps if s.key.isdigit() and int(s.key) >= first)
-    return known.head not in set(since) and not has_passed(scene, state, first)
+    since = [step for step in known.steps if step.key.isdigit() and int(step.key) >= first]
+    made = (isolate.changed(known.head, step.after)[0] for step in since if step.owner in scene.own)
+    told = set[bytes]().union(*made)
+    if told and told.isdisjoint(split_lines(known.worktree)):
+        return False  # git put the old file back, and nothing of the new one is left
+    return known.head not in {step.after for step in since} and not has_passed(scene, state, first)
 
 
 def has_passed(scene: Scene, state: PathState, offset: int) -> bool:

@@ -122,6 +122,7 @@ class Truth:
                     self._note_put_away(step, path, old, new)
                 if actor == HUMAN:
                     self._note_within(path, old, new, lines_of(head.get(path)))
+                    self._note_amid_noise(path, old or (), new or (), head.get(path) or ())
                     self._pair_seen(step, path, self._seen.setdefault(path, old or ()), new or ())
                 else:
                     self._seen.pop(path, None)
@@ -139,6 +140,22 @@ class Truth:
                 writers = {actor for _, actor, put in edits if put}
                 if len(edits) == 2 and len(writers) == 1 and all(put for _, _, put in edits):
                     self.within[path, line] = writers.pop()
+
+    def _note_amid_noise(
+        self, path: str, old: tuple[str, ...], new: tuple[str, ...], head: tuple[str, ...]
+    ) -> None:
+        """The same between two lines without words that one session put in the place of a line of HEAD."""
+        match = difflib.SequenceMatcher(None, old, new, autojunk=False)
+        places = [(a, new[c:d]) for tag, a, _, c, d in match.get_opcodes() if tag == "insert"]
+        pending = difflib.SequenceMatcher(None, head, old, autojunk=False)
+        blocks = [(head[a:b], c, d) for tag, a, b, c, d in pending.get_opcodes() if tag == "replace"]
+        for at, made in places:
+            for gone, start, stop in blocks:
+                edits = [self.fact(path, line).edit for line in gone if words(line)]
+                edits += [self.fact(path, line).edit for line in old[start:stop] if words(line)]
+                writers = {actor for _, actor, _ in edits}
+                if start < at < stop and len(writers) == 1:
+                    self.within.update(dict.fromkeys(((path, line) for line in made), writers.copy().pop()))
 
     def _note_put_away(self, step: int, path: str, old: Text, new: Text) -> None:
         """A stash and its pop: that the file was as in HEAD in between says nothing."""
