@@ -141,15 +141,16 @@ class _Case:
         text: Lines | None = self.old
         for change in self.changes:
             is_pending = self._is_pending(change)
-            if change.step.owner not in self.owners or not self._waits(change.made, is_pending):
+            if change.step.owner not in self.owners or not self._waits(change.made, change.at, is_pending):
                 continue
             before, after = split_lines(change.step.before), split_lines(change.step.after)
             for low, high, start, stop in line_hunks(before, after):
-                if text is not None and self._waits(_made(before[low:high], after[start:stop]), is_pending):
+                made = _made(before[low:high], after[start:stop])
+                if text is not None and self._waits(made, change.at, is_pending):
                     text = _merged(before, text, before[:low] + after[start:stop] + before[high:])
         return text
 
-    def _waits(self, made: Counts, is_pending: bool) -> bool:
+    def _waits(self, made: Counts, at: int, is_pending: bool) -> bool:
         """Tell whether the file has something of a change that HEAD lacks.
 
         Lines that say nothing count where there are no others.
@@ -158,9 +159,15 @@ class _Case:
         return any(
             (self.in_file[line] > self.in_head[line] or (is_pending and self._is_covered(line)))
             if n > 0
-            else self.in_file[line] < self.in_head[line]
+            else self.in_file[line] < self.in_head[line] and not self._is_over(line, at)
             for line, n in (telling or made).items()
         )
+
+    def _is_over(self, line: bytes, at: int) -> bool:
+        """Tell whether a line came back after a removal, and another session removed it last."""
+        last = self.of_line[line][-1].step
+        came_back = any(one.at > at and one.made[line] > 0 for one in self.of_line[line])
+        return came_back and last.owner not in {*self.owners, None}
 
     def was_taken_out(self, line: bytes) -> bool:
         """Tell whether nobody's change removed a line of the owners' and put nothing in its place."""
@@ -252,11 +259,20 @@ class _Case:
         return (
             last is not None
             and last.made[line] < 0
+            and not self._takes_back(last, line)
             and any(
                 self.in_file[one] > self.in_head[one] or (one not in asked and self._is_replaced(one, asked))
                 for one in last.fresh
             )
         )
+
+    def _takes_back(self, change: Made, line: bytes) -> bool:
+        """Tell whether nobody's change put back all lines of HEAD that a line had come in the place of."""
+        born = next((one for one in reversed(self.of_line[line]) if one.made[line] > 0), None)
+        if change.step.owner is not None or born is None:
+            return False
+        old = [one for one, n in born.made.items() if n < 0 and is_telling(one) and self.in_head[one]]
+        return bool(old) and all(change.made.get(one, 0) > 0 for one in old)
 
 
 def _in_one_order(one: Lines, other: Lines) -> bool:

@@ -256,6 +256,7 @@ def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[b
         one = todo.pop()
         came = [step for step, change in history.get(one, ()) if change > 0]
         earlier = {other for step in came for other in _alike(one, _exchanged(step, one)[0])} - asked
+        earlier = set(filter(is_telling, earlier))
         if any(map(texts.comes, earlier)):
             return True
         asked |= earlier

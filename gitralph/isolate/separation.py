@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from gitralph.base.dataclass import dataclass, field
-from gitralph.isolate.api import ABSORBED, LeftEdit, Note, Reading, Separation, Step, step_of
+from gitralph.isolate.api import ABSORBED, UNRECORDED, LeftEdit, Note, Reading, Separation, Step, step_of
 from gitralph.isolate.build import fold
 from gitralph.isolate.by_lines import by_lines
 from gitralph.isolate.explain import Places, keys_of, left_of, note, sessions_of, who
@@ -115,9 +115,10 @@ def _by_weave(asked: _Question) -> Separation:
     if found.refused:
         return found
     head, steps, worktree, unsure = asked.head, asked.steps, asked.worktree, asked.unsure
-    owners, include_entangled = asked.owners, asked.include_entangled
+    owners = asked.owners
     # With --include-entangled others' lines are in the commit on purpose: they speak for themselves as well.
-    names = {*owners, *(step.owner for step in steps if include_entangled)}
+    included = found.includes if asked.include_entangled else ()
+    names = {*owners, *(None if name == UNRECORDED else name for name in included)}
     done = set(map(step_of, asked.committed))
     look = Look(head, found.text, worktree, steps, owners, names, unsure, not found.left, done)
     line = speaks_against(look)
