@@ -372,7 +372,9 @@ def _was_own_text(scene: Scene, state: PathState, known: Evidence, record: Recor
     readings = []
     for reading in known.readings:
         steps = tuple(step for step in reading.steps if id(step) in earlier)
-        readings += [replace(reading, steps=steps)] if steps else []
+        # HEAD had not passed more by then than there was
+        passed = reading.passed if reading.passed <= len(steps) else 0
+        readings += [replace(reading, steps=steps, passed=passed)] if steps else []
     if text is None or known.head is None or not readings:
         return False
     found = isolate.separate(

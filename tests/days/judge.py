@@ -380,7 +380,7 @@ class Case:
             landed = self.truth.held.get((self.path, line), set()) & set(self.ancestors)
             if landed and line not in old:
                 continue  # the present history has it, and took it out again: settled
-            if own and actor == self.who and not self._touched(line, step):
+            if own and actor == self.who and not self._touched(line, step) and not self._overruled(line):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
         over = self._put_over()
         for line in sorted((head & old) - disk) if not self.waits else ():
@@ -394,6 +394,12 @@ class Case:
                 continue  # file and history had it again since: what took it away then is another's doing
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
+
+    def _overruled(self, line: str) -> bool:
+        """A rebase put another branch's line in its place; git brought it back on disk only."""
+        fact = self.truth.fact(self.path, line)
+        came = self.truth.exchanged.get((self.path, line), {}).keys() & lines_of(self.new)
+        return fact.put[1] == GIT and any(author(word) in ("b", "r") for one in came for word in words(one))
 
     def _put_over(self) -> int:
         """The step with which another session put another file in the place of all lines; 0 for none."""
