@@ -113,9 +113,11 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> s
     return None if at is None or _is_committed(scene, move.old, text, head) else decision.UNRECORDED
 
 
-def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Rename, found: Outcome) -> Outcome:
+def _judge(
+    scene: Scene, states: Mapping[bytes, PathState], move: Rename, old: Outcome | None, found: Outcome
+) -> Outcome:
     """What becomes of the new path: as decided, or refused for the text that came along."""
-    found = _with_head(scene, move, found)
+    found = _with_head(scene, move, old, found)
     who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
         return found
@@ -125,7 +127,7 @@ def _judge(scene: Scene, states: Mapping[bytes, PathState], move: Rename, found:
     return replace(found, content=None, uses=(), left=(left,))
 
 
-def _with_head(scene: Scene, move: Rename, found: Outcome) -> Outcome:
+def _with_head(scene: Scene, move: Rename, old: Outcome | None, found: Outcome) -> Outcome:
     """What HEAD got at the old path since the move (a rebase, a reset) and the file has must not go."""
     entry, disk = scene.reader.entry(move.old), scene.contents[move.new]
     if entry is None or disk.data is None or scene.reader.entry(move.new) is not None:
@@ -133,7 +135,9 @@ def _with_head(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     if found.content is None or found.content.data is None or found.content.data == disk.data:
         return found
     there = scene.repo.objects.raw(entry.oid)[1]
-    if there in (disk.data, with_line_feeds(disk.data)):
+    # only with the removal of the old path are they moved, and not there twice
+    goes = old is not None and old.content is not None and old.content.absent
+    if goes and there in (disk.data, with_line_feeds(disk.data)):
         return replace(found, content=replace(found.content, data=disk.data))
     left_out = set(full_lines(with_line_feeds(there))) & set(full_lines(with_line_feeds(disk.data)))
     if left_out <= set(full_lines(with_line_feeds(found.content.data))):
@@ -183,7 +187,7 @@ def settle(
         # where the old path is refused already, one reason is enough; but some of it may be skipped only
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
-            by_path[move.new] = _judge(scene, states, move, new)
+            by_path[move.new] = _judge(scene, states, move, old, new)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
 
 

@@ -201,7 +201,8 @@ class Truth:
 
     def _pair(self, step: int, actor: str, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         for one, other in hunks(old, new):
-            gone, made = lines_of(one) - lines_of(other), lines_of(other) - lines_of(one)
+            # a line that only moved did not come in the place of others
+            gone, made = lines_of(one) - lines_of(new), lines_of(other) - lines_of(old)
             if any(not words(line) for line in one):
                 self.over_noise |= {(path, line) for line in made}
             for line in gone:
