@@ -228,8 +228,12 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     if comes and not was and _is_made_of_others(look, line, changes, texts):
         return True
     if was and stands and not comes:
-        return not _put_back(look, changes)
+        # a lone "return" on disk may be one that somebody else wrote elsewhere
+        others = any(n > 0 and step.owner not in look.names for step, n in changes)
+        return not _put_back(look, changes) and (is_telling(line) or not others)
     if comes and not was and not stands:
+        if last is not None and last.owner is None and _is_sure(look, changes):
+            return False  # git put nothing back since it was written: a person removed it, and that is told
         return not (_came_along(look, line) or _is_covered(look, line, texts, history))
     if was and comes and not stands and look.is_whole and _is_half_replaced(look, line, texts, history):
         return True
@@ -244,6 +248,12 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     # A removal whose own text is gone was rewritten: that is another's to commit.
     fresh = [] if change > 0 else _alike(line, _exchanged(last, line)[1])
     return not fresh or any(texts.stands(one) for one in fresh)
+
+
+def _is_sure(look: Look, changes: Changes) -> bool:
+    """Tell whether git put no file back since an owner wrote a line last."""
+    own = [step for step, change in changes if change > 0 and step.owner in look.owners]
+    return bool(own) and not look.unsure(own[-1].key)
 
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
@@ -330,17 +340,33 @@ def _is_covered(
     if not fresh:
         own = {one for one in history if history[one][0][1] > 0 and history[one][0][0].owner in look.names}
         return _is_pending(last, own | {line}, texts) and not _found_all_settled(look, last)
-    return any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh)
+    if any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh):
+        return True
+    return not look.unsure(last.key) and any(_was_rewritten(one, texts, history) for one in fresh)
+
+
+def _was_rewritten(line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    """Tell whether nobody's change took a line away last, and what stands in its place HEAD has not."""
+    last, change = history[line][-1] if line in history else (None, 0)
+    if last is None or change > 0 or last.owner is not None:
+        return False
+    return any(texts.stands(one) and not texts.was(one) for one in _exchanged(last, line)[1])
 
 
 def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:
-    """Tell whether HEAD has not seen a removal: it has a line of it, no line of which is in the file.
+    """Tell whether HEAD has not seen a removal, no line of which is in the file.
 
-    What the commit is to bring, the `own` lines, HEAD never had.
+    It has a line of it, or lacks one that stood there then and stands there still. What the commit is to
+    bring, the `own` lines, HEAD never had.
     """
     gone, _ = difference(removal.before, removal.after)
     others = [one for one in gone if one not in own and has_words(one)]
-    return not others or (any(map(texts.was, others)) and not any(map(texts.stands, others)))
+    if not others or any(map(texts.stands, others)):
+        return not others
+    if any(map(texts.was, others)):
+        return True
+    there = texts.disk.keys() & set(split_lines(removal.after))
+    return any(is_telling(one) and texts.stands(one) and not texts.was(one) for one in there)
 
 
 def _found_all_settled(look: Look, removal: Step) -> bool:
