@@ -188,9 +188,14 @@ _PUT = "seen-put-"
 
 
 def _is_put_back(head: bytes | None, text: bytes | None, later: bytes | None) -> bool:
-    """Tell whether a later text has nothing of what tells a text from HEAD, and what it has is elsewhere."""
-    if head is None or text is None or later is None:
+    """Tell whether a later text has nothing of what tells a text from HEAD, and what it has is elsewhere.
+
+    A file that was gone and has most of HEAD's lines was put back, and then edited.
+    """
+    if head is None or later is None:
         return False
+    if text is None:
+        return 2 * difference(head, later)[0].total() < len(split_lines(head))
     brought, removed = isolate.changed(head, text)
     there = set(full_lines(later))
     if len(brought) + len(removed) <= _FEW or any(line + b"\n" in there for line in brought):

@@ -507,7 +507,7 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
         for line, said in fresh.items()
         if said and all(truth.fact(path, word).put_by == {commit.who} for word in said)
     }
-    if now is not None and was is not None and lines_of(now) in (by_line, by_line - older):
+    if now is not None and was is not None and by_line - older <= lines_of(now) <= by_line:
         return
     # what was staged and came into HEAD is not lost
     ahead, behind = ahead - words_of(new or ()), behind & words_of(new or ())
