@@ -17,7 +17,6 @@ from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook.journal import full_lines, replay, text_id
-from gitralph.isolate.lines import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,6 +205,8 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
     state = made.states.get(path)
     if state is None:
         return set()
+    from gitralph.isolate.lines import words  # few commits meet a staged change of their own paths
+
     waiting = {str(r.offset) for name in made.family for r in state.pending.get(name, [])}
     # what a reset took out of HEAD was consumed once
     uses = (use for found in made.outcomes if found.path == path for use in found.uses)

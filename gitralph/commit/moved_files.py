@@ -118,6 +118,10 @@ def _judge(
 ) -> Outcome:
     """What becomes of the new path: as decided, or refused for the text that came along."""
     found = _with_head(scene, move, old, found)
+    if _lost_with_head(scene, move, found):
+        detail = f"it was moved here from '{shown(move.old)}' with lines that HEAD has no longer"
+        left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
+        return replace(found, content=None, uses=(), left=(left,))
     who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
         return found
@@ -145,6 +149,29 @@ def _with_head(scene: Scene, move: Rename, old: Outcome | None, found: Outcome) 
     detail = f"it was moved here from '{shown(move.old)}', where HEAD has lines since that it does not record"
     left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
     return replace(found, content=None, uses=(), left=(left,))
+
+
+def _lost_with_head(scene: Scene, move: Rename, found: Outcome) -> bool:
+    """True when the commit brings lines that came with the move, and HEAD and the file have no more."""
+    if found.content is None or found.content.data is None:
+        return False
+    from gitralph.isolate.lines import is_telling  # few commits meet a moved file
+
+    came, own = set[bytes](), set[bytes]()
+    for record, before, after in replay(move.state.journal, scene.layout):
+        if record.offset == move.left_by.offset:
+            came = _lines(before)
+        elif record.session in scene.own:
+            own |= _lines(after) - _lines(before)
+    came = (came & _lines(found.content.data)) - own - _lines(scene.contents[move.new].data)
+    for path in (move.old, move.new):
+        entry = scene.reader.entry(path) if came else None
+        came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
+    return any(map(is_telling, came))
+
+
+def _lines(text: bytes | None) -> set[bytes]:
+    return {line.rstrip(b"\n") for line in full_lines(with_line_feeds(text or b""))}
 
 
 def _is_away(scene: Scene, move: Rename, found: Outcome) -> bool:

@@ -93,9 +93,31 @@ def _whole_units(weave: Weave, units: set[int], match: Match) -> set[int]:
             is_clear = after == 0 or _wrong_own(weave, flags, index, match) == 0
             if after < before and (is_clear or (index in units and _is_without(weave, index, match))):
                 units, changed = units ^ {index}, True
-            else:
-                switch(weave, flags, index, index in units)
+                continue
+            switch(weave, flags, index, index in units)
+            below = _below(weave, index, units, match) if before and index in units else set()
+            if below and _are_out(weave, flags, {index, *below}, match):
+                units, changed = units - {index, *below}, True
     return units
+
+
+def _below(weave: Weave, index: int, units: set[int], match: Match) -> set[int]:
+    """Return the units of which one removed lines, where HEAD shows no line of theirs nor of its own."""
+    made = [weave.hunks[hunk] for hunk in weave.units[index].hunks]
+    found = {weave.hunks[weave.birth[atom]].unit for one in made for atom in one.dels} - {BASE, index}
+    births = [a for unit in {index, *found} for h in weave.units[unit].hunks for a in weave.hunks[h].births]
+    return found if found <= units and not any(match.present[atom] for atom in births) else set()
+
+
+def _are_out(weave: Weave, flags: Flags, units: set[int], match: Match) -> bool:
+    """Take some units out together where HEAD is then without them: one alone would show another's line."""
+    for unit in units:
+        switch(weave, flags, unit, False)
+    if not any(_wrong(weave, flags, weave.atoms_of(weave.units[unit]), match) for unit in units):
+        return True
+    for unit in units:
+        switch(weave, flags, unit)
+    return False
 
 
 def _is_without(weave: Weave, index: int, match: Match) -> bool:

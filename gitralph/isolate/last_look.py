@@ -253,7 +253,7 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
 def _is_sure(look: Look, changes: Changes) -> bool:
     """Tell whether git put no file back since an owner wrote a line last."""
     own = [step for step, change in changes if change > 0 and step.owner in look.owners]
-    return bool(own) and not look.unsure(own[-1].key)
+    return bool(own) and own[-1].moved is None and not look.unsure(own[-1].key)
 
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
