@@ -243,7 +243,7 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
         return _is_back(look, line, changes)
     if last.owner not in look.owners:
         return False
-    if (change > 0) != (stands > 0) or not look.unsure(last.key):
+    if (change > 0) != (stands > 0):
         return False
     # A removal whose own text is gone was rewritten: that is another's to commit.
     fresh = [] if change > 0 else _alike(line, _exchanged(last, line)[1])

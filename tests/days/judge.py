@@ -392,6 +392,8 @@ class Case:
             stood = self.truth.stood.get((self.path, line), {})
             if any(at > step and commit in self.ancestors for commit, at in stood.items()):
                 continue  # file and history had it again since: what took it away then is another's doing
+            if (self.path, step) in self.truth.deleted and self.disk is not None:
+                continue  # the file is there again: it was no removal of lines
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
 

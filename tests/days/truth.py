@@ -94,6 +94,8 @@ class Truth:
     """A line that a person corrected: can the tool tell that this was all that happened there?"""
     within: dict[Key, str] = field(default_factory=dict)
     """A line that a person wrote, and the session within whose pending lines he did."""
+    deleted: set[tuple[str, int]] = field(default_factory=set)
+    """Files, and the steps that took them away."""
     _put_away: dict[str, list[tuple[int, Text]]] = field(default_factory=dict)
     """File to the texts that git took off the disk, each with the step."""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
@@ -182,6 +184,8 @@ class Truth:
             fresh.append((path, line))
 
     def _observe(self, step: int, actor: str, path: str, old: Text, new: Text) -> None:
+        if new is None:
+            self.deleted.add((path, step))
         old_lines, new_lines = lines_of(old), lines_of(new)
         old_words, new_words = words_of(old_lines), words_of(new_lines)
         for token in (old_lines - new_lines) | (old_words - new_words):
