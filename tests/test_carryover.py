@@ -62,6 +62,7 @@ def test_where_the_file_has_not_both_changes_nothing_is_carried_over() -> None:
         lines("a", "yours", "the line", "my line", "z"),  # what the staged change took is
         lines("a", "yours", "my line", "yours", "z"),  # one is twice
         lines("a", "my line", "yours", "z"),  # in another order
+        lines("a", "yours", "my line", "its own"),  # the file's change goes on beyond
     ):
         assert carried(old, new, staged, now) is None, now
 
