@@ -718,7 +718,7 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
         if session in scene.own:
             left = [unit for unit in kept if owner_of(unit) == session]
         else:
-            left = _still_pending(state, known, session, {unit.removesuffix(ABSORBED) for unit in taken})
+            left = _still_pending(known, found, session)
         manifest = manifest_upto(scene, state, session)
         void = tuple(unit for unit in found.void if owner_of(unit) == session)
         out.append(
@@ -727,8 +727,20 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
     return tuple(out)
 
 
-def _still_pending(state: PathState, known: Evidence, session: str, taken: set[str]) -> list[str]:
-    listed = isolate.pending_units(
-        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
-    )
-    return [one.unit for one in listed if one.owner == session and one.unit not in taken]
+def _still_pending(known: Evidence, found: Separation, session: str) -> list[str]:
+    """What another session has left where the commit takes something of its.
+
+    Before the commit, and after it: a removal of lines that only this commit brings was without effect.
+    """
+    taken = frozenset(found.taken)
+    then = tuple(replace(one, commits=(one.commits[0] | taken, *one.commits)) for one in known.readings)
+    listed = [
+        *isolate.pending_units(
+            known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
+        ),
+        *isolate.pending_units(
+            found.text, known.steps, known.worktree, committed=known.committed | taken, readings=then
+        ),
+    ]
+    names = {unit.removesuffix(ABSORBED) for unit in taken}
+    return list(dict.fromkeys(one.unit for one in listed if one.owner == session and one.unit not in names))

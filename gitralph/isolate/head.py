@@ -166,6 +166,8 @@ def _split(weave: Weave, anchored: Anchored, match: Match) -> None:
         if place < 0 and (not born or atom in match.crowded):
             continue  # HEAD lacks the line for a reason of its own: `_drift` says so
         place = _before_the_stash(weave, ops, place)
+        if born and place == 1 and _was_stashed(weave, atom, ops):
+            place = -1
         rest = ops[place:] if place >= 0 else ops
         if place >= 0:
             if wanted and born:
@@ -187,6 +189,13 @@ def _before_the_stash(weave: Weave, ops: list[int], place: int) -> int:
             return place
         place -= 2
     return place
+
+
+def _was_stashed(weave: Weave, atom: int, ops: list[int]) -> bool:
+    """Tell whether the same befell a line that a session wrote: HEAD lacks it as it was not committed."""
+    makers = [weave.owner_of(op >> 1) for op in ops[:2]]
+    is_back = [op & 1 for op in ops[:2]] == [0, 1] and makers == [None, None]
+    return is_back and weave.owner_of(weave.birth[atom]) is not None
 
 
 def _is_in_head(weave: Weave, op: int, match: Match) -> bool:

@@ -235,6 +235,8 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
         if last is not None and last.owner is None and _is_sure(look, changes):
             return False  # git put nothing back since it was written: a person removed it, and that is told
         return not (_came_along(look, line) or _is_covered(look, line, texts, history))
+    if was and not comes and not stands and _goes_alone(look, line, texts, history):
+        return True
     if was and comes and not stands and look.is_whole and _is_half_replaced(look, line, texts, history):
         return True
     if was != comes or last is None or not look.is_whole:
@@ -254,6 +256,16 @@ def _is_sure(look: Look, changes: Changes) -> bool:
     """Tell whether git put no file back since an owner wrote a line last."""
     own = [step for step, change in changes if change > 0 and step.owner in look.owners]
     return bool(own) and own[-1].moved is None and not look.unsure(own[-1].key)
+
+
+def _goes_alone(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    """Tell whether a line goes without what its owner put there, which another session rewrote since."""
+    own = [step for step, change in history.get(line, ()) if change < 0 and step.owner in look.owners]
+    fresh = _alike(line, _exchanged(own[-1], line)[1]) if own else []
+    if not fresh or any(texts.was(one) or texts.comes(one) or texts.stands(one) for one in fresh):
+        return False
+    last = [history[one][-1][0].owner for one in fresh if one in history]
+    return any(owner is not None and owner not in look.names for owner in last)
 
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
@@ -281,6 +293,8 @@ def _became(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
         one = todo.pop()
         for step in [step for step, change in history.get(one, ()) if change < 0][-1:]:
             fresh = set(filter(is_telling, _alike(one, _exchanged(step, one)[1]))) - found
+            # what stood there from the start was put back in that place, not written
+            fresh = {other for other in fresh if history.get(other, ((step, 1),))[0][1] > 0}
             found |= fresh
             todo += fresh
     return found
@@ -338,11 +352,19 @@ def _is_covered(
         return False
     fresh = _exchanged(last, line)[1]
     if not fresh:
-        own = {one for one in history if history[one][0][1] > 0 and history[one][0][0].owner in look.names}
+        own = {one for one in history if _wrote(look, one, history[one])}
         return _is_pending(last, own | {line}, texts) and not _found_all_settled(look, last)
     if any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh):
         return True
     return not look.unsure(last.key) and any(_was_rewritten(one, texts, history) for one in fresh)
+
+
+def _wrote(look: Look, line: bytes, changes: Changes) -> bool:
+    """Tell whether an owner wrote a line first, or ever one of which there are many."""
+    puts = [step.owner for step, change in changes if change > 0]
+    if changes[0][1] > 0 and puts[0] in look.names:
+        return True
+    return not is_telling(line) and any(owner in look.names for owner in puts)
 
 
 def _was_rewritten(line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:

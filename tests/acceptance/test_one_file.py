@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.repo import Repo
+from tests.support.texts import TEN
 
 LINES = "".join(f"line {n}\n" for n in range(1, 101))
 
@@ -539,6 +540,20 @@ def test_mode_change_beside_content(shared: Repo, make_repo: Callable[[str], Rep
     assert shared.mode("a") == "100644"
     shared.commit("S2")
     assert shared.mode("a") == "100755"
+
+
+def test_a_pending_removal_outlives_a_commit_that_supersedes_the_sessions_other_edit(repo: Repo) -> None:
+    """S1 has its own lines and replaced one of S2's; S2 had also taken out a line of S1's."""
+    both = TEN.replace("line 9\n", "line 9\none\ntwo\n")
+    repo.edit("S1", "a", both)
+    repo.edit("S2", "a", both.replace("two\n", ""))
+    third = both.replace("two\n", "").replace("line 2\n", "line 2\nS2\n")
+    repo.edit("S2", "a", third)
+    repo.edit("S1", "a", third.replace("S2\n", "S1 instead\n"))
+    repo.commit("S1")
+    assert repo.blob("a") == both.replace("line 2\n", "line 2\nS1 instead\n").encode()
+    repo.commit("S2")
+    assert repo.blob("a") == third.replace("S2\n", "S1 instead\n").encode()
 
 
 def test_a_removal_larger_than_what_stood_for_it_is_not_absorbed(shared: Repo) -> None:
