@@ -350,6 +350,9 @@ class Case:
         fresh = lines_of(self.new) - lines_of(self.old)
         if any(line in self.truth.stood_for(self.path, one) for one in fresh if self._is_own(one)):
             return True  # it rewrote what stood for the line
+        over_noise = any((self.path, one) in self.truth.over_noise and self._is_own(one) for one in fresh)
+        if over_noise and not self.truth.replaced_by.get((self.path, line)):
+            return True  # only lines without a word stood for it
         later = self.truth.came_after(self.path, line)
         return any(self.truth.fact(self.path, other).gone_by & names for other in later)
 
