@@ -12,6 +12,9 @@ pytestmark = pytest.mark.agents
 
 LINES = "".join(f"line {number}\n" for number in range(1, 61))
 PATCH = "*** Begin Patch\n*** Update File: shared.txt\n@@\n-line 50\n+by the other\n*** End Patch\n"
+# The other edits once the first one's edit is recorded: two clients that read and write one file in the same
+# millisecond lose a line of it by themselves, and then nothing of the one is there to commit.
+_AFTER = "until grep -rqs 'by claude' .git/ralph-sessions/edits; do sleep 0.1; done"
 # What each does once both have edited, as agents do it: everything added, everything committed.
 _WAIT = "until [ -e .git/edited ]; do sleep 0.1; done; git add -A && git commit -m 'by claude'"
 _THEN = (
@@ -25,10 +28,15 @@ CLAUDE: list[Turn] = [
 ]
 OTHERS: dict[str, list[Turn]] = {
     "pi": [
+        call("bash", command=_AFTER),
         call("edit", path="shared.txt", edits=[{"oldText": "line 50\n", "newText": "by the other\n"}]),
         call("bash", command=_THEN),
     ],
-    "codex": [raw("apply_patch", PATCH), call("exec_command", cmd=_THEN)],
+    "codex": [
+        call("exec_command", cmd=_AFTER),
+        raw("apply_patch", PATCH),
+        call("exec_command", cmd=_THEN),
+    ],
 }
 
 
