@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+from gitralph import isolate
 from gitralph.commit import sights
 from gitralph.hook.journal import Record, text_id
 from gitralph.isolate import Step
@@ -32,13 +33,17 @@ def _rows() -> tuple[list[sights.Row], list[Step]]:
 
 
 def _put_in(*noted: dict[str, object]) -> list[tuple[str | None, bytes | None, bytes | None]]:
+    """The steps with what was noted, each as its owner and its texts."""
+    return [(step.owner, step.before, step.after) for step in _steps(*noted)]
+
+
+def _steps(*noted: dict[str, object]) -> list[Step]:
     """The steps with what was noted, of a path where neither the index nor HEAD is asked."""
     texts, steps = _rows()
     git = cast(Any, Git())
     scene = cast(Any, SimpleNamespace(filtered={b"f"}, repo=SimpleNamespace(objects=git)))
     state = cast(Any, SimpleNamespace(path=b"f", journal=SimpleNamespace(consumed=list(noted))))
-    found = sights.put_in(scene, state, texts, steps, BASE, LATER)
-    return [(step.owner, step.before, step.after) for step in found]
+    return sights.put_in(scene, state, texts, steps, BASE, LATER)
 
 
 def _note(upto: object, text: bytes, **fields: object) -> dict[str, object]:
@@ -72,3 +77,9 @@ def test_what_git_had_put_there_is_found_in_git() -> None:
     for name in ("1" * 40, "2" * 40, "../../config", "\ud800"):
         row = {**_note(50, HEAD, session="unrecorded"), "seen": name}
         assert (None, EDIT, HEAD) not in _put_in(row), name
+
+
+def test_what_gits_index_told_stays_gits_once_a_commit_has_noted_it() -> None:
+    """Whatever was recorded before may be away since: the next commit must know it as the first one did."""
+    told = _steps(_note(50, BASE, session=isolate.UNRECORDED, base=None), _note(60, BACK, session="S2"))
+    assert [step.after for step in told if sights.is_gits(step)] == [BASE]

@@ -36,7 +36,7 @@ def put_in(
 
 def is_gits(step: Step) -> bool:
     """Tell whether a step is what git had on disk, or had found there by ``git add``."""
-    return step.key in (isolate.SIGHTED, _ADDED) or (_is_sight(step) and step.put)
+    return step.key == isolate.SIGHTED or step.key.startswith(_ADDED) or (_is_sight(step) and step.put)
 
 
 def to_keep(steps: list[Step], size: int) -> tuple[Sight, ...]:
@@ -71,7 +71,8 @@ def _from_records(scene: Scene, state: PathState, texts: list[Row], rows: list[S
             continue
         before, text = rows[earlier[-1]].after, known[seen]
         if text != before:
-            key = f"seen-{upto}" if f"seen-{upto}" not in offsets else f"seen-{upto}-{len(offsets)}"
+            key = f"{_ADDED}-{upto}" if is_gits and not at_head else f"seen-{upto}"
+            key = key if key not in offsets else f"{key}-{len(offsets)}"
             rows.insert(earlier[-1] + 1, Step(key, None, before, text, put=at_head))
             offsets[key] = upto - 1  # the next one that was seen there was seen after it
     return rows

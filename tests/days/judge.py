@@ -258,10 +258,12 @@ class Case:
         return self._covered(line, step, depth)
 
     def _is_covered_again(self, line: str) -> bool:
-        """A stash and its pop: what another session had put in its place stands there as before."""
+        """A stash and its pop: another session's text stands there as before, or its removal does."""
         then, actor, put = self.truth.fact(self.path, line).edit
         if put or actor[:1] != "s" or actor == self.who:
             return False
+        if self.disk is None and (self.path, then) in self.truth.deleted:
+            return not self._settled(then)
         covers = self.truth.stands_in(self.path, line, then) - {line}
         return bool(covers & lines_of(self.disk)) and not covers & lines_of(self.old)
 
