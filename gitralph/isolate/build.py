@@ -22,7 +22,7 @@ from gitralph.isolate.lines import (
 )
 from gitralph.isolate.materialize import flags_of, states, text_of
 from gitralph.isolate.moves import Surroundings, may_return, origins, returning
-from gitralph.isolate.place import birthplace, rest_of_slide
+from gitralph.isolate.place import birthplace, rest_of_slide, slide_to_own
 from gitralph.isolate.reversal import cancel, named, revive, without
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
@@ -200,10 +200,16 @@ class _Folding:
             self._new_hunk()
         # From the end, so that the indices of the ranges in front stay right; operations of one step are then
         # out of the order of their hunks (see `Weave.jumbled`).
+        free = len(weave.shown)
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
             low_old, high_old, low_new, high_new = ranges[index]
+            if low_new == high_new:
+                floor = ranges[index - 1][1] if index else 0
+                by = slide_to_own(weave, low_old, high_old, floor, free)
+                low_old, high_old = low_old + by, high_old + by
             self._splice(hunk, low_old, high_old, fresh[low_new:high_new], surroundings)
+            free = low_old
         # A moved block is a removal and an insertion; committing one without the other loses the text or
         # doubles it.
         self._moves(surroundings)

@@ -84,6 +84,29 @@ def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[i
     return up
 
 
+def slide_to_own(weave: Weave, start: int, stop: int, floor: int, ceiling: int) -> int:
+    """Tell how far to slide a removal so that it takes one owner's lines and nobody else's.
+
+    Where the line beyond one end equals the line at the other, the same text can be read as removed one line
+    further on. It may slide within the lines from `floor` to `ceiling`, down where the result is positive.
+    """
+    if _is_of_one_owner(weave, start, stop):
+        return 0
+    for way, room in ((-1, start - floor), (1, ceiling - stop)):
+        for by in range(1, min(room, stop - start) + 1):
+            near, far = (start - by, stop - by) if way < 0 else (start + by - 1, stop + by - 1)
+            if weave.line[weave.shown[near]] != weave.line[weave.shown[far]]:
+                break
+            if _is_of_one_owner(weave, start + way * by, stop + way * by):
+                return way * by
+    return 0
+
+
+def _is_of_one_owner(weave: Weave, start: int, stop: int) -> bool:
+    births = {weave.birth[atom] for atom in weave.shown[start:stop]}
+    return BASE not in births and len({weave.owner_of(birth) for birth in births}) == 1
+
+
 def _splits(weave: Weave, owner: str | None, index: int) -> bool:
     if not 0 < index < len(weave.shown):
         return False
