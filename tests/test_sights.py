@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from gitralph import isolate
 from gitralph.commit import sights
 from gitralph.hook.journal import Record, text_id
@@ -83,3 +85,28 @@ def test_what_gits_index_told_stays_gits_once_a_commit_has_noted_it() -> None:
     """Whatever was recorded before may be away since: the next commit must know it as the first one did."""
     told = _steps(_note(50, BASE, session=isolate.UNRECORDED, base=None), _note(60, BACK, session="S2"))
     assert [step.after for step in told if sights.is_gits(step)] == [BASE]
+
+
+OTHER = b"q\nr\ns\n"
+
+
+@pytest.mark.parametrize(("head", "stood"), [(b"a\nb\nc\nd\n", True), (b"a\nb\nc\nd\na new line\n", False)])
+def test_heads_text_did_not_stand_where_later_records_wrote_lines_of_it(head: bytes, stood: bool) -> None:
+    """A file that is gone and there again was put back from HEAD, but not from one that came to be later."""
+    back = b"a\nb\nc\nd\n"
+    edits: list[tuple[str, bytes | None, bytes | None]] = [
+        ("S1", back, OTHER), ("S2", OTHER, None), ("S1", back + b"e\n", back + b"e\na new line\n"),
+    ]  # fmt: skip
+    texts: list[sights.Row] = []
+    for offset, (session, before, after) in zip((0, 100, 200), edits, strict=True):
+        oids = [None if text is None else text_id(text) for text in (before, after)]
+        record = Record(session, "edit", oids[0], oids[1], "lines")
+        record.offset = offset
+        texts.append((record, before, after))
+    steps = [Step(str(record.offset), record.session, b, a) for record, b, a in texts]
+    said = SimpleNamespace(try_run=lambda *_: SimpleNamespace(stdout=b""))
+    repo = SimpleNamespace(root="/", git=SimpleNamespace(at=lambda _: said))
+    scene = cast(Any, SimpleNamespace(filtered=set(), repo=repo))
+    state = cast(Any, SimpleNamespace(path=b"f", journal=SimpleNamespace(consumed=[])))
+    found = sights.put_in(scene, state, texts, steps, head, edits[-1][2])
+    assert [step.after for step in found if sights.is_gits(step)] == ([head] if stood else [])

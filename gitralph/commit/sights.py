@@ -180,9 +180,19 @@ def _from_head(rows: list[Step], head: bytes | None, content: bytes | None) -> l
     ends = enumerate(zip(rows, [*(row.before for row in rows[1:]), content], strict=True), 1)
     gaps = [(at, row.after, later) for at, (row, later) in ends if row.after != later]
     for at, text, later in reversed(gaps[-_GAPS:]):
-        if later != head and later not in known and _is_put_back(head, text, later):
+        if later in (head, *known) or not _is_put_back(head, text, later):
+            continue
+        if not _has_later_lines(head, rows[:at], rows[at:]):
             rows = [*rows[:at], Step(f"{_PUT}{at}", None, text, head, put=True), *rows[at:]]
     return rows
+
+
+def _has_later_lines(head: bytes | None, earlier: list[Step], later: list[Step]) -> bool:
+    """Tell whether later records wrote lines of HEAD that were not there before: this HEAD is younger."""
+    texts = {text for step in earlier for text in (step.before, step.after)}
+    old = {line for text in texts for line in split_lines(text)}
+    wrote = (isolate.changed(s.before, s.after)[0] for s in later if s.owner is not None)
+    return not (set[bytes]().union(*wrote) - old).isdisjoint(split_lines(head))
 
 
 _PUT = "seen-put-"
