@@ -114,8 +114,8 @@ class _Case:
     ) -> None:  # fmt: skip
         self.steps, self.owners, self.old, self.new = steps, frozenset(owners), old, new
         self.in_head, self.in_file = Counter(old), Counter(new)
-        done = set(map(step_of, committed))
-        self.pending = [step for step in steps if step.owner in owners and step.key not in done]
+        self.done = set(map(step_of, committed))
+        self.pending = [step for step in steps if step.owner in owners and step.key not in self.done]
         self.changes: list[Made] = []
         self.of_line: dict[bytes, list[Made]] = {}
         for at, step in enumerate((*steps, Step("", None, steps[-1].after, worktree))):
@@ -249,8 +249,8 @@ class _Case:
             return False
         if last.fresh:
             return self._is_replaced(line, set())
-        # Where a later edit started from just what HEAD held, no removal was waiting any more.
-        return not any(step.clean for step in self.steps[last.at + 1 :])
+        # No removal waits that a commit took, nor one before an edit that started from just what HEAD held.
+        return last.step.key not in self.done and not any(step.clean for step in self.steps[last.at + 1 :])
 
     def _is_replaced(self, line: bytes, asked: set[bytes]) -> bool:
         """Tell whether what came in the place of a line, at first or second hand, is in the file only."""

@@ -264,8 +264,15 @@ def _goes_alone(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, 
     fresh = _alike(line, _exchanged(own[-1], line)[1]) if own else []
     if not fresh or any(texts.was(one) or texts.comes(one) or texts.stands(one) for one in fresh):
         return False
-    last = [history[one][-1][0].owner for one in fresh if one in history]
-    return any(owner is not None and owner not in look.names for owner in last)
+    last = [history[one][-1][0] for one in fresh if one in history]
+    others = [step for step in last if step.owner is not None and step.owner not in look.names]
+    return any(not _is_settled(look, step) for step in others)
+
+
+def _is_settled(look: Look, step: Step) -> bool:
+    """Tell whether a commit took the only change of a step."""
+    one = step.key in look.done
+    return one and len(line_hunks(split_lines(step.before), split_lines(step.after))) == 1
 
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
@@ -353,7 +360,9 @@ def _is_covered(
     fresh = _exchanged(last, line)[1]
     if not fresh:
         own = {one for one in history if _wrote(look, one, history[one])}
-        return _is_pending(last, own | {line}, texts) and not _found_all_settled(look, last)
+        if _is_settled(look, last) or _found_all_settled(look, last):
+            return False
+        return _is_pending(last, own | {line}, texts)
     if any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh):
         return True
     return not look.unsure(last.key) and any(_was_rewritten(one, texts, history) for one in fresh)

@@ -219,8 +219,10 @@ class Case:
         above, below = text[max(start - 1, 0)], text[min(stop, len(text) - 1)]
         rims = [self._is_own(near) or (self._is_own(far) and not words(near))
                 for near, far in ((over, above), (under, below))]  # fmt: skip
-        if any((self.path, line) in self.truth.over_noise for line in text[start:stop]):
-            return self._is_own(above) or self._is_own(below)
+        over_noise = [self.truth.over_noise.get((self.path, line)) for line in text[start:stop]]
+        if any(names is not None for names in over_noise):
+            is_own = any(self.who in (names or ()) for names in over_noise)
+            return is_own or self._is_own(above) or self._is_own(below)
         noise = [not words(near) for near in (over, under)]
         return all(own or blank for own, blank in zip(rims, noise, strict=True)) and any(rims)
 
@@ -399,8 +401,22 @@ class Case:
                 continue  # file and history had it again since: what took it away then is another's doing
             if (self.path, step) in self.truth.deleted and self.disk is not None:
                 continue  # the file is there again: it was no removal of lines
+            if self._is_deleted_since(step) or self._was_gone_from_head(line, step):
+                continue
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
+
+    def _is_deleted_since(self, step: int) -> bool:
+        """Another session deleted the file since, and takes its lines along."""
+        gone = {at: who for (path, at), who in self.truth.deleted.items() if path == self.path and at > step}
+        return self.disk is None and bool(gone) and gone[max(gone)] not in (GIT, HUMAN, self.who)
+
+    def _was_gone_from_head(self, line: str, step: int) -> bool:
+        """It took away what git had put back on disk only, and git took that away again itself."""
+        agreed = self.truth.agreed.get(self.path, ())
+        spans = self.truth.absent.get((self.path, line), ())
+        gone = [(start, end) for start, end in spans if start <= step < end]
+        return any(step < at < end for _, end in gone for at, _, _ in agreed)
 
     def _overruled(self, line: str) -> bool:
         """A rebase put another branch's line in its place; git brought it back on disk only."""

@@ -84,8 +84,10 @@ class Truth:
     """A line, and the commits that had it while the file was as in HEAD, each with the last such step."""
     head: dict[str, tuple[int, Text]] = field(default_factory=dict)
     """File to HEAD's text of it, and the step after which it became that."""
-    over_noise: set[Key] = field(default_factory=set)
-    """Lines that came in the place of one without a word: whose that was, no word tells."""
+    over_noise: dict[Key, set[str]] = field(default_factory=dict)
+    """Lines that came in the place of one without a word, and who had ever put one like it there."""
+    noise: dict[Key, set[str]] = field(default_factory=dict)
+    """A line without a word, and who put one like it there."""
     held: dict[Key, set[str]] = field(default_factory=dict)
     """A line, and the commits that brought it into HEAD."""
     lacked: dict[Key, set[str]] = field(default_factory=dict)
@@ -94,8 +96,10 @@ class Truth:
     """A line that a person corrected: can the tool tell that this was all that happened there?"""
     within: dict[Key, str] = field(default_factory=dict)
     """A line that a person wrote, and the session within whose pending lines he did."""
-    deleted: set[tuple[str, int]] = field(default_factory=set)
-    """Files, and the steps that took them away."""
+    deleted: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Files and the steps that took them away, and who did."""
+    absent: dict[Key, list[tuple[int, int]]] = field(default_factory=dict)
+    """A line, and the steps between which HEAD had lost it; 1 << 30 for one that is still out."""
     _put_away: dict[str, list[tuple[int, Text]]] = field(default_factory=dict)
     """File to the texts that git took off the disk, each with the step."""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
@@ -185,7 +189,7 @@ class Truth:
 
     def _observe(self, step: int, actor: str, path: str, old: Text, new: Text) -> None:
         if new is None:
-            self.deleted.add((path, step))
+            self.deleted[path, step] = actor
         old_lines, new_lines = lines_of(old), lines_of(new)
         old_words, new_words = words_of(old_lines), words_of(new_lines)
         for token in (old_lines - new_lines) | (old_words - new_words):
@@ -207,8 +211,13 @@ class Truth:
         for one, other in hunks(old, new):
             # a line that only moved did not come in the place of others
             gone, made = lines_of(one) - lines_of(new), lines_of(other) - lines_of(old)
-            if any(not words(line) for line in one):
-                self.over_noise |= {(path, line) for line in made}
+            blank = [line for line in one if not words(line)]
+            if blank:
+                names = set[str]().union(*(self.noise.get((path, line), ()) for line in blank))
+                self.over_noise |= {(path, line): names for line in made}
+            for line in other if actor != GIT else ():
+                if not words(line):
+                    self.noise.setdefault((path, line), set()).add(actor)
             for line in gone:
                 self.exchanged.setdefault((path, line), {}).update(dict.fromkeys(made, step))
                 if actor != GIT:
@@ -230,6 +239,10 @@ class Truth:
             if path not in self.head or self.head[path][1] != text:
                 for line in lines_of(self.head.get(path, (0, None))[1]) - lines_of(text):
                     self.lacked.setdefault((path, line), set()).add(commit)
+                    self.absent.setdefault((path, line), []).append((step, 1 << 30))
+                for line in lines_of(text) - lines_of(self.head.get(path, (0, None))[1]):
+                    if (path, line) in self.absent:
+                        self.absent[path, line][-1] = self.absent[path, line][-1][0], step
                 self.head[path] = (step, text)
                 self.in_head |= words_of(text or ())
                 for line in lines_of(text):

@@ -6,6 +6,7 @@ import pytest
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.last_look import Look, speaks_against
+from gitralph.isolate.separation import separate
 
 
 def text(lines: str) -> bytes | None:
@@ -230,3 +231,14 @@ def test_a_file_that_goes_must_not_stand_there_nor_have_a_line_that_nobody_knows
     assert look("abcX", "-", "-", gone) == "X"
     assert look("abc", "-", "abc", gone) == "a"
     assert look("abc", "-", "bc", gone) == "b"
+
+
+def test_a_removal_that_a_commit_took_covers_nothing_any_more() -> None:
+    """What another session removed and committed stays removed; what it had replaced goes with it."""
+    first = b"one\n\n}\ntwo lines\nthree\n"
+    edited = first.replace(b"two lines\n", b"two by one\n")
+    removed = b"one\nthree\n"
+    steps = [Step("0", "S1", first, edited), Step("1", "S2", edited, removed)]
+    head = first.replace(b"\n}\n", b"")
+    answer = separate(head, steps, removed, committed={"1.0"}, owners={"S1"}, unsure=lambda _: True)
+    assert (answer.text, answer.taken) == (removed, ("0.0",))
