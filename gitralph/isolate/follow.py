@@ -46,7 +46,7 @@ def following(
         if (
             all(_only_touches(weave, hunk, known) for hunk in unit.hunks)
             and _touches_lines(weave, index)
-            and not _is_about(weave, index, reverted)
+            and not _is_about(weave, index, reverted, ours)
             and _stands(weave, index, known)
         ):
             found.add(index)
@@ -115,15 +115,21 @@ def _touches_lines(weave: Weave, unit: int) -> bool:
     return any(atom not in (EXISTS, NEWLINE) for atom in weave.atoms_of(weave.units[unit]))
 
 
-def _is_about(weave: Weave, unit: int, reverted: Set[int]) -> bool:
-    """Tell whether all lines that a unit took away or brought back are of reverted units."""
+def _is_about(weave: Weave, unit: int, reverted: Set[int], ours: Set[int]) -> bool:
+    """Tell whether all lines that a unit took away or brought back are of reverted units.
+
+    A line of `ours` that its owner rewrote and put back is no line of the rewrite that is reverted with it.
+    """
     touched = [
         (atom, hunk)
         for hunk in weave.units[unit].hunks
         for atom in weave.hunks[hunk].dels + weave.hunks[hunk].undels
         if atom not in (EXISTS, NEWLINE)
     ]
-    return bool(touched) and all(_is_of(weave, atom, hunk, reverted) for atom, hunk in touched)
+    return bool(touched) and all(
+        _is_of(weave, atom, hunk, reverted) and _unit(weave, weave.birth[atom]) not in ours
+        for atom, hunk in touched
+    )
 
 
 def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:

@@ -1,0 +1,22 @@
+"""What somebody without a session did to a session's pending lines goes along with them."""
+
+from gitralph.isolate import Step, separate
+
+
+def test_a_correction_of_a_line_that_its_session_rewrote_and_put_back_is_followed() -> None:
+    """The rewrite is reverted, the line is not: a formatter that indents it corrects the session's line."""
+    texts = [b"one\ntwo\nthree\n", b"one\ntwo by S1\nthree\n", b"one\nother words\n{\n}\nthree\n"]
+    steps = [Step(str(n), "S1", texts[a], texts[b]) for n, (a, b) in enumerate([(0, 1), (1, 2), (2, 1)])]
+    formatted = texts[1].replace(b"two by", b"  two by")
+    answer = separate(texts[0], steps, formatted, committed=(), owners={"S1"}, follow=True)
+    assert answer.text == formatted
+    assert "followed" in [note.kind for note in answer.notes]
+
+
+def test_a_change_of_a_rewrite_that_is_gone_is_not_followed() -> None:
+    """Where a person took the whole edit back, what else he wrote there is his."""
+    texts = [b"one\ntwo\nthree\n", b"one\ntwo\nnew line\nthree\n"]
+    changed = b"one\ntwo\na person's\nthree\n"
+    steps = [Step("0", "S1", texts[0], texts[1]), Step("1", "S1", texts[1], texts[0])]
+    answer = separate(texts[0], steps, changed, committed=(), owners={"S1"}, follow=True)
+    assert answer.text == texts[0]
