@@ -159,7 +159,8 @@ class Case:
         if self.who in put:
             # its own undo of a later edit may have brought a correction back
             held = word in self.truth.in_head or self._put_on_what_head_held(word)
-            return held or (is_corrected and self._follows(word))
+            # with the edit of another session that it put back, where that was asked for
+            return held or author(word) in self.names - {HUMAN} or (is_corrected and self._follows(word))
         if HUMAN in self.names and HUMAN in put and not self.forced:
             return is_corrected and self._follows(word)
         others = self.names - {self.who}
