@@ -314,12 +314,15 @@ def _alike(line: bytes, others: list[bytes]) -> list[bytes]:
 
 
 def _is_made_of_others(look: Look, line: bytes, changes: Changes, texts: _Texts) -> bool:
-    """Tell whether a line that replaced one which HEAD lacks keeps words of another session from it."""
+    """Tell whether a line that replaced one which HEAD lacks keeps words from it that are not the owners'.
+
+    A reset may have taken a merge out of HEAD, with a line of it that was edited since.
+    """
     own = next((step for step, change in changes if change > 0 and step.owner in look.names), None)
     replaced = _exchanged(own, line)[0] if own is not None else []
     kept = {word for one in replaced if not texts.was(one) for word in words(one)}.intersection(words(line))
     return any(
-        _first_writer(look.steps, word) not in {None, *look.names}
+        _first_writer(look.steps, word) not in look.names
         for word in kept
         if word not in words(complete(look.head))
     )
@@ -363,7 +366,9 @@ def _is_covered(
         if _is_settled(look, last) or _found_all_settled(look, last):
             return False
         return _is_pending(last, own | {line}, texts)
-    if any(texts.stands(one) or _is_covered(look, one, texts, history, depth + 1) for one in fresh):
+    # what HEAD has came in the place of the line for good
+    waiting = (texts.stands(one) and not texts.was(one) for one in fresh)
+    if any(waiting) or any(_is_covered(look, one, texts, history, depth + 1) for one in fresh):
         return True
     return not look.unsure(last.key) and any(_was_rewritten(one, texts, history) for one in fresh)
 

@@ -242,3 +242,22 @@ def test_a_removal_that_a_commit_took_covers_nothing_any_more() -> None:
     head = first.replace(b"\n}\n", b"")
     answer = separate(head, steps, removed, committed={"1.0"}, owners={"S1"}, unsure=lambda _: True)
     assert (answer.text, answer.taken) == (removed, ("0.0",))
+
+
+def test_a_line_made_of_one_that_a_reset_took_from_head_stays_out() -> None:
+    """A merge brought it, the session changed it, a reset took the merge: what is left of it is nobody's."""
+    merged = b"one\ntheir first\ntheir line\n"
+    edited = merged.replace(b"their line", b"their word")
+    both = edited + b"of two\n"
+    head = b"one\nof two\nlast words\nof old\n"
+    steps = [Step("0", "S1", merged, edited), Step("1", "S2", edited, both)]
+    answer = separate(head, steps, both, committed={"0.0", "1.0"}, owners={"S1"}, unsure=lambda _: True)
+    assert answer.refused
+
+
+def test_a_line_that_a_rewrite_in_head_stands_for_is_not_covered() -> None:
+    """What came in its place is committed: the line it replaced is over."""
+    base, one, two = (b"first\n%s\nlast\n" % word for word in (b"old words", b"of one", b"of two"))
+    steps = [Step("0", "S1", base, one), Step("1", "S2", one, two)]
+    own = Look(two, two.replace(b"of two\n", b"of one\nof two\n"), two, steps, {"S1"}, {"S1"}, lambda _: True)
+    assert speaks_against(own) == b"of one"
