@@ -335,10 +335,29 @@ class _Folding:
         # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
         # everybody.
         if self.owner is None:
+            ranges = [piece for each in ranges for piece in self._around_kept(each, fresh)]
             ranges = [
                 piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
             ]
         return ranges, fresh
+
+    def _around_kept(self, each: Range, fresh: list[int]) -> list[Range]:
+        """Split where all old lines are there again, each as often: what came stands around them.
+
+        A person's lines before and behind a brace at the end of a session's block: the first are within it.
+        """
+        low_old, high_old, low_new, high_new = each
+        old, new = (
+            [self.weave.line[atom] for atom in self.weave.shown[low_old:high_old]],
+            fresh[low_new:high_new],
+        )
+        there = set(old)
+        if not old or [line for line in new if line in there] != old:
+            return [each]
+        kept = [low_new + at for at, line in enumerate(new) if line in there]
+        rims = zip([low_new - 1, *kept], [*kept, high_new], strict=True)
+        parts = [(low_old + at, low_old + at, above + 1, below) for at, (above, below) in enumerate(rims)]
+        return [part for part in parts if part[2] < part[3]]
 
     def _by_pop(self, each: Range) -> list[Range]:
         """Split removed lines off that a session had removed and nobody's change had brought back.

@@ -20,3 +20,13 @@ def test_a_change_of_a_rewrite_that_is_gone_is_not_followed() -> None:
     steps = [Step("0", "S1", texts[0], texts[1]), Step("1", "S1", texts[1], texts[0])]
     answer = separate(texts[0], steps, changed, committed=(), owners={"S1"}, follow=True)
     assert answer.text == texts[0]
+
+
+def test_what_a_person_writes_around_the_last_brace_of_a_block_is_within_it_or_not() -> None:
+    """The brace stays the session's: what came before it goes along, what came behind it does not."""
+    head = b"one\n}\ntwo\n"
+    edited = head + b"three\n}\n"
+    there = head + b"three\na person's first\n}\na person's second\n"
+    steps = [Step("0", "S1", head, edited)]
+    answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True)
+    assert answer.text == head + b"three\na person's first\n}\n"
