@@ -77,6 +77,8 @@ def is_written_anew(weave: Weave, anchored: Anchored, unit: int, unsure: Unsure)
     found = {word for atom in _found_by(weave, unit) for word in words(weave.content(atom))}
     old = {word for atom in births for word in words(weave.content(atom))} - found
     came = [atom for hunk in killers for atom in weave.hunks[hunk].births]
+    if not came and any(not weave.visible(atom) for atom in _found_by(weave, unit)):
+        return False  # only part of it was put back: each line is asked by itself (see `gone`)
     fresh = {word for atom in came for word in words(weave.content(atom))}
     # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
     # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days

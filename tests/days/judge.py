@@ -265,8 +265,8 @@ class Case:
         then, actor, put = self.truth.fact(self.path, line).edit
         if put or actor[:1] != "s" or actor == self.who:
             return False
-        if self.disk is None and (self.path, then) in self.truth.deleted:
-            return not self._settled(then)
+        if self.truth.returned.get((self.path, self.truth.fact(self.path, line).gone[0]), -1) > then:
+            return not self._settled(then)  # its removal was put back, as nobody else's is
         covers = self.truth.stands_in(self.path, line, then) - {line}
         return bool(covers & lines_of(self.disk)) and not covers & lines_of(self.old)
 
@@ -287,8 +287,11 @@ class Case:
         return all(other in lines_of(self.disk) for other, step in made.items() if step == last)
 
     def _successors(self, line: str) -> set[str]:
-        """What came in the place of a line when it was taken away last."""
-        return self.truth.stands_in(self.path, line, self.truth.fact(self.path, line).gone[0]) - {line}
+        """What came in the place of a line when it was taken away last; not what stood beside it then."""
+        step = self.truth.fact(self.path, line).gone[0]
+        others = self.truth.stands_in(self.path, line, step) - {line}
+        facts = {other: self.truth.fact(self.path, other) for other in others}
+        return {other for other in others if facts[other].since >= step or 0 <= facts[other].away <= step}
 
     def _covered(self, line: str, step: int, depth: int) -> str:
         """A session took the line away: that is well while its own text is pending there."""

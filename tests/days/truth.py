@@ -58,6 +58,8 @@ class Fact:
     gone: tuple[int, str] = (-1, "")
     away: int = -1
     """Since when it was gone when it was put there last."""
+    since: int = -1
+    """The step that first put it there; -1 for what stood there from the start, or never."""
     edit: tuple[int, str, bool] = (0, "", False)
     """The last edit by a person or session that put (True) or removed it; git's doings do not count."""
     first: str = ""
@@ -100,6 +102,8 @@ class Truth:
     """Files and the steps that took them away, and who did."""
     absent: dict[Key, list[tuple[int, int]]] = field(default_factory=dict)
     """A line, and the steps between which HEAD had lost it; 1 << 30 for one that is still out."""
+    returned: dict[tuple[str, int], int] = field(default_factory=dict)
+    """A file and the step at which git put back what it had taken off the disk, and when it had."""
     _put_away: dict[str, list[tuple[int, Text]]] = field(default_factory=dict)
     """File to the texts that git took off the disk, each with the step."""
     _gap: dict[str, list[Key]] = field(default_factory=dict)
@@ -167,6 +171,8 @@ class Truth:
         """A stash and its pop: that the file was as in HEAD in between says nothing."""
         away = self._put_away.setdefault(path, [])
         since = max((at for at, text in away if text == new), default=step)
+        if since < step:
+            self.returned[path, step] = since
         self.agreed[path] = [row for row in self.agreed.get(path, []) if row[0] < since]
         away.append((step, old))
 
@@ -200,6 +206,8 @@ class Truth:
                 found.gone_by.add(actor)
         for token in (new_lines - old_lines) | (new_words - old_words):
             found = self.fact(path, token)
+            if not found.first and found.gone[0] < 0:
+                found.since = step
             found.there, found.put, found.first = True, (step, actor), found.first or actor
             found.away = found.gone[0]
             if actor != GIT:

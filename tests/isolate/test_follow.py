@@ -30,3 +30,13 @@ def test_what_a_person_writes_around_the_last_brace_of_a_block_is_within_it_or_n
     steps = [Step("0", "S1", head, edited)]
     answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True)
     assert answer.text == head + b"three\na person's first\n}\n"
+
+
+def test_what_git_put_back_of_a_replacement_leaves_the_rest_of_it() -> None:
+    """One line of two came back, and nothing else was written: the other one's removal is the session's."""
+    head = b"}\nold words\n}\nother words\nlast\n"
+    edited = b"}\nnew text\n}\nlast\n"
+    there = b"}\nold words\n}\nlast\n"
+    steps = [Step("0", "S1", head, edited)]
+    answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True)
+    assert answer.text == there
