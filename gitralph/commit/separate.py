@@ -489,7 +489,10 @@ def _anew(scene: Scene, state: PathState, whom: list[str], own: list[Record]) ->
     moved = next((r for r in own if r.op == "rename-to"), None)
     # What HEAD got here since (a pull) whoever moved the file onto it never saw.
     is_same = moved is not None and _saw(scene, state.path)(_step(moved, None, None)) is True
-    if moved is None or not is_same or not alone or own[-1].after != provenance.content_id(content):
+    alone = alone and own[-1].after == provenance.content_id(content)
+    since = [r for r in state.journal.records if moved is not None and r.offset >= moved.offset]
+    alone = alone and all(one.after == other.before for one, other in pairwise(since))
+    if moved is None or not is_same or not alone:
         detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
         return _refuse(state, decision.CONTESTED, detail, whom)
     uses = [

@@ -45,7 +45,7 @@ def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int]
             continue
         # HEAD's own lines that came with a move are changed where they are now, not taken from the move.
         for atom in [atom for atom in dead if atom not in weave.moved]:
-            _leave_what_it_replaced(weave, atom)
+            leave_what_it_replaced(weave, atom)
             weave.bury(atom)
         if unsure(step_key(weave, unit)):
             for atom in [atom for made in hunks for atom in made.dels]:
@@ -53,7 +53,7 @@ def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int]
     return nothing_left
 
 
-def _leave_what_it_replaced(weave: Weave, atom: int) -> None:
+def leave_what_it_replaced(weave: Weave, atom: int) -> None:
     """The line in the place of which a dead one stood was taken away by who took the dead one away.
 
     Half of a replacement is no edit that anybody made. What is alike was replaced.

@@ -280,17 +280,32 @@ def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[b
     own = [change for step, change in history.get(line, ()) if step.owner in look.names]
     if (not own or own[-1] < 0) and any(map(texts.comes, _became(line, history))):
         return True
+    return any(map(texts.comes, _stood_for(line, history)))
+
+
+def _stood_for(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
+    """Return what a line came in the place of, at first or second hand, whoever wrote it."""
     asked, todo = {line}, [line]
     while todo and len(asked) < _DEPTH:
         one = todo.pop()
         came = [step for step, change in history.get(one, ()) if change > 0]
         earlier = {other for step in came for other in _alike(one, _exchanged(step, one)[0])} - asked
         earlier = set(filter(is_telling, earlier))
-        if any(map(texts.comes, earlier)):
-            return True
         asked |= earlier
         todo += earlier
-    return False
+    return asked - {line}
+
+
+def _has_lost_its_place(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    """Tell whether HEAD had what a line came in the place of, and has nothing of that any more.
+
+    Then whoever took the line away had that committed: the removal waits no longer.
+    """
+    earlier = _stood_for(line, history)
+    if any(map(texts.was, earlier)):
+        return False
+    changes = [history[one] for one in earlier if one in history]
+    return any(each[0][1] < 0 or any(n > 0 and s.key in look.done for s, n in each) for each in changes)
 
 
 def _became(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
@@ -364,6 +379,8 @@ def _is_covered(
     if not fresh:
         own = {one for one in history if _wrote(look, one, history[one])}
         if _is_settled(look, last) or _found_all_settled(look, last):
+            return False
+        if _has_lost_its_place(look, line, texts, history):
             return False
         return _is_pending(last, own | {line}, texts)
     # what HEAD has came in the place of the line for good

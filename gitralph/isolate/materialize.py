@@ -71,13 +71,15 @@ def text_of(weave: Weave, order: list[int], shown: bytearray) -> bytes | None:
         return None
     numbers = map(weave.line.__getitem__, compress(order, map(shown.__getitem__, order)))
     lines = map(weave.texts.__getitem__, numbers)
-    pieces = []
+    pieces, last = [], b""
     # By pieces: `bytes.join` keeps 80 bytes for each part until it is done, 80 MB for a million lines.
     while piece := list(islice(lines, _PIECE)):
         pieces.append(b"\n".join(piece))
+        last = piece[-1]
     if not pieces:
         return b""
-    if shown[NEWLINE]:
+    # An empty line is there only if it is ended, also where whoever left the file's end open stays out.
+    if shown[NEWLINE] or not last:
         # `join` then ends the last line as well.
         pieces.append(b"")
     return b"\n".join(pieces)

@@ -9,6 +9,7 @@ later (`git stash pop`), by whomever.
 
 from __future__ import annotations
 
+from gitralph.isolate.gone import leave_what_it_replaced
 from gitralph.isolate.lines import is_telling
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
@@ -64,6 +65,8 @@ def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[in
             weave.forget(op >> 1, atom)
         weave.ops[atom] = later or None
     elif birth != BASE and weave.hunks[birth].unit not in in_head and not _is_covered(weave, earlier, limit):
+        if weave.owner_of(earlier[-1] >> 1) is None:
+            leave_what_it_replaced(weave, atom)
         weave.bury(atom)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import marks, words
 from gitralph.isolate.materialize import Flags, switch, visible
 from gitralph.isolate.rules import needs_of
@@ -62,9 +63,18 @@ def _gone(weave: Weave, unit: Unit, flags: Flags) -> bool:
             return False
         if not _brought(made) and not moved.issuperset(_lines(made.dels)):
             return False
-        if _brought(made) and len(_lines(made.dels)) > len(_brought(made)):
+        if _brought(made) and _only_took(weave, made):
             return False  # it also took lines away for which nothing of its own ever stood
     return True
+
+
+def _only_took(weave: Weave, made: Hunk) -> bool:
+    """Tell whether a hunk took away more lines than it brought, as a whole or beside a line that it kept."""
+    if len(_lines(made.dels)) > len(_brought(made)):
+        return True
+    old, new = ([weave.content(atom) for atom in atoms] for atoms in (_lines(made.dels), made.births))
+    parts = line_hunks(old, new) if not made.undels else []
+    return any(high - low > stop - start for low, high, start, stop in parts)
 
 
 def _nothing_survives(weave: Weave, units: list[Unit], own: Writing) -> bool:

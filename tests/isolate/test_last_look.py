@@ -261,3 +261,14 @@ def test_a_line_that_a_rewrite_in_head_stands_for_is_not_covered() -> None:
     steps = [Step("0", "S1", base, one), Step("1", "S2", one, two)]
     own = Look(two, two.replace(b"of two\n", b"of one\nof two\n"), two, steps, {"S1"}, {"S1"}, lambda _: True)
     assert speaks_against(own) == b"of one"
+
+
+def test_a_removal_whose_place_head_has_lost_covers_nothing() -> None:
+    """The line's place was committed by hand without it: the other session's removal waits no longer."""
+    base, one = b"first\nold words\nlast\n", b"first\nof one\nlast\n"
+    removed = b"first\nlast\n"
+    steps = [Step("0", "S1", base, one), Step("1", "S2", one, removed)]
+    for head, wrong in ((removed, b"of one"), (base, None)):
+        answer = head.replace(b"old words\n", b"").replace(b"first\n", b"first\nof one\n")
+        own = Look(head, answer, removed, steps, {"S1"}, {"S1"}, lambda _: True)
+        assert speaks_against(own) == wrong

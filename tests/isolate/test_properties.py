@@ -121,6 +121,7 @@ def test_names_do_not_depend_on_later_steps(
 
 @given(HISTORY, TEXTS)
 @example((b"\0", [("s2", b""), ("s1", None)]), None)
+@example((b"\na", [("s2", b"a"), ("s1", b"")]), None)
 def test_every_changed_line_is_the_owners(
     history: tuple[bytes | None, list[tuple[str | None, bytes | None]]], worktree: bytes | None
 ) -> None:

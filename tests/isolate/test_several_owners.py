@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.isolate import UNRECORDED
+from gitralph.isolate import UNRECORDED, Step, separate
 from tests.isolate.world import World, line, numbered
 
 TEN = numbered(10)
@@ -355,3 +355,14 @@ def test_branch_that_does_not_fit() -> None:
     world.swap("s1", b"five by s1\n", b"five again by s1\n")
     world.head = TEN.replace(line(5), b"five on another branch\n")
     assert world.ask("s1").refused
+
+
+def test_a_removal_beside_a_replacement_is_not_superseded_with_it() -> None:
+    """S2 replaced a line of S3's and took one of HEAD: who removes what S2 wrote did not take that one."""
+    head = b"one\n\n    return\nold words\n    return\n"
+    first = head.replace(b"old", b"three\n{\nof three\n\nmore\nold")
+    second = first.replace(b"of three\n", b"of two\n    return\nof two more\n{\n")
+    second = second.replace(b"\nmore\nold words\n    return\n", b"\n")
+    third = head.replace(b"old words\n    return\n", b"three\n")
+    steps = [Step("0", "s3", head, first), Step("1", "s2", first, second), Step("2", "s1", second, third)]
+    assert separate(head, steps, third, committed=(), owners={"s1"}).refused
