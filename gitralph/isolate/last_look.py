@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 
 from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
@@ -62,13 +63,14 @@ def speaks_against(look: Look) -> bytes | None:
     """Return a line that the answer must not bring, take or leave, or None where nothing is wrong.
 
     A file that goes must have no line in HEAD that no record knows. Whatever git did, no line may stand
-    twice that stands once in HEAD, in the file and after each edit of the owners', and none beside what
-    somebody made of it in HEAD unseen. Where git put files back since an edit of theirs, a line that goes
-    must not stand in the file, unless another session put it there after the owner took it away; one that
-    comes must stand there, unless another session's edit stands in its place; what an owner did last to a
-    line that HEAD and the answer do not know must not be what the file shows; no old line stays beside a
-    file made anew, nor one that the file lacks beside what its owner put in its place, or what it had
-    replaced; and no line comes with words of another session's that HEAD lacks.
+    twice that stands once in HEAD, in the file and after each edit of the owners', none beside what somebody
+    made of it in HEAD unseen, and none may go that the owners never saw in a file that came back. Where git
+    put files back since an edit of theirs, a line that goes must not stand in the file, unless another
+    session put it there after the owner took it away; one that comes must stand there, unless another
+    session's edit stands in its place; what an owner did last to a line that HEAD and the answer do not know
+    must not be what the file shows; no old line stays beside a file made anew, nor one that the file lacks
+    beside what its owner put in its place, or what it had replaced; and no line comes with words that are
+    not the owners' and that HEAD lacks.
     """
     if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
         # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
@@ -84,6 +86,9 @@ def speaks_against(look: Look) -> bytes | None:
     if wrong is not None:
         return wrong
     wrong = _beside_its_rewrite(look, texts)
+    if wrong is not None:
+        return wrong
+    wrong = _lost_on_return(look, texts)
     if wrong is not None:
         return wrong
     own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
@@ -170,6 +175,22 @@ def _beside_its_rewrite(look: Look, texts: _Texts) -> bytes | None:
         there = _exchanged(Step("", None, look.head, look.worktree), line)[1] if alike else []
         if not alike.isdisjoint(there) and not texts.stands(line):
             return line
+    return None
+
+
+def _lost_on_return(look: Look, texts: _Texts) -> bytes | None:
+    """Return a line that goes though the owners never saw it, where a deleted file came back without it.
+
+    Somebody restored the file and changed it, or popped a stash from before the line: nobody can tell.
+    """
+    for at, (one, other) in enumerate(pairwise(look.steps), 1):
+        if one.before is None and one.owner is None and one.put and other.owner is None:
+            seen = [b"\n" + complete(step.before) for step in look.steps[at:] if step.owner in look.owners]
+            gone = difference(other.before, other.after)[0]
+            for line in filter(is_telling, gone):
+                goes = texts.old[line] > texts.new[line] and not texts.stands(line)
+                if goes and not any(_count(line, text) for text in seen):
+                    return line
     return None
 
 

@@ -272,3 +272,17 @@ def test_a_removal_whose_place_head_has_lost_covers_nothing() -> None:
         answer = head.replace(b"old words\n", b"").replace(b"first\n", b"first\nof one\n")
         own = Look(head, answer, removed, steps, {"S1"}, {"S1"}, lambda _: True)
         assert speaks_against(own) == wrong
+
+
+def test_a_line_that_a_file_came_back_without_does_not_go() -> None:
+    """A stash was popped where the file had been deleted: nobody took the line that HEAD got since."""
+    head, back, edited = b"first\nof two\n", b"first\na person's\n", b"first\nof one\n"
+    steps = [
+        Step("0", "S2", head, None), Step("seen", None, None, head, put=True), Step("g", None, head, back),
+        Step("1", "S1", back, edited),
+    ]  # fmt: skip
+    own = Look(head, edited, edited, steps, {"S1"}, {"S1"}, lambda _: False)
+    assert speaks_against(own) == b"of two"
+    steps[3:] = [Step("1", "S1", head, back), Step("2", "S1", back, edited)]  # it saw the line
+    own = Look(head, edited, edited, steps, {"S1"}, {"S1"}, lambda _: False)
+    assert speaks_against(own) is None
