@@ -401,7 +401,7 @@ def _is_covered(
         own = {one for one in history if _wrote(look, one, history[one])}
         if _is_settled(look, last) or _found_all_settled(look, last):
             return False
-        if _has_lost_its_place(look, line, texts, history):
+        if _has_lost_its_place(look, line, texts, history) or _went_with_git(look, line, last, history):
             return False
         return _is_pending(last, own | {line}, texts)
     # what HEAD has came in the place of the line for good
@@ -409,6 +409,18 @@ def _is_covered(
     if any(waiting) or any(_is_covered(look, one, texts, history, depth + 1) for one in fresh):
         return True
     return not look.unsure(last.key) and any(_was_rewritten(one, texts, history) for one in fresh)
+
+
+def _went_with_git(look: Look, line: bytes, removal: Step, history: Mapping[bytes, Changes]) -> bool:
+    """Tell whether git may have taken a line's whole edit away since another session removed the line.
+
+    Then what came beside it is gone by nobody's record.
+    """
+    born = next((step for step, change in history.get(line, ()) if change > 0), None)
+    if born is None or not look.unsure(removal.key):
+        return False
+    beside = (history[one][-1] for one in _exchanged(born, line)[1] if one != line and one in history)
+    return any(change < 0 and step.owner is None for step, change in beside)
 
 
 def _wrote(look: Look, line: bytes, changes: Changes) -> bool:

@@ -286,3 +286,15 @@ def test_a_line_that_a_file_came_back_without_does_not_go() -> None:
     steps[3:] = [Step("1", "S1", head, back), Step("2", "S1", back, edited)]  # it saw the line
     own = Look(head, edited, edited, steps, {"S1"}, {"S1"}, lambda _: False)
     assert speaks_against(own) is None
+
+
+def test_a_removal_covers_nothing_where_git_took_what_was_beside_the_line() -> None:
+    """Git may have taken the whole edit: whether the other session's removal waits nobody can tell."""
+    base, one, both = b"first\nold words\n", b"first\nof one\none more\n", b"first\nof one\n"
+    steps = [Step("0", "S1", base, one), Step("1", "S2", one, both)]
+    cases = ((both, "01", None), (b"first\n", "0", None), (b"first\n", "01", b"one more"))
+    for file, put_back, wrong in cases:
+        end = [Step("git", None, both, file)] if file != both else []
+        answer = one if file == both else b"first\none more\n"
+        own = Look(base, answer, file, steps + end, {"S1"}, {"S1"}, put_back.__contains__)
+        assert speaks_against(own) == wrong
