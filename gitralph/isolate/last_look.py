@@ -28,8 +28,7 @@ from gitralph.isolate.lines import (
 
 Lines = Counter[bytes]
 _DEPTH = 20
-"""So many replacements of replacements are followed, which also ends where two lines replaced each other in
-turn; a line rewritten more often counts as not covered, and that refuses."""
+"""So many replacements of replacements are followed."""
 Changes = Sequence[tuple[Step, int]]
 """Steps that changed how often a line stands, in their order, with how often it came or went."""
 
@@ -292,8 +291,9 @@ def _goes_alone(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, 
 
 def _is_settled(look: Look, step: Step) -> bool:
     """Tell whether a commit took the only change of a step."""
-    one = step.key in look.done
-    return one and len(line_hunks(split_lines(step.before), split_lines(step.after))) == 1
+    if step.key not in look.done:
+        return False  # of a step with more changes the commit may have left this one
+    return len(line_hunks(split_lines(step.before), split_lines(step.after))) == 1
 
 
 def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
@@ -386,29 +386,39 @@ def _exchanged(step: Step, line: bytes) -> tuple[list[bytes], list[bytes]]:
     return [], []
 
 
-def _is_covered(
-    look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes], depth: int = 0
-) -> bool:
+def _is_covered(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
     """Tell whether another session took a line away last, and its own text stands or is covered in turn."""
-    changes = history.get(line, ())
-    if not changes or depth > _DEPTH:
+    # Each line once: in a block of ten lines that was rewritten twenty times all stand for each other.
+    asked, todo = set[bytes](), [line]
+    while todo:
+        one = todo.pop()
+        changes = history.get(one, ())
+        if one in asked or not changes:
+            continue
+        asked.add(one)
+        last, change = changes[-1]
+        if change > 0 or last.owner is None or last.owner in look.names:
+            continue
+        fresh = _exchanged(last, one)[1]
+        if not fresh and _waits(look, one, last, texts, history):
+            return True
+        # what HEAD has came in the place of the line for good
+        if any(texts.stands(other) and not texts.was(other) for other in fresh):
+            return True
+        if not look.unsure(last.key) and any(_was_rewritten(other, texts, history) for other in fresh):
+            return True
+        todo += fresh
+    return False
+
+
+def _waits(look: Look, line: bytes, removal: Step, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+    """Tell whether another session's removal of a line, with nothing in its place, is still pending."""
+    if _is_settled(look, removal) or _found_all_settled(look, removal):
         return False
-    last, change = changes[-1]
-    if change > 0 or last.owner is None or last.owner in look.names:
+    if _has_lost_its_place(look, line, texts, history) or _went_with_git(look, line, removal, history):
         return False
-    fresh = _exchanged(last, line)[1]
-    if not fresh:
-        own = {one for one in history if _wrote(look, one, history[one])}
-        if _is_settled(look, last) or _found_all_settled(look, last):
-            return False
-        if _has_lost_its_place(look, line, texts, history) or _went_with_git(look, line, last, history):
-            return False
-        return _is_pending(last, own | {line}, texts)
-    # what HEAD has came in the place of the line for good
-    waiting = (texts.stands(one) and not texts.was(one) for one in fresh)
-    if any(waiting) or any(_is_covered(look, one, texts, history, depth + 1) for one in fresh):
-        return True
-    return not look.unsure(last.key) and any(_was_rewritten(one, texts, history) for one in fresh)
+    own = {one for one in history if _wrote(look, one, history[one])}
+    return _is_pending(removal, own | {line}, texts)
 
 
 def _went_with_git(look: Look, line: bytes, removal: Step, history: Mapping[bytes, Changes]) -> bool:

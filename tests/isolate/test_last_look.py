@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
+from gitralph.isolate import last_look
 from gitralph.isolate.api import Step
 from gitralph.isolate.last_look import Look, speaks_against
 from gitralph.isolate.separation import separate
@@ -298,3 +301,23 @@ def test_a_removal_covers_nothing_where_git_took_what_was_beside_the_line() -> N
         answer = one if file == both else b"first\none more\n"
         own = Look(base, answer, file, steps + end, {"S1"}, {"S1"}, put_back.__contains__)
         assert speaks_against(own) == wrong
+
+
+def test_each_line_of_a_block_rewritten_over_and_over_is_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All lines of a rewritten block stand for each other: asked one for another, eight rewrites of six took
+    seven seconds, and each more three times as long."""
+    asked: list[bytes] = []
+
+    def counted(step: Step, line: bytes) -> tuple[list[bytes], list[bytes]]:
+        asked.append(line)
+        return exchanged(step, line)
+
+    exchanged = last_look._exchanged
+    monkeypatch.setattr(last_look, "_exchanged", counted)
+    versions = ["".join(chr(0x4E00 + 6 * n + k) for k in range(6)) for n in range(8)]
+    edits = [("S2", f"a{old}b", f"a{new}b") for old, new in pairwise(versions)]
+    first = versions[0]
+    assert look("ab", f"a{first}b", "ab", ("S1", "ab", f"a{first}b"), *edits) == first[0]
+    assert len(asked) < 400
