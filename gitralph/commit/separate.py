@@ -416,13 +416,13 @@ def separate(scene: Scene, state: PathState) -> Outcome:
         detail = "it is binary, and others have changes there"
         return _refuse(state, decision.CONTESTED, detail, whom)
     if _made_anew(scene, state, known, _open_records(scene, state)):
-        return _anew(scene, state, whom, _open_records(scene, state))
+        return _anew(scene, state, known, whom, _open_records(scene, state))
     found = _ask(scene, state, known)
     # A file that was committed so and then reset is as new as before, though its record was settled.
     again = {unit.partition(".")[0] for unit in found.taken}
     back = [r for name in scene.own for r in state.void.get(name, ()) if str(r.offset) in again]
     if back and _made_anew(scene, state, known, back):
-        return _anew(scene, state, whom, back)
+        return _anew(scene, state, known, whom, back)
     # A file is there or it is not: a deletion cannot be taken line by line.
     if others and _removes(scene, state, found):
         if _removed_its_own(scene, state, known):
@@ -480,19 +480,15 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
     )
 
 
-def _anew(scene: Scene, state: PathState, whom: list[str], own: list[Record]) -> Outcome:
+def _anew(scene: Scene, state: PathState, known: Evidence, whom: list[str], own: list[Record]) -> Outcome:
     """A file moved onto another replaces it whole; a file made over a text nobody removed is refused."""
-    own = sorted(own, key=lambda r: r.offset)
-    content = scene.contents[state.path]
-    # The move must be the last that is known: after it somebody may have written a line of his.
-    alone = whom == [decision.UNRECORDED] and own[-1] is state.journal.records[-1]
-    moved = next((r for r in own if r.op == "rename-to"), None)
-    # What HEAD got here since (a pull) whoever moved the file onto it never saw.
-    is_same = moved is not None and _saw(scene, state.path)(_step(moved, None, None)) is True
-    alone = alone and own[-1].after == provenance.content_id(content)
-    since = [r for r in state.journal.records if moved is not None and r.offset >= moved.offset]
-    alone = alone and all(one.after == other.before for one, other in pairwise(since))
-    if moved is None or not is_same or not alone:
+    moved = next((r for r in sorted(own, key=lambda r: r.offset) if r.op == "rename-to"), None)
+    if (
+        moved is None
+        or whom != [decision.UNRECORDED]
+        or not _saw_what_it_replaced(scene, state, known, moved)
+        or not _is_alone_since(scene, state, moved)
+    ):
         detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
         return _refuse(state, decision.CONTESTED, detail, whom)
     uses = [
@@ -500,7 +496,38 @@ def _anew(scene: Scene, state: PathState, whom: list[str], own: list[Record]) ->
         for name in sorted(scene.own & state.owners())
     ]
     note = f"'{shown(state.path)}' was replaced by a file that was moved there"
-    return Outcome(state.path, content, decision.WHOLE_FILE, uses=tuple(uses), notes=(note,))
+    return Outcome(
+        state.path, scene.contents[state.path], decision.WHOLE_FILE, uses=tuple(uses), notes=(note,)
+    )
+
+
+def _saw_what_it_replaced(scene: Scene, state: PathState, known: Evidence, moved: Record) -> bool:
+    """True when the file that a move replaced had HEAD's lines, but for those its session had taken out.
+
+    What HEAD got since (a pull) whoever moved the file never saw, nor what HEAD had got before and the
+    file had not, as where a conflict with a stash was resolved for what was stashed.
+    """
+    if _saw(scene, state.path)(_step(moved, None, None)) is not True:
+        return False
+    earlier = [step for step in known.steps if step.key.isdigit() and int(step.key) < moved.offset]
+    if not earlier:
+        return True  # no record knows another text than HEAD's
+    taken = {
+        line
+        for step in earlier
+        if step.owner in scene.own
+        for line in isolate.changed(step.before, step.after)[1]
+    }
+    return isolate.changed(earlier[-1].after, known.head)[0] <= taken
+
+
+def _is_alone_since(scene: Scene, state: PathState, moved: Record) -> bool:
+    """True when the session's records lead from a move to the file without a break: no line is a person's."""
+    since = [r for r in state.journal.records if r.offset >= moved.offset]
+    if not all(record.session in scene.own for record in since):
+        return False
+    unbroken = all(one.after == other.before for one, other in pairwise(since))
+    return unbroken and since[-1].after == provenance.content_id(scene.contents[state.path])
 
 
 def _follows(scene: Scene, state: PathState) -> bool:
