@@ -203,13 +203,14 @@ class _Folding:
         free = len(weave.shown)
         for index in reversed(range(len(ranges))):
             hunk = self.first + index
-            low_old, high_old, low_new, high_new = ranges[index]
-            if low_new == high_new:
-                floor = ranges[index - 1][1] if index else 0
-                by = slide_to_own(weave, low_old, high_old, floor, free)
-                low_old, high_old = low_old + by, high_old + by
-            self._splice(hunk, low_old, high_old, fresh[low_new:high_new], surroundings)
-            free = low_old
+            start, stop, low_new, high_new = ranges[index]
+            new = fresh[low_new:high_new]
+            by = self._slide(start, stop, new, ranges[index - 1][1] if index else 0, free)
+            start, stop = start + by, stop + by
+            if start == stop and by:
+                new = new[by:] + new[:by]
+            self._splice(hunk, start, stop, new, surroundings)
+            free = start
         # A moved block is a removal and an insertion; committing one without the other loses the text or
         # doubles it.
         self._moves(surroundings)
@@ -413,13 +414,15 @@ class _Folding:
         rims = [0, *cuts, len(makers)]
         return [(low_old + a, low_old + b, low_new + a, low_new + b) for a, b in pairwise(rims)]
 
+    def _slide(self, start: int, stop: int, fresh: list[int], floor: int, ceiling: int) -> int:
+        """Tell how far down to read a hunk that only removes or only inserts, up where it is negative."""
+        if start == stop:
+            return -rest_of_slide(self.weave, self.owner, start, fresh, floor)
+        return 0 if fresh else slide_to_own(self.weave, start, stop, floor, ceiling)
+
     def _splice(self, hunk: int, start: int, stop: int, fresh: list[int], surroundings: Surroundings) -> None:
         """Put one hunk into the weave."""
         weave = self.weave
-        if start == stop:
-            up = rest_of_slide(weave, self.owner, start, fresh)
-            start, stop = start - up, stop - up
-            fresh = fresh[len(fresh) - up :] + fresh[: len(fresh) - up] if up else fresh
         removed = weave.shown[start:stop]
         left = weave.shown[start - 1] if start else START
         right = weave.shown[stop] if stop < len(weave.shown) else END

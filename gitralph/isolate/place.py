@@ -66,17 +66,18 @@ def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
     return weave.shown.index(living[-1]) < index if living else None
 
 
-def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[int]) -> int:
+def rest_of_slide(weave: Weave, owner: str | None, index: int, fresh: Sequence[int], floor: int) -> int:
     """Tell how far up to slide an insertion so that it is not inside another's block.
 
     Where the last new line equals the line above, the same text can be read as inserted one
-    line higher; the reading that splits nobody's block is the likelier one.
+    line higher; the reading that splits nobody's block is the likelier one. What is above the line `floor`
+    the same step changes elsewhere.
     """
     up = 0
     while _splits(weave, owner, index - up):
         # Slid up a line, the last new line takes the place of the first: the run is read around.
         line = fresh[-1 - up % len(fresh)]
-        if index - up < 1 or weave.line[weave.shown[index - up - 1]] != line:
+        if index - up <= floor or weave.line[weave.shown[index - up - 1]] != line:
             return 0
         up += 1
         if up >= len(fresh):
