@@ -289,6 +289,18 @@ def test_a_new_repositorys_first_commit_takes_no_line_that_the_user_only_staged(
     assert "a" in empty_repo.commit("S1", code=4).left
 
 
+def test_a_file_that_head_dropped_is_no_orphans_though_the_root_was_amended(repo: Repo) -> None:
+    """Upstream then has no commit in common with HEAD; what the user staged is his addition."""
+    repo.git("branch", "upstream")
+    repo.git("commit", "-q", "--amend", "-m", "the root, amended")
+    repo.git("rm", "-q", "a")
+    repo.git("commit", "-q", "-m", "without a")
+    repo.git("checkout", "HEAD~1", "--", "a")
+    repo.edit("S1", "a", changed())
+    assert "a" in repo.commit("S1", code=4).left
+    assert repo.git("diff", "--cached", "--name-only").split() == ["a"]
+
+
 def test_an_orphan_branch_with_a_change_of_the_users_staged(repo: Repo) -> None:
     """His staged line is in no commit: not the session's to commit."""
     repo.git("checkout", "-q", "--orphan", "fresh")

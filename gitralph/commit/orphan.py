@@ -68,4 +68,6 @@ def start(
         found = {p: e for p, e in staged.items() if p not in kept and reader.entry(p) == e}
         if found and not _is_related(ctx, head, commit):
             kept |= found
+    # A branch whose root was amended has nothing in common with upstream, and is no orphan.
+    kept = {p: e for p, e in kept.items() if history.last_held(ctx.repo, head.oid, p) is None}
     return StartReader(base, kept) if kept else base

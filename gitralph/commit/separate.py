@@ -564,8 +564,23 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         readings=known.readings,
         follow=_follows(scene, state),
         unsure=_unsure(scene, state, known),
+        past=_last_in_head(scene, state.path, known),
     )
     return known.seen.told(found)
+
+
+def _last_in_head(scene: Scene, path: bytes, known: Evidence) -> bytes | None:
+    """What HEAD's history held where HEAD has no file any more, though it lies there (`git rm --cached`)."""
+    if known.head is not None or known.worktree is None:
+        return None
+    heads = dict.fromkeys(step.head for step in known.steps if step.head)
+    if not any(isinstance(history.entry_at(scene.repo, head, path), Entry) for head in heads):
+        return None  # no record saw one: the history need not be asked
+    entry = history.last_held(scene.repo, scene.head, path)
+    if entry is None or entry.mode not in _FILES:
+        return None
+    text = read_blob(scene, entry)
+    return one_form(text) if known.converted else text
 
 
 def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], bool]:

@@ -40,6 +40,21 @@ def entry_at(repo: Repository, commit: str | None, path: bytes) -> Entry | Unkno
         return UNKNOWN
 
 
+def last_held(repo: Repository, head: str | None, path: bytes) -> Entry | None:
+    """What the history of a commit that has nothing at ``path`` held there last; None where it never did."""
+    if head is None:
+        return None
+    # With --parents a path's history is told alone: whoever dropped it follows whoever changed it before.
+    done = repo.git.at(repo.root).try_run(
+        "--literal-pathspecs", "rev-list", "-1", "--parents", head, "--", path
+    )
+    for parent in done.stdout.decode("ascii", "replace").split()[1:]:
+        found = entry_at(repo, parent, path)
+        if isinstance(found, Entry):
+            return found
+    return None
+
+
 def submodule_head(repo: Repository, path: bytes) -> bytes | None:
     """The commit checked out in a nested repository, None when it has none."""
     place = gitdir.discover(os.path.join(repo.root, os.fsdecode(path)))

@@ -48,6 +48,8 @@ class Look:
     """Nothing of the owners' stays out that was told of."""
     done: Collection[str] = ()
     """Keys of the steps of which commits took something."""
+    past: bytes | None = None
+    """What HEAD's history held last, where HEAD has no such file."""
 
     def place(self, line: bytes) -> tuple[int, int]:
         """Return the first and last number of a line in the file, or in HEAD, or of the first line."""
@@ -69,7 +71,7 @@ def speaks_against(look: Look) -> bytes | None:
     session's edit stands in its place; what an owner did last to a line that HEAD and the answer do not know
     must not be what the file shows; no old line stays beside a file made anew, nor one that the file lacks
     beside what its owner put in its place, or what it had replaced; and no line comes with words that are
-    not the owners' and that HEAD lacks.
+    not the owners' and that HEAD lacks, nor one that HEAD had passed over before it dropped the file.
     """
     if look.head == look.text == look.worktree or any(step.takes for step in look.steps):
         # Where half of a move is assigned a line stands twice, and a person said so: which lines of the
@@ -87,7 +89,7 @@ def speaks_against(look: Look) -> bytes | None:
     wrong = _beside_its_rewrite(look, texts)
     if wrong is not None:
         return wrong
-    wrong = _lost_on_return(look, texts)
+    wrong = _lost_on_return(look, texts) or _passed_before(look, texts)
     if wrong is not None:
         return wrong
     own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
@@ -190,6 +192,23 @@ def _lost_on_return(look: Look, texts: _Texts) -> bytes | None:
                 goes = texts.old[line] > texts.new[line] and not texts.stands(line)
                 if goes and not any(_count(line, text) for text in seen):
                     return line
+    return None
+
+
+def _passed_before(look: Look, texts: _Texts) -> bytes | None:
+    """Return a line that comes though somebody had replaced it, and HEAD had that while it had the file.
+
+    `git rm --cached` and a commit leave the file on disk: what was settled there stays settled.
+    """
+    past = set(split_lines(look.past))
+    upto = max((at for at, step in enumerate(look.steps) if step.after == look.past), default=-1)
+    for at, step in enumerate(look.steps) if past else ():
+        gone = difference(step.before, step.after)[0] if step.owner not in look.names else ()
+        for line in filter(has_words, gone):
+            if line in past or texts.stands(line) or not texts.comes(line):
+                continue
+            if at <= upto or not past.isdisjoint(_exchanged(step, line)[1]):
+                return line
     return None
 
 

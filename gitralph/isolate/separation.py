@@ -58,6 +58,7 @@ class _Question:
     readings: Sequence[Reading]
     follow: bool
     unsure: Unsure
+    past: bytes | None
 
 
 def separate(
@@ -74,6 +75,7 @@ def separate(
     readings: Sequence[Reading] = (),
     follow: bool = False,
     unsure: Unsure = lambda _: False,
+    past: bytes | None = None,
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
@@ -82,11 +84,12 @@ def separate(
     is another than when the steps began; None leaves that to whether commits of ours are in it.
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
-    `unsure` says by a step's key whether git put files back since (see `gone`).
+    `unsure` says by a step's key whether git put files back since (see `gone`). `past` is what HEAD's
+    history held last, where HEAD has no such file.
     """
     asked = _Question(
         head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,
-        moved, readings, follow, unsure,
+        moved, readings, follow, unsure, past,
     )  # fmt: skip
     found = _by_weave(asked)
     return (_by_lines(asked) or found) if found.refused else found
@@ -104,8 +107,9 @@ def _by_lines(asked: _Question) -> Separation | None:
         return None
     # As if git had put files back since every edit: nothing else vouches for this answer.
     look = Look(
-        asked.head, told.text, asked.worktree, asked.steps, asked.owners, asked.owners, lambda _: True
-    )
+        asked.head, told.text, asked.worktree, asked.steps, asked.owners, asked.owners, lambda _: True,
+        past=asked.past,
+    )  # fmt: skip
     return Separation(told.text, taken=told.taken, void=told.away) if speaks_against(look) is None else None
 
 
@@ -120,7 +124,7 @@ def _by_weave(asked: _Question) -> Separation:
     included = found.includes if asked.include_entangled else ()
     names = {*owners, *(None if name == UNRECORDED else name for name in included)}
     done = set(map(step_of, asked.committed))
-    look = Look(head, found.text, worktree, steps, owners, names, unsure, not found.left, done)
+    look = Look(head, found.text, worktree, steps, owners, names, unsure, not found.left, done, asked.past)
     line = speaks_against(look)
     if line is None:
         return found

@@ -321,3 +321,39 @@ def test_each_line_of_a_block_rewritten_over_and_over_is_looked_at_once(
     first = versions[0]
     assert look("ab", f"a{first}b", "ab", ("S1", "ab", f"a{first}b"), *edits) == first[0]
     assert len(asked) < 400
+
+
+def test_a_removal_that_a_commit_took_covers_nothing() -> None:
+    """HEAD has its line again, but the removal was committed: it does not wait."""
+    steps = [Step("0", "S1", text("abc"), text("aXbc")), Step("1", "S2", text("aXbc"), text("ac"))]
+    for done, wrong in ((set[str](), None), ({"1"}, b"line X")):
+        asked = Look(text("abc"), text("aXbc"), text("ac"), steps, {"S1"}, {"S1"}, lambda _: True, done=done)
+        assert speaks_against(asked) == wrong
+
+
+@pytest.mark.parametrize(
+    ("past", "steps", "wrong"),
+    [
+        (None, [("S1", "a", "aX"), ("S2", "aX", "aY"), ("S2", "aY", "aZ")], None),
+        # HEAD held the line itself, or neither
+        ("aX", [("S1", "a", "aX"), ("S2", "aX", "aY"), ("S2", "aY", "aZ")], None),
+        ("a", [("S1", "a", "aX"), ("S2", "aX", "aY"), ("S2", "aY", "aZ")], None),
+        # what stood for it, or nothing any more
+        ("aY", [("S1", "a", "aX"), ("S2", "aX", "aY"), ("S2", "aY", "aZ")], "X"),
+        ("Ya", [("S1", "a", "aX"), ("S2", "aX", "aY"), ("S2", "aY", "aZ")], "X"),
+        ("ab", [("S1", "ab", "aXb"), (None, "aXb", "ab"), ("S2", "ab", "aYb")], "X"),
+        # the owner's own removal is his
+        ("a", [("S1", "a", "aX"), ("S1", "aX", "a"), ("S2", "a", "aZ")], None),
+    ],
+)
+def test_what_head_had_passed_over_stays_so_when_it_drops_the_file(
+    past: str | None, steps: list[tuple[str | None, str, str]], wrong: str | None
+) -> None:
+    """`git rm --cached` and a commit: the file lies there still, and a commit brings it anew."""
+    made = [Step(str(n), owner, text(old), text(new)) for n, (owner, old, new) in enumerate(steps)]
+    answer, file = text("aXb" if "b" in steps[0][1] else "aX"), made[-1].after
+    asked = Look(
+        None, answer, file, made, {"S1"}, {"S1"}, lambda _: False, past=None if past is None else text(past)
+    )
+    found = speaks_against(asked)
+    assert found == (None if wrong is None else b"line " + wrong.encode())
