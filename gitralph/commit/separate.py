@@ -502,7 +502,7 @@ def _anew(scene: Scene, state: PathState, known: Evidence, whom: list[str], own:
 
 
 def _saw_what_it_replaced(scene: Scene, state: PathState, known: Evidence, moved: Record) -> bool:
-    """True when the file that a move replaced had HEAD's lines, but for those its session had taken out.
+    """True when the file that a move replaced had HEAD's lines, but for those its session knew of itself.
 
     What HEAD got since (a pull) whoever moved the file never saw, nor what HEAD had got before and the
     file had not, as where a conflict with a stash was resolved for what was stashed.
@@ -512,13 +512,9 @@ def _saw_what_it_replaced(scene: Scene, state: PathState, known: Evidence, moved
     earlier = [step for step in known.steps if step.key.isdigit() and int(step.key) < moved.offset]
     if not earlier:
         return True  # no record knows another text than HEAD's
-    taken = {
-        line
-        for step in earlier
-        if step.owner in scene.own
-        for line in isolate.changed(step.before, step.after)[1]
-    }
-    return isolate.changed(earlier[-1].after, known.head)[0] <= taken
+    own = [isolate.changed(step.before, step.after) for step in earlier if step.owner in scene.own]
+    told = {line for came, gone in own for line in came | gone}
+    return isolate.changed(earlier[-1].after, known.head)[0] <= told
 
 
 def _is_alone_since(scene: Scene, state: PathState, moved: Record) -> bool:

@@ -276,7 +276,7 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
         return not (_came_along(look, line) or _is_covered(look, line, texts, history))
     if was and not comes and not stands and _goes_alone(look, line, texts, history):
         return True
-    if was and comes and not stands and look.is_whole and _is_half_replaced(look, line, texts, history):
+    if was and comes and not stands and _is_half_replaced(look, line, texts, history):
         return True
     if was != comes or last is None or not look.is_whole:
         return False

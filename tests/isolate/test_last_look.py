@@ -135,12 +135,12 @@ def written(lines: list[str]) -> bytes:
 
 def told(
     head: list[str], answer: list[str], file: list[str], *steps: tuple[str | None, list[str], list[str]],
-    put_back: bool = True,
+    put_back: bool = True, is_whole: bool = True,
 ) -> str | None:  # fmt: skip
     """As `look`, with lines that are written out."""
     one, other, third = map(written, (head, answer, file))
     made = [Step(str(n), who, written(old), written(new)) for n, (who, old, new) in enumerate(steps)]
-    found = speaks_against(Look(one, other, third, made, {"S1"}, {"S1"}, lambda key: put_back))
+    found = speaks_against(Look(one, other, third, made, {"S1"}, {"S1"}, lambda key: put_back, is_whole))
     return None if found is None else found.decode()
 
 
@@ -148,7 +148,8 @@ def test_a_line_does_not_stay_beside_what_replaced_it() -> None:
     """A stash popped over another HEAD: the new line came beside the old one."""
     old, new = ["one 1", "two 2"], ["one 1", "two 3"]
     mine = ("S1", old, new)
-    assert told(old, ["one 1", "two 2", "two 3"], new, mine) == "two 2"
+    for is_whole in (True, False):
+        assert told(old, ["one 1", "two 2", "two 3"], new, mine, is_whole=is_whole) == "two 2"
     assert told(old, new, new, mine) is None
     # what came with it in one hunk says nothing where another line is more like it
     wide = ("S1", old, ["one 1", "two 3", "far"])
@@ -323,7 +324,7 @@ def test_each_line_of_a_block_rewritten_over_and_over_is_looked_at_once(
     assert len(asked) < 400
 
 
-def test_a_removal_that_a_commit_took_covers_nothing() -> None:
+def test_a_committed_removal_covers_nothing_though_head_has_its_line_again() -> None:
     """HEAD has its line again, but the removal was committed: it does not wait."""
     steps = [Step("0", "S1", text("abc"), text("aXbc")), Step("1", "S2", text("aXbc"), text("ac"))]
     for done, wrong in ((set[str](), None), ({"1"}, b"line X")):
