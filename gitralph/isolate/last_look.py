@@ -8,16 +8,17 @@ a refusal costs a word with a person, a wrong line stands in the history. Lines 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.gone import Unsure
+from gitralph.isolate.line_history import Changes, LineHistory, exchanges
 from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import (
     apart,
-    common_lines,
     complete,
     difference,
     has_words,
@@ -27,10 +28,6 @@ from gitralph.isolate.lines import (
 )
 
 Lines = Counter[bytes]
-_DEPTH = 20
-"""So many replacements of replacements are followed."""
-Changes = Sequence[tuple[Step, int]]
-"""Steps that changed how often a line stands, in their order, with how often it came or went."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def speaks_against(look: Look) -> bytes | None:
     wrong = _beside(look, texts)
     if wrong is not None:
         return wrong
-    history = _history(look.steps, look.worktree)
+    history = LineHistory(look.steps, look.worktree)
     suspects = (line for line in dict.fromkeys([*texts.old, *texts.new, *texts.disk]) if has_words(line))
     return next((line for line in suspects if _is_wrong(look, line, texts, history)), None)
 
@@ -120,6 +117,11 @@ class _Texts:
         self.around = b"\n" + around
         self.asked = 0
         self.counted: Lines | None = None
+        self.head = look.head
+
+    @cached_property
+    def words_of_head(self) -> set[bytes]:
+        return set(words(complete(self.head)))
 
     def elsewhere(self, line: bytes) -> int:
         """Tell how often a line stands in what the three have in common."""
@@ -173,8 +175,8 @@ def _beside_its_rewrite(look: Look, texts: _Texts) -> bytes | None:
     for line in _unknown(look, [line for line in stay if has_words(line)]) if fresh else ():
         said = set(words(line))
         alike = {one for one in fresh if 2 * len(said.intersection(words(one))) >= len(set(words(one)))}
-        there = _exchanged(Step("", None, look.head, look.worktree), line)[1] if alike else []
-        if not alike.isdisjoint(there) and not texts.stands(line):
+        there = exchanges(Step("", None, look.head, look.worktree)).get(line) if alike else None
+        if there is not None and not alike.isdisjoint(there.came) and not texts.stands(line):
             return line
     return None
 
@@ -204,10 +206,11 @@ def _passed_before(look: Look, texts: _Texts) -> bytes | None:
     upto = max((at for at, step in enumerate(look.steps) if step.after == look.past), default=-1)
     for at, step in enumerate(look.steps) if past else ():
         gone = difference(step.before, step.after)[0] if step.owner not in look.names else ()
-        for line in filter(has_words, gone):
-            if line in past or texts.stands(line) or not texts.comes(line):
-                continue
-            if at <= upto or not past.isdisjoint(_exchanged(step, line)[1]):
+        back = [line for line in gone if line not in past and texts.comes(line) and has_words(line)]
+        back = [line for line in back if not texts.stands(line)]
+        places = exchanges(step) if back and at > upto else {}
+        for line in back:
+            if at <= upto or not past.isdisjoint(places[line].came):
                 return line
     return None
 
@@ -253,18 +256,18 @@ def _came_along(look: Look, line: bytes) -> bool:
     return any(_count(line, b"\n" + complete(text)) for text in texts)
 
 
-def _is_wrong(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _is_wrong(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     was, comes, stands = texts.old[line], texts.new[line], texts.disk[line]
     if max(was, comes, stands) > 1 or was == comes == stands:
         return False
     return _speak_against(look, line, texts, history) and not texts.elsewhere(line)
 
 
-def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _speak_against(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     was, comes, stands = texts.old[line], texts.new[line], texts.disk[line]
     changes = history.get(line, ())
     last, change = changes[-1] if changes else (None, 0)
-    if comes and not was and _is_made_of_others(look, line, changes, texts):
+    if comes and not was and _is_made_of_others(look, line, texts, history):
         return True
     if was and stands and not comes:
         # a lone "return" on disk may be one that somebody else wrote elsewhere
@@ -287,7 +290,7 @@ def _speak_against(look: Look, line: bytes, texts: _Texts, history: Mapping[byte
     if (change > 0) != (stands > 0):
         return False
     # A removal whose own text is gone was rewritten: that is another's to commit.
-    fresh = [] if change > 0 else _alike(line, _exchanged(last, line)[1])
+    fresh = [] if change > 0 else history.exchanged(last, line).came.alike(line)
     return not fresh or any(texts.stands(one) for one in fresh)
 
 
@@ -297,10 +300,10 @@ def _is_sure(look: Look, changes: Changes) -> bool:
     return bool(own) and own[-1].moved is None and not look.unsure(own[-1].key)
 
 
-def _goes_alone(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _goes_alone(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether a line goes without what its owner put there, which another session rewrote since."""
     own = [step for step, change in history.get(line, ()) if change < 0 and step.owner in look.owners]
-    fresh = _alike(line, _exchanged(own[-1], line)[1]) if own else []
+    fresh = history.exchanged(own[-1], line).came.alike(line) if own else []
     if not fresh or any(texts.was(one) or texts.comes(one) or texts.stands(one) for one in fresh):
         return False
     last = [history[one][-1][0] for one in fresh if one in history]
@@ -315,97 +318,43 @@ def _is_settled(look: Look, step: Step) -> bool:
     return len(line_hunks(split_lines(step.before), split_lines(step.after))) == 1
 
 
-def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _is_half_replaced(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether a line stays although what its owner put in its place comes, or what it had replaced."""
     own = [change for step, change in history.get(line, ()) if step.owner in look.names]
-    if (not own or own[-1] < 0) and any(map(texts.comes, _became(line, history))):
+    if (not own or own[-1] < 0) and any(map(texts.comes, history.became(line))):
         return True
-    return any(map(texts.comes, _stood_for(line, history)))
+    return any(map(texts.comes, history.stood_for(line)))
 
 
-def _stood_for(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
-    """Return what a line came in the place of, at first or second hand, whoever wrote it."""
-    asked, todo = {line}, [line]
-    while todo and len(asked) < _DEPTH:
-        one = todo.pop()
-        came = [step for step, change in history.get(one, ()) if change > 0]
-        earlier = {other for step in came for other in _alike(one, _exchanged(step, one)[0])} - asked
-        earlier = set(filter(is_telling, earlier))
-        asked |= earlier
-        todo += earlier
-    return asked - {line}
-
-
-def _has_lost_its_place(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _has_lost_its_place(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether HEAD had what a line came in the place of, and has nothing of that any more.
 
     Then whoever took the line away had that committed: the removal waits no longer.
     """
-    earlier = _stood_for(line, history)
+    earlier = history.stood_for(line)
     if any(map(texts.was, earlier)):
         return False
     changes = [history[one] for one in earlier if one in history]
     return any(each[0][1] < 0 or any(n > 0 and s.key in look.done for s, n in each) for each in changes)
 
 
-def _became(line: bytes, history: Mapping[bytes, Changes]) -> set[bytes]:
-    """Return what was written in the place of a line, and in the place of that, whoever wrote it."""
-    found, todo = set[bytes](), [line]
-    while todo and len(found) < _DEPTH:
-        one = todo.pop()
-        for step in [step for step, change in history.get(one, ()) if change < 0][-1:]:
-            fresh = set(filter(is_telling, _alike(one, _exchanged(step, one)[1]))) - found
-            # what stood there from the start was put back in that place, not written
-            fresh = {other for other in fresh if history.get(other, ((step, 1),))[0][1] > 0}
-            found |= fresh
-            todo += fresh
-    return found
-
-
-def _alike(line: bytes, others: list[bytes]) -> list[bytes]:
-    """Return those that share a word with a line; all where none does."""
-    said = set(words(line))
-    return [other for other in others if not said.isdisjoint(words(other))] or others
-
-
-def _is_made_of_others(look: Look, line: bytes, changes: Changes, texts: _Texts) -> bool:
+def _is_made_of_others(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether a line that replaced one which HEAD lacks keeps words from it that are not the owners'.
 
     A reset may have taken a merge out of HEAD, with a line of it that was edited since.
     """
+    changes = history.get(line, ())
     own = next((step for step, change in changes if change > 0 and step.owner in look.names), None)
-    replaced = _exchanged(own, line)[0] if own is not None else []
-    kept = {word for one in replaced if not texts.was(one) for word in words(one)}.intersection(words(line))
+    if own is None:
+        return False
+    replaced = history.exchanged(own, line).gone
+    kept = (word for word in words(line) if not all(map(texts.was, replaced.with_word(word))))
     return any(
-        _first_writer(look.steps, word) not in look.names
-        for word in kept
-        if word not in words(complete(look.head))
+        history.first_writer(word) not in look.names for word in kept if word not in texts.words_of_head
     )
 
 
-def _first_writer(steps: Sequence[Step], word: bytes) -> str | None:
-    """Return who brought a word that was not in the lines he replaced; None for nobody's or an older one."""
-    for step in steps:
-        gone, came = difference(step.before, step.after)
-        if any(word in words(line) for line in came) and not any(word in words(line) for line in gone):
-            return step.owner
-    return None
-
-
-def _exchanged(step: Step, line: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Return what else went and what came where a step brought or took a line, of what says anything."""
-    before, after = complete(step.before), complete(step.after)
-    head, tail = common_lines(before, after)
-    old = split_lines(before[head : len(before) - tail])
-    new = split_lines(after[head : len(after) - tail])
-    for low, high, start, stop in line_hunks(old, new):
-        if line in old[low:high] or line in new[start:stop]:
-            gone, came = set(old[low:high]), set(new[start:stop])
-            return list(filter(has_words, gone - came)), list(filter(has_words, came - gone))
-    return [], []
-
-
-def _is_covered(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _is_covered(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether another session took a line away last, and its own text stands or is covered in turn."""
     # Each line once: in a block of ten lines that was rewritten twenty times all stand for each other.
     asked, todo = set[bytes](), [line]
@@ -418,7 +367,7 @@ def _is_covered(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, 
         last, change = changes[-1]
         if change > 0 or last.owner is None or last.owner in look.names:
             continue
-        fresh = _exchanged(last, one)[1]
+        fresh = history.exchanged(last, one).came
         if not fresh and _waits(look, one, last, texts, history):
             return True
         # what HEAD has came in the place of the line for good
@@ -430,7 +379,7 @@ def _is_covered(look: Look, line: bytes, texts: _Texts, history: Mapping[bytes, 
     return False
 
 
-def _waits(look: Look, line: bytes, removal: Step, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _waits(look: Look, line: bytes, removal: Step, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether another session's removal of a line, with nothing in its place, is still pending."""
     if _is_settled(look, removal) or _found_all_settled(look, removal):
         return False
@@ -440,7 +389,7 @@ def _waits(look: Look, line: bytes, removal: Step, texts: _Texts, history: Mappi
     return _is_pending(removal, own | {line}, texts)
 
 
-def _went_with_git(look: Look, line: bytes, removal: Step, history: Mapping[bytes, Changes]) -> bool:
+def _went_with_git(look: Look, line: bytes, removal: Step, history: LineHistory) -> bool:
     """Tell whether git may have taken a line's whole edit away since another session removed the line.
 
     Then what came beside it is gone by nobody's record.
@@ -448,7 +397,9 @@ def _went_with_git(look: Look, line: bytes, removal: Step, history: Mapping[byte
     born = next((step for step, change in history.get(line, ()) if change > 0), None)
     if born is None or not look.unsure(removal.key):
         return False
-    beside = (history[one][-1] for one in _exchanged(born, line)[1] if one != line and one in history)
+    beside = (
+        history[one][-1] for one in history.exchanged(born, line).came if one != line and one in history
+    )
     return any(change < 0 and step.owner is None for step, change in beside)
 
 
@@ -460,12 +411,12 @@ def _wrote(look: Look, line: bytes, changes: Changes) -> bool:
     return not is_telling(line) and any(owner in look.names for owner in puts)
 
 
-def _was_rewritten(line: bytes, texts: _Texts, history: Mapping[bytes, Changes]) -> bool:
+def _was_rewritten(line: bytes, texts: _Texts, history: LineHistory) -> bool:
     """Tell whether nobody's change took a line away last, and what stands in its place HEAD has not."""
     last, change = history[line][-1] if line in history else (None, 0)
     if last is None or change > 0 or last.owner is not None:
         return False
-    return any(texts.stands(one) and not texts.was(one) for one in _exchanged(last, line)[1])
+    return any(texts.stands(one) and not texts.was(one) for one in history.exchanged(last, line).came)
 
 
 def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:
@@ -516,13 +467,3 @@ def _put_back(look: Look, changes: Changes) -> bool:
         elif step.owner is not None:
             back = taken and change > 0
     return back
-
-
-def _history(steps: Sequence[Step], worktree: bytes | None) -> dict[bytes, list[tuple[Step, int]]]:
-    found: dict[bytes, list[tuple[Step, int]]] = {}
-    end = [Step("", None, steps[-1].after, worktree)] if steps else []
-    for step in (*steps, *end):
-        gone, came = difference(step.before, step.after)
-        for line in gone.keys() | came.keys():
-            found.setdefault(line, []).append((step, came[line] - gone[line]))
-    return found

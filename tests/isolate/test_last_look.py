@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from gitralph.isolate import last_look
 from gitralph.isolate.api import Step
 from gitralph.isolate.last_look import Look, speaks_against
+from gitralph.isolate.line_history import Exchange, LineHistory
+from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.separation import separate
 
 
@@ -311,17 +312,33 @@ def test_each_line_of_a_block_rewritten_over_and_over_is_looked_at_once(
     seven seconds, and each more three times as long."""
     asked: list[bytes] = []
 
-    def counted(step: Step, line: bytes) -> tuple[list[bytes], list[bytes]]:
+    def counted(made: LineHistory, step: Step, line: bytes) -> Exchange:
         asked.append(line)
-        return exchanged(step, line)
+        return exchanged(made, step, line)
 
-    exchanged = last_look._exchanged
-    monkeypatch.setattr(last_look, "_exchanged", counted)
+    exchanged = LineHistory.exchanged
+    monkeypatch.setattr(LineHistory, "exchanged", counted)
     versions = ["".join(chr(0x4E00 + 6 * n + k) for k in range(6)) for n in range(8)]
     edits = [("S2", f"a{old}b", f"a{new}b") for old, new in pairwise(versions)]
     first = versions[0]
     assert look("ab", f"a{first}b", "ab", ("S1", "ab", f"a{first}b"), *edits) == first[0]
     assert len(asked) < 400
+
+
+def test_each_step_is_compared_once_however_many_lines_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand lines, rewritten five times by their session, took seven seconds."""
+    compared: list[int] = []
+
+    def counted(old: list[bytes], new: list[bytes]) -> list[tuple[int, int, int, int]]:
+        compared.append(len(old))
+        return line_hunks(old, new)
+
+    monkeypatch.setattr("gitralph.isolate.line_history.line_hunks", counted)
+    versions = ["".join(chr(0x4E00 + 60 * n + k) for k in range(60)) for n in range(5)]
+    edits = [("S1", f"a{old}b", f"a{new}b") for old, new in pairwise(versions)]
+    base, last = f"a{versions[0]}b", f"a{versions[-1]}b"
+    assert look(base, last, last, *edits) is None
+    assert len(compared) <= len(edits) + 1
 
 
 def test_a_committed_removal_covers_nothing_though_head_has_its_line_again() -> None:
