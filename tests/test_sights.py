@@ -61,6 +61,16 @@ def test_what_was_seen_later_and_noted_first_stands_behind() -> None:
     assert _put_in(_note(50, BASE), _note(60, BACK)) == wanted
 
 
+def test_what_git_put_there_is_not_followed_by_what_stood_before_it() -> None:
+    """Git's place is right behind the record, whenever git was there: the next record found git's text."""
+    gits = _note(1, BACK, session="unrecorded")
+    wanted = [("S1", BASE, EDIT), (None, EDIT, BACK), ("S2", BACK, BASE), ("S2", BASE, LATER)]
+    assert _put_in(gits, _note(60, EDIT)) == wanted
+    # seen by a commit, or where the next record found another text, it is another change
+    assert _put_in(_note(1, BACK), _note(60, EDIT))[2] == (None, BACK, EDIT)
+    assert _put_in({**gits, "seen": text_id(BASE)}, _note(60, EDIT))[2] == (None, BASE, EDIT)
+
+
 def test_only_what_a_commit_saw_and_the_records_know_is_put_in() -> None:
     """The row of a commit tells nothing of the disk; one with a made-up place or text tells nothing."""
     plain = [("S1", BASE, EDIT), ("S2", BACK, BASE), ("S2", BASE, LATER)]

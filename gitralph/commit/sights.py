@@ -69,13 +69,27 @@ def _from_records(scene: Scene, state: PathState, texts: list[Row], rows: list[S
         earlier = [n for n, row in enumerate(rows) if offsets.get(row.key, upto) < upto]
         if not earlier or seen not in known:
             continue
-        before, text = rows[earlier[-1]].after, known[seen]
-        if text != before:
+        last, text = rows[earlier[-1]], known[seen]
+        if _was_before_git(rows, earlier, text):
+            continue
+        if text != last.after:
             key = f"{_ADDED}-{upto}" if is_gits and not at_head else f"seen-{upto}"
             key = key if key not in offsets else f"{key}-{len(offsets)}"
-            rows.insert(earlier[-1] + 1, Step(key, None, before, text, put=at_head))
+            rows.insert(earlier[-1] + 1, Step(key, None, last.after, text, put=at_head))
             offsets[key] = upto - 1  # the next one that was seen there was seen after it
     return rows
+
+
+def _was_before_git(rows: list[Step], earlier: list[int], text: bytes | None) -> bool:
+    """Tell whether a commit saw what the last record left, before git put there what the next one found.
+
+    When git did is not noted, only between which records: right behind the first of them.
+    """
+    last, later = rows[earlier[-1]], rows[earlier[-1] + 1 :]
+    records = [rows[n] for n in earlier if not _is_sight(rows[n])]
+    if not records or not later or not (_is_sight(last) and is_gits(last)):
+        return False
+    return records[-1].after == text and later[0].before == last.after
 
 
 def _seen_by_commits(state: PathState) -> list[tuple[int, str, bool, bool]]:

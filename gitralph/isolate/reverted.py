@@ -92,8 +92,10 @@ def _undone(trial: _Trial, unit: int) -> bool:
     if _taken_back(weave, hunks):
         return True
     brought = any(made.births for made in hunks)
+    # One for all lines of the unit: each walk from a line of a block leads through all that replaced it.
+    done = set[int]()
     return all(
-        all(_killed_without_trace(trial, unit, atom) for atom in made.births)
+        all(_killed_without_trace(trial, unit, atom, done) for atom in made.births)
         and all(_restored(trial, unit, atom, brought) or trial.cancels(unit, atom) for atom in made.dels)
         and all(not weave.visible(atom) or trial.cancels(unit, atom) for atom in made.undels)
         for made in hunks
@@ -167,17 +169,19 @@ def _countered(trial: _Trial, unit: int, atom: int) -> bool:
     return bool(made.births) and not any(weave.owner_of(weave.birth[a]) == owner for a in made.undels)
 
 
-def _killed_without_trace(trial: _Trial, unit: int, atom: int) -> bool:
-    """Tell whether nothing stands in the place of a line that is gone, nor of what replaced it."""
-    found = atom not in trial.standing and _is_without_trace(trial, unit, atom)
+def _killed_without_trace(trial: _Trial, unit: int, atom: int, done: set[int]) -> bool:
+    """Tell whether nothing stands in the place of a line that is gone, nor of what replaced it.
+
+    `done` are lines of which that is known for this unit.
+    """
+    found = atom not in trial.standing and _is_without_trace(trial, unit, atom, done)
     if not found:
         trial.standing.add(atom)
     return found
 
 
-def _is_without_trace(trial: _Trial, unit: int, atom: int) -> bool:
-    weave = trial.weave
-    todo, done = [atom], set[int]()
+def _is_without_trace(trial: _Trial, unit: int, atom: int, done: set[int]) -> bool:
+    weave, todo = trial.weave, [atom]
     while todo:
         line = todo.pop()
         ops = weave.ops[line]
