@@ -47,6 +47,28 @@ def test_skipping_a_shared_file_skips_both_ends_of_its_rename(repo: Repo) -> Non
     assert repo.pending("S1") == ["a", "z"]
 
 
+def test_a_file_moved_onto_another_does_not_stand_behind_it_where_it_is_included(repo: Repo) -> None:
+    """Nobody recorded that the old text went: a commit had both, one behind the other."""
+    repo.write("x", "one\ntwo\nthree\n")
+    before = repo.commit_all("x")
+    repo.rename("S2", "x", "a")
+    repo.edit("S1", "a", "one\ntwo by S1\nthree\n")
+    answer = repo.commit("S1", "--include-entangled", code=4)
+    assert answer.left == {"a": "contested"}
+    assert repo.git("rev-parse", "HEAD") == before
+
+
+def test_a_file_moved_onto_one_that_lacked_a_line_of_head_does_not_take_it_out(repo: Repo) -> None:
+    """A conflict was resolved for the session's edit; whoever moved a file there never saw HEAD's line."""
+    repo.edit("S1", "a", changed(3, "S1's"))
+    blob = repo.git("hash-object", "-w", "--stdin", stdin=changed(5, "pulled").encode())
+    repo.git("update-index", "--cacheinfo", f"100644,{blob},a")
+    repo.git("commit", "-qm", "as a pull would")
+    repo.rename("S1", "d/a", "a")
+    assert repo.commit("S1", code=4).left["a"] == "contested"
+    assert repo.blob("a") == changed(5, "pulled").encode()
+
+
 def test_skipping_a_rename_that_another_session_edited_at_its_new_place_keeps_the_old_one(
     repo: Repo,
 ) -> None:

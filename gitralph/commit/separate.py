@@ -36,7 +36,7 @@ from gitralph.hook.journal import (
 )
 from gitralph.isolate import Reading, Separation, Step
 from gitralph.isolate.api import ABSORBED, step_of
-from gitralph.isolate.lines import split_lines
+from gitralph.isolate.lines import difference, has_words, split_lines
 from gitralph.journal import consumption, shell
 from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
@@ -418,6 +418,10 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     if _made_anew(scene, state, known, _open_records(scene, state)):
         return _anew(scene, state, known, whom, _open_records(scene, state))
     found = _ask(scene, state, known)
+    along = [r for name in found.includes if name not in scene.own for r in state.pending.get(name, ())]
+    if _made_anew(scene, state, known, along):
+        detail = "a session to be included made it anew where HEAD has a text whose removal nobody recorded"
+        return _refuse(state, decision.CONTESTED, detail, list(found.includes))
     # A file that was committed so and then reset is as new as before, though its record was settled.
     again = {unit.partition(".")[0] for unit in found.taken}
     back = [r for name in scene.own for r in state.void.get(name, ()) if str(r.offset) in again]
@@ -512,9 +516,9 @@ def _saw_what_it_replaced(scene: Scene, state: PathState, known: Evidence, moved
     earlier = [step for step in known.steps if step.key.isdigit() and int(step.key) < moved.offset]
     if not earlier:
         return True  # no record knows another text than HEAD's
-    own = [isolate.changed(step.before, step.after) for step in earlier if step.owner in scene.own]
-    told = {line for came, gone in own for line in came | gone}
-    return isolate.changed(earlier[-1].after, known.head)[0] <= told
+    own = [difference(step.before, step.after) for step in earlier if step.owner in scene.own]
+    told = {line for gone, came in own for line in gone | came}
+    return all(line in told for line in difference(earlier[-1].after, known.head)[1] if has_words(line))
 
 
 def _is_alone_since(scene: Scene, state: PathState, moved: Record) -> bool:
