@@ -371,12 +371,21 @@ def _is_covered(look: Look, line: bytes, texts: _Texts, history: LineHistory) ->
         if not fresh and _waits(look, one, last, texts, history):
             return True
         # what HEAD has came in the place of the line for good
-        if any(texts.stands(other) and not texts.was(other) for other in fresh):
+        pending = (other for other in fresh if texts.stands(other) and not texts.was(other))
+        if not all(_came_back_unasked(look, history.get(other, ())) for other in pending):
             return True
         if not look.unsure(last.key) and any(_was_rewritten(other, texts, history) for other in fresh):
             return True
         todo += fresh
     return False
+
+
+def _came_back_unasked(look: Look, changes: Changes) -> bool:
+    """Tell whether an owner had taken a line away and nobody's change put it back: no session's any more."""
+    if len(changes) < 2:
+        return False
+    (taken, went), (back, came) = changes[-2:]
+    return went < 0 < came and back.owner is None and taken.owner in look.names
 
 
 def _waits(look: Look, line: bytes, removal: Step, texts: _Texts, history: LineHistory) -> bool:

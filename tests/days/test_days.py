@@ -64,6 +64,7 @@ def test_a_day_that_was_wrong_once_is_right(title: str) -> None:
 
     Where the title says so it is refused today, which git's own merge would not need.
     """
+    assert FOUND[title].steps
     found = play(FOUND[title], tell=print)
     assert found.faults == []
     assert bool(found.needless_at) == title.startswith("refused: ")

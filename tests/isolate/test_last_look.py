@@ -61,6 +61,15 @@ def test_a_line_that_comes_stands_in_the_file_or_under_anothers_pending_edit() -
     assert look("ac", "aXc", "ac", ("S1", "abc", "aXbc"), ("S2", "aXbc", "ac")) == "X"
 
 
+def test_what_the_owner_took_away_and_git_put_back_covers_nothing() -> None:
+    """S1 had removed S2's line, and a revert brought it back on disk: that is no pending edit of S2's."""
+    mine, over = ("S1", "ab", "aXb"), ("S2", "aXb", "aYb")
+    assert look("ab", "aXb", "aYb", mine, over, ("S1", "aYb", "ab"), (None, "ab", "aYb")) == "X"
+    # a stash and its pop; or who wrote it put it back
+    assert look("ab", "aXb", "aYb", mine, over, (None, "aYb", "ab"), (None, "ab", "aYb")) is None
+    assert look("ab", "aXb", "aYb", mine, over, ("S1", "aYb", "ab"), ("S2", "ab", "aYb")) is None
+
+
 def test_a_line_that_goes_does_not_stand_in_the_file_unless_another_put_it_there() -> None:
     assert look("abc", "ac", "abc", TAKES) == "b"
     assert look("abc", "ac", "abc", TAKES, ("S2", "ac", "abc")) is None
