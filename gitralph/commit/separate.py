@@ -565,8 +565,25 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         follow=_follows(scene, state),
         unsure=_unsure(scene, state, known),
         past=_last_in_head(scene, state.path, known),
+        undone=_undone(scene, state),
     )
     return known.seen.told(found)
+
+
+def _undone(scene: Scene, state: PathState) -> Callable[[str], bool]:
+    """Whether of a record only commits took something that HEAD no longer has."""
+    found: set[str] | None = None
+
+    def undone(key: str) -> bool:
+        nonlocal found
+        if found is None:
+            # each commit is a question to git
+            landed = consumption.landings(state.journal)
+            found = {step_of(name) for one in landed for name in one.names}
+            found -= set(map(step_of, _still_there(scene, landed)))
+        return key in found
+
+    return undone
 
 
 def _last_in_head(scene: Scene, path: bytes, known: Evidence) -> bytes | None:

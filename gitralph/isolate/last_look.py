@@ -8,7 +8,7 @@ a refusal costs a word with a person, a wrong line stands in the history. Lines 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -47,6 +47,8 @@ class Look:
     """Keys of the steps of which commits took something."""
     past: bytes | None = None
     """What HEAD's history held last, where HEAD has no such file."""
+    undone: Callable[[str], bool] = lambda _: False
+    """Whether HEAD has no more those commits, of those in `done`."""
 
     def place(self, line: bytes) -> tuple[int, int]:
         """Return the first and last number of a line in the file, or in HEAD, or of the first line."""
@@ -461,9 +463,9 @@ def _is_back(look: Look, line: bytes, changes: Changes) -> bool:
         first.owner is not None
         and writers <= set(look.owners)
         and last.owner in look.owners
-        and last.key not in look.done
         and look.unsure(first.key)
         and not any(step.put and _count(line, b"\n" + complete(step.after)) for step in look.steps)
+        and (last.key not in look.done or look.undone(last.key))
     )
 
 

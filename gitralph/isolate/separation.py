@@ -6,7 +6,7 @@ answer. Must not relax a rule for an option: an option says what happens to what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.api import ABSORBED, UNRECORDED, LeftEdit, Note, Reading, Separation, Step, step_of
@@ -59,6 +59,7 @@ class _Question:
     follow: bool
     unsure: Unsure
     past: bytes | None
+    undone: Callable[[str], bool]
 
 
 def separate(
@@ -76,6 +77,7 @@ def separate(
     follow: bool = False,
     unsure: Unsure = lambda _: False,
     past: bytes | None = None,
+    undone: Callable[[str], bool] = lambda _: False,
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
@@ -85,11 +87,12 @@ def separate(
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
     `unsure` says by a step's key whether git put files back since (see `gone`). `past` is what HEAD's
-    history held last, where HEAD has no such file.
+    history held last, where HEAD has no such file; `undone` says by a step's key whether only
+    commits took something of it that HEAD no longer has.
     """
     asked = _Question(
         head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,
-        moved, readings, follow, unsure, past,
+        moved, readings, follow, unsure, past, undone,
     )  # fmt: skip
     found = _by_weave(asked)
     return (_by_lines(asked) or found) if found.refused else found
@@ -124,7 +127,19 @@ def _by_weave(asked: _Question) -> Separation:
     included = found.includes if asked.include_entangled else ()
     names = {*owners, *(None if name == UNRECORDED else name for name in included)}
     done = set(map(step_of, asked.committed))
-    look = Look(head, found.text, worktree, steps, owners, names, unsure, not found.left, done, asked.past)
+    look = Look(
+        head,
+        found.text,
+        worktree,
+        steps,
+        owners,
+        names,
+        unsure,
+        not found.left,
+        done,
+        asked.past,
+        asked.undone,
+    )
     line = speaks_against(look)
     if line is None:
         return found
