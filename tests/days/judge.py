@@ -391,6 +391,8 @@ class Case:
             landed = self.truth.held.get((self.path, line), set()) & set(self.ancestors)
             if landed and line not in old:
                 continue  # the present history has it, and took it out again: settled
+            if self._is_passed(line, step):
+                continue
             if own and actor == self.who and not self._touched(line, step) and not self._overruled(line):
                 self._fault("FORGOTTEN", "its line on disk stays out" + noted, line)
         over = self._put_over()
@@ -401,7 +403,8 @@ class Case:
                 continue  # the present history was without it, and put it back: settled
             step, actor, put = self.truth.fact(self.path, line).edit
             stood = self.truth.stood.get((self.path, line), {})
-            if any(at > step and commit in self.ancestors for commit, at in stood.items()):
+            came = self.truth.arrived.get((self.path, line), {})
+            if any(at > step and commit in self.ancestors for commit, at in (*stood.items(), *came.items())):
                 continue  # file and history had it again since: what took it away then is another's doing
             if (self.path, step) in self.truth.deleted and self.disk is not None:
                 continue  # the file is there again: it was no removal of lines
@@ -409,6 +412,12 @@ class Case:
                 continue
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
                 self._fault("FORGOTTEN", "a line it removed stays in" + noted, line)
+
+    def _is_passed(self, line: str, step: int) -> bool:
+        """HEAD got what stood in its place in the file by then: settled, whatever brings the line back."""
+        over = self.truth.exchanged.get((self.path, line), {})
+        came = (self.truth.arrived.get((self.path, one), {}) for one in over)
+        return any(at > step and commit in self.ancestors for each in came for commit, at in each.items())
 
     def _is_deleted_since(self, step: int) -> bool:
         """Another session deleted the file since, and takes its lines along."""

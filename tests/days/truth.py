@@ -84,6 +84,8 @@ class Truth:
     """A file was as in HEAD after this step, and HEAD's text of it since that step, with that commit."""
     stood: dict[Key, dict[str, int]] = field(default_factory=dict)
     """A line, and the commits that had it while the file was as in HEAD, each with the last such step."""
+    arrived: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """A line that the file had when HEAD got it, and the commits that brought it, each with that step."""
     head: dict[str, tuple[int, Text]] = field(default_factory=dict)
     """File to HEAD's text of it, and the step after which it became that."""
     over_noise: dict[Key, set[str]] = field(default_factory=dict)
@@ -251,6 +253,8 @@ class Truth:
                 for line in lines_of(text) - lines_of(self.head.get(path, (0, None))[1]):
                     if (path, line) in self.absent:
                         self.absent[path, line][-1] = self.absent[path, line][-1][0], step
+                    if line in lines_of(disk.get(path)):
+                        self.arrived.setdefault((path, line), {})[commit] = step
                 self.head[path] = (step, text)
                 self.in_head |= words_of(text or ())
                 for line in lines_of(text):
