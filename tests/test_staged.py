@@ -301,6 +301,35 @@ def test_a_file_that_head_dropped_is_no_orphans_though_the_root_was_amended(repo
     assert repo.git("diff", "--cached", "--name-only").split() == ["a"]
 
 
+def test_a_file_that_an_unrelated_branch_has_as_well_is_the_users_addition(repo: Repo) -> None:
+    """A page branch, a second remote, a shallow clone: that there is no commit in common says nothing."""
+    repo.git("checkout", "-q", "--orphan", "pages")
+    repo.git("rm", "-rqf", ".")
+    repo.write("LICENSE", TEN)
+    repo.commit_all("pages")
+    repo.git("checkout", "-q", "main")
+    repo.write("LICENSE", TEN)
+    repo.git("add", "LICENSE")
+    repo.edit("S1", "LICENSE", changed())
+    assert "LICENSE" in repo.commit("S1", code=4).left
+    assert _change(repo, "LICENSE")
+
+
+@pytest.mark.parametrize("soft", [True, False])
+def test_a_text_of_a_commit_that_was_undone_is_the_users_on_an_orphan_branch(repo: Repo, soft: bool) -> None:
+    """It was on no branch when the new one began, or there was no commit left at all."""
+    theirs = changed(2, "the user's")
+    repo.write("a", theirs)
+    repo.git("commit", "-qam", "undone")
+    repo.edit("S1", "a", changed(9, "nine", theirs))
+    if soft:
+        repo.git("reset", "-q", "--soft", "HEAD~1")
+        repo.git("checkout", "-q", "--orphan", "fresh")
+    else:
+        repo.git("update-ref", "-d", "HEAD")
+    assert "a" in repo.commit("S1", code=4).left
+
+
 def test_an_orphan_branch_with_a_change_of_the_users_staged(repo: Repo) -> None:
     """His staged line is in no commit: not the session's to commit."""
     repo.git("checkout", "-q", "--orphan", "fresh")

@@ -1,18 +1,16 @@
-"""What an orphan branch was left with: texts that other branches have committed and the index still holds.
+"""What an orphan branch was left with: texts of the commit it was left from that the index still holds.
 
 ``git checkout --orphan`` keeps index and files. An edit there is judged against that text, as
-``git commit --only`` takes it; a text that no branch has is the user's own.
+``git commit --only`` takes it; any other text is the user's own. HEAD's reflog tells that commit: that some
+branch without a commit in common has the text says nothing (a page branch, a shallow clone).
 """
 
 from gitralph.base.errors import Fatal
 from gitralph.context import Context
-from gitralph.git import history, index
+from gitralph.git import history, index, reflog
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.journal.pending import PathState
-
-# `git checkout --orphan` leaves a branch that was checked out just now, so one of the latest tips.
-_MOST = 50
 
 
 class StartReader(TreeReader):
@@ -31,18 +29,18 @@ def _began_with_a_text(state: PathState) -> bool:
     return not records or any(r.before is not None or r.unknown_before for r in records)
 
 
-def _tips(ctx: Context, states: list[PathState]) -> list[str]:
-    """The commits that may have been left: where records were made, and the branches, latest first."""
-    said = ctx.git.run(
-        "for-each-ref", f"--count={_MOST}", "--sort=-committerdate", "--format=%(objectname)",
-        "refs/heads", "refs/remotes",
-    )  # fmt: skip
-    heads = [r.head for state in states for r in state.journal.records if r.head is not None]
-    return list(dict.fromkeys([*heads, *said.decode("ascii", "replace").split()]))
-
-
-def _is_related(ctx: Context, head: Head, commit: str) -> bool:
-    return head.oid is not None and ctx.git.try_run("merge-base", head.oid, commit).returncode == 0
+def _left(ctx: Context, head: Head) -> str | None:
+    """The commit that HEAD was at when its branch began anew, by its reflog; None where it did not."""
+    moves = reflog.of_head(ctx.repo)
+    if head.oid is None:
+        return moves[-1].new if moves else None
+    for at in range(len(moves) - 1, 0, -1):
+        move = moves[at]
+        if not move.message.startswith(b"commit"):
+            return None  # since it came to this branch, or back to it, by another way
+        if move.old is None and move.message.startswith(b"commit (initial): "):
+            return moves[at - 1].new
+    return None
 
 
 def start(
@@ -59,15 +57,13 @@ def start(
     staged = {p: mark.entry for p, mark in index.entries(ctx.git, copy, ctx.repo.root, new).items()}
     if not staged:
         return base
-    kept: dict[bytes, Entry] = {}
-    for commit in _tips(ctx, list(states.values())):
-        try:
-            reader = TreeReader(base.objects, history.tree_of(ctx.repo, commit))
-        except (Fatal, AttributeError):
-            continue
-        found = {p: e for p, e in staged.items() if p not in kept and reader.entry(p) == e}
-        if found and not _is_related(ctx, head, commit):
-            kept |= found
-    # A branch whose root was amended has nothing in common with upstream, and is no orphan.
+    left = _left(ctx, head)
+    if left is None:
+        return base
+    try:
+        reader = TreeReader(base.objects, history.tree_of(ctx.repo, left))
+    except (Fatal, AttributeError):
+        return base
+    kept = {path: entry for path, entry in staged.items() if reader.entry(path) == entry}
     kept = {p: e for p, e in kept.items() if history.last_held(ctx.repo, head.oid, p) is None}
     return StartReader(base, kept) if kept else base

@@ -7,10 +7,8 @@ plain ``git commit`` does not touch the files. Must err to the side of yes.
 import os
 
 from gitralph.base.dataclass import dataclass
+from gitralph.git import reflog
 from gitralph.git.repository import Repository
-
-_TAIL = 1 << 16
-"""So much of HEAD's reflog is read, some 400 entries; what happened before counts as unknown."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class PutBack:
     """
 
     latest: int
-    places: dict[bytes, int]
+    places: dict[str | None, int]
     moved: int
 
     def since(self, head: str | None, mtime: int | None) -> bool:
@@ -31,18 +29,17 @@ class PutBack:
             return True
         if head is None:
             return self.moved >= 0
-        place = self.places.get(head.encode())
+        place = self.places.get(head)
         return place is None or self.moved > place
 
 
 def read(repo: Repository) -> PutBack:
     """Read the marks and HEAD's reflog of a worktree."""
-    places: dict[bytes, int] = {}
+    places: dict[str | None, int] = {}
     moved = -1
-    for at, row in enumerate(_reflog(repo)):
-        words, _, message = row.partition(b"\t")
-        places.setdefault(words.split(b" ")[1] if b" " in words else b"", at)
-        if not _is_commit(message):
+    for at, move in enumerate(reflog.of_head(repo)):
+        places.setdefault(move.new, at)
+        if not _is_commit(move.message):
             moved = at
     # The newest mark alone counts: one file put back after a record is enough to doubt the record.
     return PutBack(max(_time(name) for name in _marks(repo)), places, moved)
@@ -75,12 +72,3 @@ def _time(name: str) -> int:
         return os.stat(name).st_mtime_ns
     except (FileNotFoundError, NotADirectoryError):
         return -1
-
-
-def _reflog(repo: Repository) -> list[bytes]:
-    try:
-        with open(repo.git_dir + "/logs/HEAD", "rb") as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
-            return [row for row in file.read(_TAIL).split(b"\n") if row]
-    except (FileNotFoundError, NotADirectoryError):
-        return []

@@ -12,6 +12,7 @@ from collections.abc import Set
 from gitralph.isolate.gone import Unsure, step_key
 from gitralph.isolate.head import Anchored
 from gitralph.isolate.lines import is_telling, words
+from gitralph.isolate.materialize import Flags, flags_of, states
 from gitralph.isolate.rules import provider
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
@@ -37,16 +38,20 @@ def following(
     # went along with it.
     once, ours = ours, ours - anchored.rewound
     in_head, mine = anchored.units | anchored.drift, ours | reverted
-    for index, unit in enumerate(weave.units):
-        if index == BASE or unit.owner is not None or index in in_head:
-            continue
-        if any(weave.hunks[hunk].assigned for hunk in unit.hunks):
-            continue
+    nobodys = [
+        index
+        for index, unit in enumerate(weave.units)
+        if index != BASE and unit.owner is None and index not in in_head
+        if not any(weave.hunks[hunk].assigned for hunk in unit.hunks)
+    ]
+    # A session may have taken lines of HEAD out and put them back: they are HEAD's as before.
+    held = states(weave, flags_of(weave, anchored.units)) if nobodys else bytearray()
+    for index in nobodys:
         known = mine | once if index in anchored.rewound else mine
         if (
-            all(_only_touches(weave, hunk, known) for hunk in unit.hunks)
+            all(_only_touches(weave, hunk, known, held) for hunk in weave.units[index].hunks)
             and _touches_lines(weave, index)
-            and not _is_about(weave, index, reverted, ours)
+            and not _is_about(weave, index, reverted, ours, held)
             and _stands(weave, index, known)
         ):
             found.add(index)
@@ -117,7 +122,7 @@ def _touches_lines(weave: Weave, unit: int) -> bool:
     return any(atom not in (EXISTS, NEWLINE) for atom in weave.atoms_of(weave.units[unit]))
 
 
-def _is_about(weave: Weave, unit: int, reverted: Set[int], ours: Set[int]) -> bool:
+def _is_about(weave: Weave, unit: int, reverted: Set[int], ours: Set[int], held: Flags) -> bool:
     """Tell whether all lines that a unit took away or brought back are of reverted units.
 
     A line of `ours` that its owner rewrote and put back is no line of the rewrite that is reverted with it.
@@ -129,17 +134,17 @@ def _is_about(weave: Weave, unit: int, reverted: Set[int], ours: Set[int]) -> bo
         if atom not in (EXISTS, NEWLINE)
     ]
     return bool(touched) and all(
-        _is_of(weave, atom, hunk, reverted) and _unit(weave, weave.birth[atom]) not in ours
+        _is_of(weave, atom, hunk, reverted, held) and _unit(weave, weave.birth[atom]) not in ours
         for atom, hunk in touched
     )
 
 
-def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
+def _only_touches(weave: Weave, hunk: int, mine: set[int], held: Flags) -> bool:
     made = weave.hunks[hunk]
     for atom in made.dels:
         # One line of HEAD or of another owner, and the whole hunk stays nobody's: half a correction is no
         # text that anybody saw.
-        if atom == EXISTS or (atom != NEWLINE and not _is_of(weave, atom, hunk, mine)):
+        if atom == EXISTS or (atom != NEWLINE and not _is_of(weave, atom, hunk, mine, held)):
             return False
     for atom in made.undels:
         if atom == EXISTS or (atom != NEWLINE and _unit(weave, weave.birth[atom]) not in mine):
@@ -149,7 +154,7 @@ def _only_touches(weave: Weave, hunk: int, mine: set[int]) -> bool:
     lines = [atom for atom in made.dels + made.undels if atom != NEWLINE]
     if made.births and lines and not any(atom != NEWLINE for atom in made.dels):
         return _amid_returned(weave, made)
-    return bool(lines) or not made.births or _inside(weave, hunk, mine)
+    return bool(lines) or not made.births or _inside(weave, hunk, mine, held)
 
 
 def _amid_returned(weave: Weave, made: Hunk) -> bool:
@@ -163,12 +168,12 @@ def _amid_returned(weave: Weave, made: Hunk) -> bool:
     return not said or not {said[0], said[-1]} & set(made.births)
 
 
-def _is_of(weave: Weave, atom: int, hunk: int, mine: Set[int]) -> bool:
+def _is_of(weave: Weave, atom: int, hunk: int, mine: Set[int], held: Flags) -> bool:
     """Tell whether a line was `mine` when a hunk found it, also where a stash had brought it back.
 
-    What came with the file when it was moved is not.
+    What HEAD has is not, nor what came with the file when it was moved.
     """
-    if atom in weave.moved:
+    if held[atom] or atom in weave.moved:
         return False
     last = provider(weave, atom, hunk)
     if weave.owner_of(last) is None and weave.birth[atom] != last:
@@ -176,11 +181,13 @@ def _is_of(weave: Weave, atom: int, hunk: int, mine: Set[int]) -> bool:
     return _unit(weave, last) in mine
 
 
-def _inside(weave: Weave, hunk: int, mine: set[int]) -> bool:
+def _inside(weave: Weave, hunk: int, mine: set[int], held: Flags) -> bool:
     """Tell whether new lines stand between two lines of one block, or are white space at its rim."""
     made = weave.hunks[hunk]
     rims = [
-        None if rim in (START, END) or rim in weave.moved else _unit(weave, provider(weave, rim, hunk))
+        None
+        if rim in (START, END) or held[rim] or rim in weave.moved
+        else _unit(weave, provider(weave, rim, hunk))
         for rim in (made.left, made.right)
     ]
     if rims[0] == rims[1]:

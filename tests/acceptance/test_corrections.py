@@ -133,6 +133,34 @@ def test_never_a_line_of_head_nor_one_beside_the_block(day: Repo, new: str, want
     assert not included(day)
 
 
+@pytest.mark.parametrize("how", ["edit", "undo", "again", "part", "onto"])
+def test_never_a_line_that_its_session_took_out_of_head_and_put_back(day: Repo, how: str) -> None:
+    """It is HEAD's as before, whoever brought it back: a person's line there is no correction."""
+    there = TEN
+    if how == "onto":  # a file moved onto one with the same text
+        day.write("same", TEN)
+        day.commit_all("same")
+        day.rename("S1", "same", "f")
+    elif how == "part":
+        there = ten(l5="")
+        day.edit("S1", "f", ten(l3="", l4="", l5=""))
+        day.edit("S1", "f", there)
+    elif how == "again":
+        day.delete("S1", "f")
+        day.edit("S1", "f", TEN)
+    else:
+        day.edit("S1", "f", ten(l3="three", l4="four"))
+        if how == "undo":
+            day.ralph("undo", "--session", "S1", "f")
+        else:
+            day.edit("S1", "f", TEN)
+    day.write("f", there.replace("line 3\n", "line 3\nby a person\n"))
+    answer = day.run("commit", "--session", "S1", "-m", "x", "--json")
+    assert answer.code in (0, 4)
+    assert head(day) == there
+    assert "by a person" in text(day)
+
+
 def test_a_gap_over_own_and_head_lines_is_split_where_lines_pair(day: Repo) -> None:
     """Both lines were changed, one to one: S1's goes along, HEAD's stays nobody's."""
     swap(day, "S1", "line 3\n", "three\n")

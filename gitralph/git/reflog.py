@@ -1,0 +1,35 @@
+"""Reads the end of a worktree's own reflog of HEAD: where it went, and by what."""
+
+import os
+
+from gitralph.base.dataclass import dataclass
+from gitralph.git.repository import Repository
+
+_TAIL = 1 << 16
+"""So much of it is read, some 400 entries; what happened before counts as unknown."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """One row: HEAD's commit before and after, in hex, each None where there was none, and git's message."""
+
+    old: str | None
+    new: str | None
+    message: bytes
+
+
+def of_head(repo: Repository) -> list[Move]:
+    """The last moves of HEAD, oldest first; none where no reflog is kept."""
+    try:
+        with open(repo.git_dir + "/logs/HEAD", "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
+            rows = file.read(_TAIL).split(b"\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    # `<old> SP <new> SP <who> SP <time> SP <zone> TAB <message>`; the first row may be cut
+    parts = [(*words.split(b" ", 2), message) for words, _, message in (row.partition(b"\t") for row in rows)]
+    return [Move(_oid(part[0]), _oid(part[1]), part[-1]) for part in parts if len(part) == 4]
+
+
+def _oid(word: bytes) -> str | None:
+    return word.decode("ascii", "replace") if word.strip(b"0") else None
