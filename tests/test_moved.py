@@ -58,6 +58,17 @@ def test_a_file_moved_onto_another_does_not_stand_behind_it_where_it_is_included
     assert repo.git("rev-parse", "HEAD") == before
 
 
+def test_a_file_moved_onto_another_and_deleted_is_deleted(repo: Repo) -> None:
+    """The text it replaced went with the move: that nobody recorded, but it does not come back."""
+    repo.write("x", "one\ntwo\nthree\n")
+    repo.commit_all("x")
+    repo.rename("S2", "x", "a")
+    repo.delete("S2", "a")
+    answer = repo.commit("S2")
+    assert repo.changes() == {"a": "D", "x": "D"}
+    assert answer.notes == ""
+
+
 def test_a_file_moved_onto_one_that_lacked_a_line_of_head_does_not_take_it_out(repo: Repo) -> None:
     """A conflict was resolved for the session's edit; whoever moved a file there never saw HEAD's line."""
     repo.edit("S1", "a", changed(3, "S1's"))

@@ -458,7 +458,7 @@ def _made_anew(scene: Scene, state: PathState, known: Evidence, own: list[Record
     since = [step for step in known.steps if step.key.isdigit() and int(step.key) >= first]
     made = (isolate.changed(known.head, step.after)[0] for step in since if step.owner in scene.own)
     told = set[bytes]().union(*made)
-    if told and told.isdisjoint(split_lines(known.worktree)):
+    if told and known.worktree is not None and told.isdisjoint(split_lines(known.worktree)):
         return False  # git put the old file back, and nothing of the new one is left
     return known.head not in {step.after for step in since} and not has_passed(scene, state, first)
 
@@ -499,10 +499,10 @@ def _anew(scene: Scene, state: PathState, known: Evidence, whom: list[str], own:
         Use(name, state.journal.size, manifest_upto(scene, state, name))
         for name in sorted(scene.own & state.owners())
     ]
+    content = scene.contents[state.path]
     note = f"'{shown(state.path)}' was replaced by a file that was moved there"
-    return Outcome(
-        state.path, scene.contents[state.path], decision.WHOLE_FILE, uses=tuple(uses), notes=(note,)
-    )
+    notes = () if content.absent else (note,)
+    return Outcome(state.path, content, decision.WHOLE_FILE, uses=tuple(uses), notes=notes)
 
 
 def _saw_what_it_replaced(scene: Scene, state: PathState, known: Evidence, moved: Record) -> bool:
