@@ -254,7 +254,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     head = scene.reader.entry(state.path)
     mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
-        note = f"the mode of '{shown(state.path)}' was changed and no session recorded it; left"
+        note = provenance.FOREIGN_MODE.format(shown(state.path))
         return replace(found, content=Content(mode, found.content.data), notes=(*found.notes, note))
     return found
 

@@ -677,8 +677,10 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
         return Outcome(state.path, left=left, notes=notes)
     if found.text == known.head and not found.taken:
         return _nothing(scene, state, found, left, notes)
-    mode = _mode(scene, state)
+    mode, is_foreign = _mode(scene, state)
     content = ABSENT if found.text is None else Content(mode, found.text)
+    if is_foreign and found.text is not None:
+        notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
     gap, found = _gap(scene, state, known, found)
     uses = _uses(scene, state, known, found)
     return Outcome(
@@ -738,14 +740,17 @@ def _waiting(found: Separation) -> tuple[str, ...]:
     return tuple(unit for note in found.notes if note.kind == "waiting" for unit in note.units)
 
 
-def _mode(scene: Scene, state: PathState) -> int:
+def _mode(scene: Scene, state: PathState) -> tuple[int, bool]:
+    """The mode to commit, and whether the file has another that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = [r for r in state.journal.records if r.session in scene.own]
     if head is None or not own:
-        return content.mode or 0o100644
+        return content.mode or 0o100644, False
     if content.absent:
-        return head.mode
-    return provenance.mode_of(Chain(tuple(own)), content, head.mode)[0]
+        return head.mode, False
+    mode, is_left = provenance.mode_of(Chain(tuple(own)), content, head.mode)
+    # one that is another session's goes with its commit
+    return mode, is_left and provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
 
 
 def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Use, ...]:

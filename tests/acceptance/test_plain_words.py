@@ -1,5 +1,7 @@
 """What a commit says of changes that no session recorded: plain sentences, in the words of the glossary."""
 
+import pytest
+
 from tests.support.repo import Answer, Repo
 from tests.support.texts import changed
 
@@ -15,8 +17,11 @@ def test_a_deletion_that_no_session_recorded_is_said_to_be_that(repo: Repo) -> N
     assert said == {"a": "it was deleted after the last recorded edit; no session recorded it"}
 
 
-def test_a_mode_that_no_session_recorded_is_said_to_be_left(repo: Repo) -> None:
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_mode_that_no_session_recorded_is_said_to_be_left(repo: Repo, is_shared: bool) -> None:
     repo.edit("S1", "a", changed())
+    if is_shared:
+        repo.edit("S2", "a", changed(9, "S2's", changed()))
     (repo.root / "a").chmod(0o755)
     notes = repo.commit("S1").document["notes"]
     assert "the mode of 'a' was changed and no session recorded it; left" in notes

@@ -356,8 +356,9 @@ class Case:
         if len(puts) == 1 and puts == {(max(puts)[0], self.who)} and max(puts)[0] > step >= 0:
             return True  # it put another file in the place of all that was there
         fresh = lines_of(self.new) - lines_of(self.old)
-        if any(line in self.truth.stood_for(self.path, one) for one in fresh if self._is_own(one)):
-            return True  # it rewrote what stood for the line
+        stood = [(one, self.truth.stood_for(self.path, one)) for one in fresh]
+        if any(line in lines and any(map(self._is_own, {one, *lines})) for one, lines in stood):
+            return True  # it rewrote what stood for the line, and a person may have corrected that
         over_noise = any((self.path, one) in self.truth.over_noise and self._is_own(one) for one in fresh)
         if over_noise and not self.truth.replaced_by.get((self.path, line)):
             return True  # only lines without a word stood for it
