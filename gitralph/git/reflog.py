@@ -10,15 +10,15 @@ _TAIL = 1 << 16
 
 
 @dataclass(frozen=True)
-class Move:
-    """One row: HEAD's commit before and after, in hex, each None where there was none, and git's message."""
+class ReflogEntry:
+    """HEAD's commit before and after, in hex, each None where there was none, and git's message."""
 
     old: str | None
     new: str | None
     message: bytes
 
 
-def of_head(repo: Repository) -> list[Move]:
+def of_head(repo: Repository) -> list[ReflogEntry]:
     """The last moves of HEAD, oldest first; none where no reflog is kept."""
     try:
         with open(repo.git_dir + "/logs/HEAD", "rb") as file:
@@ -28,7 +28,7 @@ def of_head(repo: Repository) -> list[Move]:
         return []
     # `<old> SP <new> SP <who> SP <time> SP <zone> TAB <message>`; the first row may be cut
     parts = [(*words.split(b" ", 2), message) for words, _, message in (row.partition(b"\t") for row in rows)]
-    return [Move(_oid(part[0]), _oid(part[1]), part[-1]) for part in parts if len(part) == 4]
+    return [ReflogEntry(_oid(part[0]), _oid(part[1]), part[-1]) for part in parts if len(part) == 4]
 
 
 def _oid(word: bytes) -> str | None:
