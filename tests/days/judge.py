@@ -177,8 +177,9 @@ class Case:
         Or in the place of a line of HEAD.
         """
         fact = self.truth.fact(self.path, word)
-        (step, actor), agreed = fact.put, self.truth.agreed.get(self.path, ())
-        if actor != self.who:
+        # a stash and its pop leave the edit what it was
+        (step, actor, put), agreed = fact.edit, self.truth.agreed.get(self.path, ())
+        if actor != self.who or not put:
             return False
         replaced = {
             other
