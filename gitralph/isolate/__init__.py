@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         Take,
     )
     from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
+    from gitralph.isolate.explain import drifted
     from gitralph.isolate.order import chain
     from gitralph.isolate.separation import separate
     from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
@@ -100,6 +101,7 @@ _HOMES = {
         "Take", "UNRECORDED",
     ),
     "assign": ("Unrecorded", "gives", "takes", "unrecorded", "without"),
+    "explain": ("drifted",),
     "order": ("chain",),
     "separation": ("separate",),
     "takeback": ("Pendings", "bring_back", "take_back", "undo_undo"),
@@ -136,6 +138,7 @@ __all__ = [
     "came_back",
     "chain",
     "changed",
+    "drifted",
     "gives",
     "owners_by_line",
     "pending_units",

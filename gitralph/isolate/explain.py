@@ -94,19 +94,26 @@ def who(sessions: Iterable[str]) -> str:
     return " and ".join(named)
 
 
+def drifted(head: bytes | None) -> str:
+    """Say what HEAD has in the place of the text that was edited."""
+    if head is None:
+        return "HEAD has no such file any more"
+    return "HEAD holds other text here than the text that was edited"
+
+
 def left_of(
-    weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], moved: bool
+    weave: Weave, places: Places, needs: Iterable[Need], drift: set[int], head: bytes | None
 ) -> list[LeftEdit]:
-    """Turn unmet needs into one entry per unit of the owner; `moved`: HEAD had commits of ours."""
+    """Turn unmet needs into one entry per unit of the owner; those that meet `drift` are stale."""
     by_unit: dict[int, list[Need]] = {}
     for need in needs:
         by_unit.setdefault(weave.hunks[need.hunk].unit, []).append(need)
-    # Before HEAD moved, text that is nobody's was there from the start and is entangled, not stale.
-    stale = drift if moved else set[int]()
-    return [_left(weave, places, unit, by_unit[unit], stale) for unit in sorted(by_unit)]
+    return [_left(weave, places, unit, by_unit[unit], drift, head) for unit in sorted(by_unit)]
 
 
-def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int]) -> LeftEdit:
+def _left(
+    weave: Weave, places: Places, unit: int, needs: list[Need], drift: set[int], head: bytes | None
+) -> LeftEdit:
     # A need between two parts of one unit says nothing of others.
     needs = [need for need in needs if weave.hunks[need.other].unit != unit] or needs
     others = {weave.hunks[need.other].unit for need in needs} - {unit}
@@ -116,7 +123,7 @@ def _left(weave: Weave, places: Places, unit: int, needs: list[Need], drift: set
     other_lines = _spanned(places.of_need(need, gone) for need in needs) if others else None
     detail = f"{needs[0].why} uncommitted {_lines(other_lines)}of {who(sessions)}"
     if reason == "stale":
-        detail = "HEAD holds other text here than the text that was edited"
+        detail = drifted(head)
     keys = keys_of(weave, [unit])
     return LeftEdit(reason, places.of_unit(unit), sessions, detail, keys, other_lines)
 

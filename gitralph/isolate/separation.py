@@ -188,9 +188,11 @@ def _separated(asked: _Question) -> Separation:
     dropped = list(choice.unmet)
     if asked.skip_entangled and dropped:
         choice, dropped = without_unmet(case.ground, wanted)
-    # Without a commit of ours in HEAD the first record may have started anywhere: then drift is no move.
+    # Without a commit of ours in HEAD the first record may have started anywhere: then drift is no move,
+    # text that is nobody's was there from the start and is entangled, not stale.
     has_moved = bool(known) if asked.moved is None else asked.moved
-    left = (*lost, *left_of(weave, case.places, dropped, anchored.drift, has_moved))
+    drift = anchored.drift if has_moved else set[int]()
+    left = (*lost, *left_of(weave, case.places, dropped, drift, head))
     stale = any(entry.reason == "stale" for entry in left)
     # A lost update is never skipped: to commit the rest would bless the loss.
     if stale or (left and not asked.skip_entangled):

@@ -295,15 +295,7 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
             detail = "it changes, or stands among, uncommitted lines of another session"
             out.append(Left(found.path, decision.CONTESTED, detail, one.sessions, lines))
         elif one.stale:
-            out.append(
-                Left(
-                    found.path,
-                    decision.STALE,
-                    "HEAD holds other text here than the text that was edited",
-                    (),
-                    lines,
-                )
-            )
+            out.append(Left(found.path, decision.STALE, isolate.drifted(found.head), (), lines))
     return out
 
 

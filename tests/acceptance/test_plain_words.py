@@ -53,3 +53,14 @@ def test_a_refusal_names_the_replaced_line_and_not_what_is_left_of_the_block(rep
     (row,) = repo.commit("S2", code=4).document["left"]
     assert row["lines"] == [2, 2]
     assert "replaces uncommitted line 2 of" in row["detail"]
+
+
+def test_a_refusal_says_that_head_has_the_file_no_more(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.commit("S1")
+    repo.edit("S1", "a", changed(9, "nine", changed()))
+    repo.edit("S1", "b", changed())
+    repo.git("rm", "-q", "--cached", "a")
+    repo.git("commit", "-qm", "untrack")
+    answer = repo.commit("S1", code=4)
+    assert _details(answer) == {"a": "HEAD has no such file any more"}, answer.document

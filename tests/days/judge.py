@@ -177,9 +177,10 @@ class Case:
         Or in the place of a line of HEAD.
         """
         fact = self.truth.fact(self.path, word)
-        # a stash and its pop leave the edit what it was
-        (step, actor, put), agreed = fact.edit, self.truth.agreed.get(self.path, ())
-        if actor != self.who or not put:
+        (step, actor), agreed = fact.put, self.truth.agreed.get(self.path, ())
+        if actor == GIT and fact.edit[2]:
+            step, actor, _ = fact.edit  # a stash and its pop leave the edit what it was
+        if actor != self.who:
             return False
         replaced = {
             other
