@@ -90,7 +90,10 @@ def _void(scene: Scene, state: PathState) -> Outcome:
     where = shown(state.path)
     content = scene.contents[state.path]
     if content.absent:
-        note = f"'{where}' was created and deleted again; nothing to commit there"
+        first = next(iter(state.journal.records), None)
+        is_made = first is not None and first.before is None and not first.unknown_before
+        how = "was created and deleted again" if is_made else "is neither in HEAD nor on disk any more"
+        note = f"'{where}' {how}; nothing to commit there"
     else:
         note = f"'{where}' is as in HEAD; nothing to commit there"
     others = sorted(state.owners() - scene.own)

@@ -64,3 +64,13 @@ def test_a_refusal_says_that_head_has_the_file_no_more(repo: Repo) -> None:
     repo.git("commit", "-qm", "untrack")
     answer = repo.commit("S1", code=4)
     assert _details(answer) == {"a": "HEAD has no such file any more"}, answer.document
+
+
+def test_a_file_that_git_moved_is_not_said_to_be_created_and_deleted_again(repo: Repo) -> None:
+    repo.edit("S1", "a", changed())
+    repo.git("mv", "a", "g")
+    repo.git("commit", "-qm", "move")
+    answer = repo.commit("S1")
+    assert "'a' is neither in HEAD nor on disk any more; nothing to commit there" in answer.notes
+    assert answer.status == "nothing"
+    assert repo.read("g") == changed().encode()
