@@ -81,7 +81,7 @@ def is_written_anew(weave: Weave, anchored: Anchored, unit: int, unsure: Unsure)
     # Words that a line of HEAD has as well were there also after git had put that line back.
     found = {word for atom in _found_by(weave, unit) for word in words(weave.content(atom))}
     old = {word for atom in births for word in words(weave.content(atom))} - found
-    came = [atom for hunk in killers for atom in weave.hunks[hunk].births]
+    came = _last_of(weave, killers)
     if not came and any(not weave.visible(atom) for atom in _found_by(weave, unit)):
         return False  # only part of it was put back: each line is asked by itself (see `gone`)
     fresh = {word for atom in came for word in words(weave.content(atom))}
@@ -89,6 +89,23 @@ def is_written_anew(weave: Weave, anchored: Anchored, unit: int, unsure: Unsure)
     # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days
     # that `python -m tests.days` plays).
     return 2 * len(old & fresh) <= len(old)
+
+
+def _last_of(weave: Weave, hunks: set[int]) -> list[int]:
+    """Return what nobody's hunks brought, and for what nobody took away again what came for that.
+
+    A person's correction may have gone with the line that it corrected, and another text have come since.
+    """
+    found, todo, asked = list[int](), [*hunks], set(hunks)
+    while todo:
+        for atom in weave.hunks[todo.pop()].births:
+            killer = (weave.ops[atom] or [BASE])[-1] >> 1
+            if weave.visible(atom) or killer == BASE or weave.owner_of(killer) is not None:
+                found.append(atom)
+            elif killer not in asked:
+                asked.add(killer)
+                todo.append(killer)
+    return found
 
 
 def _found_by(weave: Weave, unit: int) -> list[int]:

@@ -396,6 +396,8 @@ def _waits(look: Look, line: bytes, removal: Step, texts: _Texts, history: LineH
         return False
     if _has_lost_its_place(look, line, texts, history) or _went_with_git(look, line, removal, history):
         return False
+    if look.unsure(removal.key) and _stayed_away(line, removal, history):
+        return False
     own = {one for one in history if _wrote(look, one, history[one])}
     return _is_pending(removal, own | {line}, texts)
 
@@ -412,6 +414,21 @@ def _went_with_git(look: Look, line: bytes, removal: Step, history: LineHistory)
         history[one][-1] for one in history.exchanged(born, line).came if one != line and one in history
     )
     return any(change < 0 and step.owner is None for step, change in beside)
+
+
+def _stayed_away(line: bytes, removal: Step, history: LineHistory) -> bool:
+    """Tell whether nobody brought a line back, but what it stood for or what went with it.
+
+    A reset gave the file other text there: no removal of the line waits any more.
+    """
+    since = next((n for n, step in enumerate(history.steps, 1) if step is removal), 0)
+    later = {id(step) for step in history.steps[since:] if step.owner is None}
+    beside = difference(removal.before, removal.after)[0].keys() | history.stood_for(line)
+    return any(
+        change > 0 and id(step) in later
+        for one in filter(history.is_telling, beside - {line})
+        for step, change in history.get(one, ())
+    )
 
 
 def _wrote(look: Look, line: bytes, changes: Changes) -> bool:

@@ -291,3 +291,21 @@ def test_a_correction_that_was_committed_is_followed_again_after_a_reset(day: Re
     day.git("reset", "-q", "--soft", "HEAD~1")
     assert day.commit("S1").paths == {"f": "M"}
     assert head(day) == TEN + "two by nobody\n"
+
+
+@pytest.mark.parametrize("how", ["unseen", "seen", "reset"])
+def test_what_stands_where_a_correction_was_stashed_is_no_correction(day: Repo, how: str) -> None:
+    """HEAD's line came back with the stash, and a person rewrote that."""
+    swap(day, "S1", "line 3\n", "three of S1\n")
+    swap(day, None, "three of S1\n", "three of S1, mended\n")
+    if how != "unseen":
+        swap(day, "S2", "line 9\n", "nine\n")
+        day.commit("S2")
+    day.git("stash")
+    swap(day, None, "line 3\n", "line 3 anew\n")
+    if how == "reset":
+        day.git("commit", "-qam", "anew")
+        day.git("reset", "-q", "--soft", "HEAD~1")
+    answer = day.run("commit", "--session", "S1", "-m", "x", "--json")
+    assert answer.code in (0, 4)
+    assert head(day) == (TEN if how == "unseen" else ten(l9="nine"))

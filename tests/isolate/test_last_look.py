@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from gitralph.base.dataclass import replace
 from gitralph.isolate.api import Step
 from gitralph.isolate.last_look import Look, speaks_against
 from gitralph.isolate.line_history import Exchange, LineHistory
@@ -360,6 +361,24 @@ def test_a_committed_removal_covers_nothing_though_head_has_its_line_again() -> 
     for done, wrong in ((set[str](), None), ({"1"}, b"line X")):
         asked = Look(text("abc"), text("aXbc"), text("ac"), steps, {"S1"}, {"S1"}, lambda _: True, done=done)
         assert speaks_against(asked) == wrong
+
+
+@pytest.mark.parametrize(
+    ("back", "wrong"),
+    [
+        ("abcd", None),  # nothing came back
+        ("abBcd", b"line X"),  # what X stood for
+        ("abCcd", b"line X"),  # what went with it
+        ("abEcd", None),
+    ],
+)
+def test_a_removal_after_which_git_put_other_text_there_waits_no_more(back: str, wrong: bytes | None) -> None:
+    """S1's X came for B, S2 took X and C away; all of it is rewritten since."""
+    edits = [("S1", "abBCcd", "abXCcd"), ("S2", "abXCcd", "abcd"), (None, "abcd", back), ("S2", back, "azcd")]
+    steps = [Step(str(at), owner, text(old), text(new)) for at, (owner, old, new) in enumerate(edits)]
+    asked = Look(text("abBCcd"), text("abXCcd"), text("azcd"), steps, {"S1"}, {"S1"}, lambda _: True)
+    assert speaks_against(asked) == wrong
+    assert speaks_against(replace(asked, unsure=lambda key: key == "0")) is None
 
 
 @pytest.mark.parametrize(
