@@ -333,6 +333,8 @@ class _Folding:
         fresh = [weave.line_id(line) for line in new[head : len(new) - tail].split(b"\n")[:-1]]
         found = hunks(window, fresh, lambda line: weave.count[line] == 1)
         ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
+        if found and found[-1][1] == len(window) and found[-1][3] == len(fresh):
+            ranges[-1] = self._slid_down(ranges[-1], fresh)
         # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
         # everybody.
         if self.owner is None:
@@ -341,6 +343,22 @@ class _Folding:
                 piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
             ]
         return ranges, fresh
+
+    def _slid_down(self, each: Range, fresh: list[int]) -> Range:
+        """Read the last hunk as far down as it can be, as all others are; `fresh` grows by what it passes.
+
+        Where one step changes two places, the end that both texts have in common took the last lines of a
+        new function for those of the function before it.
+        """
+        start, stop, low, high = each
+        weave = self.weave
+        while (start == stop) != (low == high) and stop < len(weave.shown):
+            line = weave.line[weave.shown[stop]]
+            if line != (fresh[low] if start == stop else weave.line[weave.shown[start]]):
+                break
+            fresh.append(line)
+            start, stop, low, high = start + 1, stop + 1, low + 1, high + 1
+        return start, stop, low, high
 
     def _around_kept(self, each: Range, fresh: list[int]) -> list[Range]:
         """Split where all old lines are there again, each as often: what came stands around them.
