@@ -6,6 +6,7 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 
 from gitralph.base.dataclass import dataclass, field
@@ -64,6 +65,11 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
     for atom in atoms:
         match.present[atom] = 0
     match.concerned.extend(atoms)
+    then = _as_it_was(weave, atoms, fresh)
+    if then is not None:
+        for atom in then:
+            match.present[atom] = 1
+        return
     old = [weave.line[atom] for atom in atoms]
     place = left
     from difflib import SequenceMatcher  # half a millisecond, and most files are HEAD's and known edits alone
@@ -80,6 +86,29 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
             place = atoms[high_old - 1] if high_old else left
             match.foreign.append((place, [weave.texts[line] for line in fresh[low_new:high_new]]))
             match.crowded.update(atoms)
+
+
+_LOOKS = 1 << 16
+"""So many lines at most are looked at for earlier states of one place, the latest first."""
+
+
+def _as_it_was(weave: Weave, atoms: list[int], fresh: list[int]) -> list[int] | None:
+    """Return the atoms of a place as they stood after some step, the last that left the lines HEAD has there.
+
+    Somebody committed the file as it was then: of two equal lines HEAD has the one that was there. A diff
+    would take the one that makes the longer run.
+    """
+    hunks_here = set[int]()
+    for atom in atoms:
+        hunks_here.update((weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or ())))
+    limits = sorted(
+        {weave.ends[at] for hunk in hunks_here if (at := bisect_right(weave.ends, hunk)) < len(weave.ends)}
+    )
+    for limit in limits[: -1 - _LOOKS // (len(atoms) or 1) : -1]:
+        shown = [atom for atom in atoms if weave.visible_at(atom, limit)]
+        if [weave.line[atom] for atom in shown] == fresh:
+            return shown
+    return None
 
 
 def _bring_up(weave: Weave, match: Match, line: int, right: int) -> None:

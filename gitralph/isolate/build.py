@@ -339,6 +339,7 @@ class _Folding:
         # everybody.
         if self.owner is None:
             ranges = [piece for each in ranges for piece in self._around_kept(each, fresh)]
+            ranges = [piece for each in ranges for piece in self._around_returned(each, fresh)]
             ranges = [
                 piece for each in ranges for part in self._by_owner(each) for piece in self._by_pop(part)
             ]
@@ -377,6 +378,33 @@ class _Folding:
         rims = zip([low_new - 1, *kept], [*kept, high_new], strict=True)
         parts = [(low_old + at, low_old + at, above + 1, below) for at, (above, below) in enumerate(rims)]
         return [part for part in parts if part[2] < part[3]]
+
+    def _around_returned(self, each: Range, fresh: list[int]) -> list[Range]:
+        """Split where a change of nobody's is taken back: what came with its old lines stands beside them.
+
+        A stash takes a correction away, and a person writes a line below the one that was corrected.
+        """
+        low_old, high_old, low_new, high_new = each
+        weave, shown = self.weave, self.weave.shown
+        births = {weave.birth[atom] for atom in shown[low_old:high_old]}
+        made = weave.hunks[births.pop()] if len(births) == 1 and BASE not in births else None
+        if made is None or weave.units[made.unit].owner is not None or made.undels or EXISTS in made.dels:
+            return [each]
+        gone = [weave.line[atom] for atom in made.dels if atom != NEWLINE]
+        count, room = len(gone), high_new - low_new
+        if made.births != shown[low_old:high_old] or not 0 < count < room:
+            return [each]
+        if fresh[low_new : low_new + count] == gone:
+            return [
+                (low_old, high_old, low_new, low_new + count),
+                (high_old, high_old, low_new + count, high_new),
+            ]
+        if fresh[high_new - count : high_new] == gone:
+            return [
+                (low_old, low_old, low_new, high_new - count),
+                (low_old, high_old, high_new - count, high_new),
+            ]
+        return [each]
 
     def _by_pop(self, each: Range) -> list[Range]:
         """Split removed lines off that a session had removed and nobody's change had brought back.

@@ -35,7 +35,7 @@ def following(
     found: set[int] = set()
     ours = {unit for unit in ours if not is_written_anew(weave, anchored, unit, unsure)}
     # What a commit held that HEAD lost may have been changed by whoever moved HEAD, but not a correction that
-    # went along with it.
+    # went along with it, nor one that keeps every word: a formatter ran before the reset.
     once, ours = ours, ours - anchored.rewound
     in_head, mine = anchored.units | anchored.drift, ours | reverted
     nobodys = [
@@ -47,7 +47,8 @@ def following(
     # A session may have taken lines of HEAD out and put them back: they are HEAD's as before.
     held = states(weave, flags_of(weave, anchored.units)) if nobodys else bytearray()
     for index in nobodys:
-        known = mine | once if index in anchored.rewound else mine
+        same = index in anchored.rewound or _keeps_its_words(weave, index)
+        known = mine | once if same else mine
         if (
             all(_only_touches(weave, hunk, known, held) for hunk in weave.units[index].hunks)
             and _touches_lines(weave, index)
@@ -115,6 +116,16 @@ def _found_by(weave: Weave, unit: int) -> list[int]:
     return [
         atom for atom in gone if atom not in (EXISTS, NEWLINE) and weave.owner_of(weave.birth[atom]) != owner
     ]
+
+
+def _keeps_its_words(weave: Weave, unit: int) -> bool:
+    """Tell whether a change replaces lines by lines of the same words: an indent, or lines joined."""
+    made = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+    gone = [
+        word for one in made for atom in one.dels if atom > NEWLINE for word in words(weave.content(atom))
+    ]
+    came = [word for one in made for atom in one.births for word in words(weave.content(atom))]
+    return bool(gone) and gone == came and not any(one.undels for one in made)
 
 
 def _stands(weave: Weave, unit: int, mine: set[int]) -> bool:

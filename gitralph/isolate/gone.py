@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import is_among, step_of
 from gitralph.isolate.lines import words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
@@ -29,28 +30,37 @@ def _never_came_back(weave: Weave, unit: int) -> bool:
     return bool(births) and all(weave.ops[a] and not any(op & 1 for op in weave.ops[a] or ()) for a in births)
 
 
-def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int], unsure: Unsure) -> set[int]:
-    """Settle single lines that are gone; return the units of which nothing is left.
+@dataclass(frozen=True)
+class Gone:
+    """Units of which nothing is left, and those of nobody's that took lines of others of the owner's away."""
+
+    whole: set[int]
+    takers: set[int]
+
+
+def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int], unsure: Unsure) -> Gone:
+    """Settle single lines that are gone.
 
     `own` are the owner's pending units, `followed` the corrections that go along with them.
     """
-    nothing_left: set[int] = set()
+    found = Gone(set(), set())
     explained = own | followed | in_head
     for unit in sorted(own):
         hunks = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
         births = [atom for made in hunks for atom in made.births]
         dead = [atom for atom in births if _is_dead(weave, atom, explained, unsure)]
         if dead and len(dead) == len(births) and not any(made.undels for made in hunks):
-            nothing_left.add(unit)
+            found.whole.add(unit)
             continue
         # HEAD's own lines that came with a move are changed where they are now, not taken from the move.
         for atom in [atom for atom in dead if atom not in weave.moved]:
+            found.takers.add(weave.hunks[(weave.ops[atom] or [BASE])[-1] >> 1].unit)
             leave_what_it_replaced(weave, atom)
             weave.bury(atom)
         if unsure(step_key(weave, unit)):
             for atom in [atom for made in hunks for atom in made.dels]:
                 _keep_what_came_back(weave, atom, in_head, own)
-    return nothing_left
+    return found
 
 
 def leave_what_it_replaced(weave: Weave, atom: int) -> None:

@@ -464,9 +464,14 @@ def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:
 
 
 def _found_all_settled(look: Look, removal: Step) -> bool:
-    """Tell whether a later edit started from just what HEAD held: then no removal was waiting any more."""
+    """Tell whether no removal was waiting any more: the file was just what HEAD holds.
+
+    A later edit started from there, or git put it there and nobody's change came after, as a popped stash.
+    """
     since = next((n for n, step in enumerate(look.steps, 1) if step is removal), len(look.steps))
-    return any(step.clean for step in look.steps[since:])
+    last = next((step for step in reversed(look.steps[since:]) if step.owner is None), None)
+    is_put = last is not None and last.put and last.after == look.head
+    return is_put or any(step.clean for step in look.steps[since:])
 
 
 def _is_back(look: Look, line: bytes, changes: Changes) -> bool:

@@ -40,6 +40,8 @@ class _Case:
     """Units of the owners' whose lines are no longer there, and nobody can say why."""
     followed: set[int] = field(default_factory=set)
     """Units of nobody's that only correct the owners' own pending lines."""
+    takers: set[int] = field(default_factory=set)
+    """Units of nobody's that took away lines of the owners' edits, of which the rest still stands."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,9 @@ def _separated(asked: _Question) -> Separation:
     # What somebody wrote in the place of a block that git had taken away is no correction of it.
     case.gone |= {unit for unit in wanted if is_written_anew(weave, anchored, unit, unsure)}
     wanted -= case.gone
-    case.gone |= bury_gone(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
+    went = bury_gone(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
+    case.gone |= went.whole
+    case.takers = went.takers - {BASE}
     # What was let go may have been all that kept another unit of the owner's from being reverted.
     if head != weave.text:
         case.void = case.gone | void_units(weave, case.ground.own, flags_of(weave, anchored.units))
@@ -333,6 +337,9 @@ def _notes(case: _Case, choice: Choice, waiting: set[int]) -> list[Note]:
         detail = "was corrected by somebody without a session; committed as it stands"
         notes.append(note(weave, places, "followed", followed, detail))
     notes += _differing_notes(case, choice)
+    if case.takers:
+        detail = "recorded lines that somebody without a session changed or removed since are left out"
+        notes.append(note(weave, places, "left out", case.takers, detail))
     if waiting:
         detail = "removes lines that are not committed yet"
         notes.append(note(weave, places, "waiting", waiting, detail))

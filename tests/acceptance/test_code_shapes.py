@@ -1,4 +1,4 @@
-"""Edits that end in the same lines as what stands beside them, as functions do: braces, blank lines, returns."""
+"""Edits that end in the same lines as what stands beside them, as functions do: braces, blank lines."""
 
 import pytest
 
@@ -71,3 +71,65 @@ def test_a_removed_function_behind_a_pending_one(repo: Repo) -> None:
     assert _head(repo) == JS.replace("return 1", "return s1_1").replace(WHOLE_B, "")
     repo.commit("S2")
     assert repo.blob("f") == repo.read("f")
+
+
+BASE = "import fs;\n\nfunction base_z() {\n  return 0;\n}\n"
+HELD = BASE.replace(
+    "function base_z", "function s1_a() {\n  if (x) {\n    s1_b();\n  }\n}\n\nfunction base_z"
+)
+CALL = HELD.replace("    s1_b();\n", "    s1_b();\n    s1_b();\n")
+WRAP = HELD.replace("  if (x) {\n    s1_b();\n  }\n", "  if (x) {\n  if (x) {\n    s1_b();\n  }\n  }\n")
+BLOCK = HELD.replace("    s1_b();\n  }\n", "    s1_b();\n  }\n  if (x) {\n    s1_b();\n  }\n")
+MORE = HELD.replace("    s1_b();\n", "    s1_b();\n    s2_x();\n    s1_b();\n")
+
+
+@pytest.mark.parametrize("who", ["S1", "S2"])
+@pytest.mark.parametrize("after", [CALL, WRAP, BLOCK, MORE])
+def test_lines_equal_to_those_of_head_are_whose_who_wrote_them(repo: Repo, after: str, who: str) -> None:
+    """S1's function was committed by hand, S2 wrote lines that it has too, and HEAD moved elsewhere."""
+    _start(repo, BASE)
+    repo.edit("S1", "f", HELD)
+    repo.commit_all("by hand")
+    repo.git("checkout", "-q", "-b", "up")
+    repo.write("f", HELD.replace("return 0", "return up_0"))
+    repo.commit_all("up")
+    repo.git("checkout", "-q", "main")
+    repo.edit("S2", "f", after)
+    repo.git("stash", "-q")
+    repo.git("merge", "-q", "up")
+    repo.git("stash", "pop", "-q")
+    answer = repo.commit(who)
+    if who == "S1":
+        assert answer.status == "nothing"
+    else:
+        assert repo.blob("f") == repo.read("f")
+
+
+@pytest.mark.parametrize("back", ["uncommit", "soft", "mixed"])
+def test_a_committed_line_that_a_formatter_indents_follows_when_the_commit_is_taken_back(
+    repo: Repo, back: str
+) -> None:
+    mine = "  s1_a();\n    s1_b();\n  s1_c();\n"
+    _start(repo, JS)
+    repo.edit("S1", "f", JS.replace("  return 2;\n", mine + "  return 2;\n"))
+    repo.commit("S1")
+    text = _head(repo).replace("    s1_b", "  s1_b")
+    repo.write("f", text)
+    repo.ralph("uncommit") if back == "uncommit" else repo.git("reset", "-q", f"--{back}", "HEAD~1")
+    repo.commit("S1")
+    assert _head(repo) == text
+
+
+def test_a_line_left_out_of_an_edit_is_told(repo: Repo) -> None:
+    """Whoever rewrote it may have been git: HEAD lost the commit that held it."""
+    _start(repo, "base_1\nbase_2\nbase_3\n")
+    repo.edit("S1", "f", "base_1\ns1_2\ns1_x\nbase_3\n")
+    repo.commit("S1")
+    repo.write("f", "base_1\nperson_2\ns1_x\nbase_3\n")
+    repo.ralph("uncommit")
+    answer = repo.commit("S1")
+    assert _head(repo) == "base_1\ns1_x\nbase_3\n"
+    assert (
+        "'f' line 2: recorded lines that somebody without a session changed or removed since are left out"
+        in (answer.notes)
+    )

@@ -409,8 +409,8 @@ class Case:
             came = self.truth.arrived.get((self.path, line), {})
             if any(at > step and commit in self.ancestors for commit, at in (*stood.items(), *came.items())):
                 continue  # file and history had it again since: what took it away then is another's doing
-            if (self.path, step) in self.truth.deleted and self.disk is not None:
-                continue  # the file is there again: it was no removal of lines
+            if self.disk is not None and any(p == self.path and at >= step for p, at in self.truth.deleted):
+                continue  # the file is there again, as whoever put it back had it
             if self._is_deleted_since(step) or self._was_gone_from_head(line, step):
                 continue
             if not put and actor == self.who and not self._touched(line, step) and self._replaced(line, step):
