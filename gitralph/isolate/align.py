@@ -6,7 +6,7 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 
 from gitralph.base.dataclass import dataclass, field
@@ -65,13 +65,8 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
     for atom in atoms:
         match.present[atom] = 0
     match.concerned.extend(atoms)
-    then = _as_it_was(weave, atoms, fresh)
-    if then is not None:
-        for atom in then:
-            match.present[atom] = 1
-        return
     old = [weave.line[atom] for atom in atoms]
-    place = left
+    place, floor, held = left, 0, list[tuple[int, int]]()
     from difflib import SequenceMatcher  # half a millisecond, and most files are HEAD's and known edits alone
 
     # Between the anchors the order is known, so the longest common run may decide; autojunk would drop lines
@@ -80,35 +75,33 @@ def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) 
         None, old, fresh, autojunk=False
     ).get_opcodes():
         if tag == "equal":
-            for atom in atoms[low_old:high_old]:
-                match.present[atom] = 1
+            held += [(at, floor) for at in range(low_old, high_old)]
         elif high_new > low_new:
-            place = atoms[high_old - 1] if high_old else left
+            place, floor = atoms[high_old - 1] if high_old else left, high_old
             match.foreign.append((place, [weave.texts[line] for line in fresh[low_new:high_new]]))
             match.crowded.update(atoms)
+    for at in _older(weave, atoms, held):
+        match.present[atoms[at]] = 1
 
 
-_LOOKS = 1 << 16
-"""So many lines at most are looked at for earlier states of one place, the latest first."""
+def _older(weave: Weave, atoms: list[int], held: list[tuple[int, int]]) -> list[int]:
+    """Take of equal lines of a place the one that stood there first, where the order allows it.
 
-
-def _as_it_was(weave: Weave, atoms: list[int], fresh: list[int]) -> list[int] | None:
-    """Return the atoms of a place as they stood after some step, the last that left the lines HEAD has there.
-
-    Somebody committed the file as it was then: of two equal lines HEAD has the one that was there. A diff
-    would take the one that makes the longer run.
+    A session copies a line of a function that HEAD has: the longest run of a diff may be the one from the
+    copy on. One that is gone from the file is taken for none that is there. `held` are places in `atoms`,
+    each with the first one that it may be moved to.
     """
-    hunks_here = set[int]()
-    for atom in atoms:
-        hunks_here.update((weave.birth[atom], *(op >> 1 for op in weave.ops[atom] or ())))
-    limits = sorted(
-        {weave.ends[at] for hunk in hunks_here if (at := bisect_right(weave.ends, hunk)) < len(weave.ends)}
-    )
-    for limit in limits[: -1 - _LOOKS // (len(atoms) or 1) : -1]:
-        shown = [atom for atom in atoms if weave.visible_at(atom, limit)]
-        if [weave.line[atom] for atom in shown] == fresh:
-            return shown
-    return None
+    places: dict[int, list[int]] = {}
+    for at, atom in enumerate(atoms):
+        places.setdefault(weave.line[atom], []).append(at)
+    found, low = list[int](), 0
+    for (at, floor), end in zip(held, [*(one for one, _ in held), len(atoms)][1:], strict=True):
+        there = places[weave.line[atoms[at]]]
+        twins = there[bisect_left(there, max(low, floor)) : bisect_left(there, end)]
+        twins = [n for n in twins if weave.visible(atoms[n]) or not weave.visible(atoms[at])]
+        found.append(min(twins, key=lambda n: (weave.birth[atoms[n]], n != at)))
+        low = found[-1] + 1
+    return found
 
 
 def _bring_up(weave: Weave, match: Match, line: int, right: int) -> None:

@@ -133,3 +133,35 @@ def test_a_line_left_out_of_an_edit_is_told(repo: Repo) -> None:
         "'f' line 2: recorded lines that somebody without a session changed or removed since are left out"
         in (answer.notes)
     )
+
+
+def _stage_and_commit(repo: Repo, text: str) -> None:
+    """What `git add -p` and `git commit` make; the file stays."""
+    oid = repo.git("hash-object", "-w", "--stdin", stdin=text.encode()).strip()
+    repo.git("update-index", "--cacheinfo", f"100644,{oid},f")
+    repo.git("commit", "-q", "-m", "add -p")
+
+
+def test_a_removed_line_stays_out_where_part_of_the_file_was_committed_by_hand(repo: Repo) -> None:
+    """HEAD has one of two equal lines: the one that was there first, with the edit it came by."""
+    _start(repo, "base_a\n")
+    repo.edit("S1", "f", "base_a\n    return null;\n  }\n  s1_7;\n")
+    repo.commit_all("all")
+    repo.edit("S2", "f", "base_a\n    return null;\n  }\n")
+    repo.edit("S1", "f", "base_a\n    return null;\n  }\n  s1_else;\n")
+    repo.edit("S2", "f", "base_a\n    return null;\n  }\n  s2_11;\n  s1_else;\n")
+    repo.edit("S1", "f", "base_a\n    return null;\n    return null;\n  }\n  s2_11;\n  s1_else;\n")
+    _stage_and_commit(repo, "base_a\n    return null;\n  }\n  s2_11;\n")
+    repo.commit("S1")
+    assert repo.blob("f") == repo.read("f")
+
+
+def test_one_of_two_equal_lines_that_a_commit_lost_comes_back(repo: Repo) -> None:
+    _start(repo, "  }\n  if (x) {\n    base_3;\n")
+    repo.edit("S2", "f", "  if (x) {\n  if (x) {\n    base_3;\n")
+    repo.edit("S1", "f", "  if (x) {\n  if (x) {\n")
+    repo.commit("S2")
+    repo.ralph("uncommit")
+    _stage_and_commit(repo, "  }\n  if (x) {\n")
+    repo.commit("S2")
+    assert repo.blob("f") == repo.read("f")
