@@ -34,8 +34,9 @@ Way of a question::
 
 Diff. Only lines single in the file anchor it, thinned to a longest rising subsequence (patience
 diff; C. Schensted, "Longest increasing and decreasing subsequences", 1961). Equal lines between
-anchors say nothing about their author. A text the file had before is returned to atom by atom
-and not diffed.
+anchors say nothing about their author, and a hunk that may be read at several places is read at the
+lowest, as git shows it. A text the file had before is returned to atom by atom and not diffed. Of equal
+lines of one place HEAD has the one that stood there first.
 
 Invariants, each a test: I1 all operations together give the working tree. I2 chosen operations
 commute. I3 every line new in HEAD was inserted by the owner, but for corrections that follow.
