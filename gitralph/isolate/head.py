@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.align import Match, match_head
 from gitralph.isolate.materialize import Flags, flags_of, states, switch, text_of, visible
-from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 DRIFT = "head"
 """Key of the units that stand for differences between HEAD and the first known text."""
@@ -300,13 +300,21 @@ def _pending_makers(weave: Weave, anchored: Anchored, atom: int) -> Iterator[int
 
 def _drift(weave: Weave, anchored: Anchored, match: Match) -> None:
     """Make a gap of nobody's from HEAD to the text the journal starts from."""
-    for atom in _differing(weave, anchored, match):
+    differing, hunk, last = set(_differing(weave, anchored, match)), -1, START
+    for atom in match.concerned:
+        # Lines that HEAD lacks, with none between them that it has, are one change: what a session wrote
+        # among them is inside it.
+        if match.present[atom] or weave.prev[atom] != last:
+            hunk = -1
+        last = atom
+        if atom not in differing:
+            continue
         if atom == NEWLINE:
             _drift_newline(weave, anchored, bool(match.present[NEWLINE]))
         elif match.present[atom]:
             return  # `head` finds that the text does not fit
         else:
-            _drift_line(weave, anchored, atom)
+            hunk = _drift_line(weave, anchored, atom, hunk)
     for place, contents in match.foreign:
         hunk = _drift_hunk(weave, anchored)
         for content in contents:
@@ -326,16 +334,20 @@ def _drift_hunk(weave: Weave, anchored: Anchored) -> int:
     return unit.hunks[0]
 
 
-def _drift_line(weave: Weave, anchored: Anchored, atom: int) -> None:
-    """HEAD lacks a line: from now on it counts as inserted by nobody, before anything else."""
+def _drift_line(weave: Weave, anchored: Anchored, atom: int, hunk: int) -> int:
+    """HEAD lacks a line: from now on it counts as inserted by nobody, before anything else.
+
+    By that hunk, or by one of its own where it is -1; returns which.
+    """
     kept = [op for op in weave.ops[atom] or () if weave.hunks[op >> 1].unit not in anchored.units]
     kept = [op for op in kept if op >> 1 != BASE]
     if weave.birth[atom] != BASE:
         weave.hunks[weave.birth[atom]].births.remove(atom)
-    hunk = _drift_hunk(weave, anchored)
+    hunk = _drift_hunk(weave, anchored) if hunk < 0 else hunk
     weave.birth[atom] = hunk
     weave.hunks[hunk].births.append(atom)
     weave.ops[atom] = kept or None
+    return hunk
 
 
 def _drift_newline(weave: Weave, anchored: Anchored, is_complete: bool) -> None:

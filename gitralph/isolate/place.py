@@ -62,7 +62,7 @@ def _twin_is_above(weave: Weave, atom: int, index: int) -> bool | None:
     # A brace has twins everywhere, which say nothing about a move.
     if len(others) == 1 or not has_words(weave.content(atom)):
         return None
-    living = [other for other in others if other != atom and weave.visible(other)]
+    living = [one for one in others if weave.origin.get(one) == atom and weave.visible(one)]
     return weave.shown.index(living[-1]) < index if living else None
 
 

@@ -128,6 +128,12 @@ def _restored(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Nee
     for atom in made.undels:
         if flags[weave.birth[atom]] != COUNTS:
             yield Need(hunk, weave.birth[atom], "restores")
+        elif made.births:
+            # With lines of its own among them: a new function that shares its body with one that another
+            # removed there. HEAD still has that one, which the new lines would cut in two.
+            op = (weave.before(atom, hunk) or (1,))[-1]
+            if not op & 1 and not flags[op >> 1] and EXISTS not in weave.hunks[op >> 1].dels:
+                yield Need(hunk, op >> 1, "restores lines removed by")
 
 
 def _copied(weave: Weave, hunk: int, made: Hunk, flags: Flags) -> Iterator[Need]:
@@ -184,7 +190,9 @@ def inside(weave: Weave, position: Sequence[int], flags: Flags, wanted: set[int]
         for other, start, stop in blocks:
             if _is_free_of(weave, hunk, other):
                 continue
-            if other < hunk and any(start < at < stop for at in born):
+            # What HEAD lacks of the text that the first step found was there before all of them.
+            earlier = other < hunk or weave.units[weave.hunks[other].unit].step < 0
+            if earlier and any(start < at < stop for at in born):
                 places = [
                     position[atom] for atom in weave.hunks[other].births if _living_before(weave, atom, hunk)
                 ]
