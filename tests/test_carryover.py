@@ -70,3 +70,17 @@ def test_where_the_file_has_not_both_changes_nothing_is_carried_over() -> None:
 def test_two_versions_of_one_line_are_a_conflict_whatever_the_file_has() -> None:
     old, new, staged = lines("a", "it was", "z"), lines("a", "it is", "z"), lines("a", "it will be", "z")
     assert carried(old, new, staged, lines("a", "it is", "it will be", "z")) is None
+
+
+def test_a_merge_that_lost_a_staged_change_between_equal_lines_is_none() -> None:
+    """git 2.39 takes such a removal back without a conflict; what is staged holds the commit here."""
+    old = lines("{ first", "old line", "{", "second line", "third line", "{", "last")
+    new = lines("{ first", "{", "{", "third line", "last")
+    staged = lines("{ first", "{", "{", "last")
+    assert not carryover.is_complete(new, old, new, staged)
+    assert not carryover.is_complete(old, old, new, staged)
+    assert carryover.is_complete(staged, old, new, staged)
+    assert carried(old, new, staged, staged) == staged
+    added = lines("{ first", "old line", "{", "second line", "my own line", "third line", "{", "last")
+    assert not carryover.is_complete(new, old, new, added)
+    assert carryover.is_complete(lines("my own line", "third line"), old, new, added)

@@ -169,6 +169,21 @@ def carried(
     return b"".join(out + before[at:])
 
 
+def is_complete(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
+    """True when a merged text has both changes, as far as lines tell that stand once.
+
+    git's merge lets equal lines stand for each other: between two braces it took a line back that was staged
+    as removed (git 2.39).
+    """
+    was, comes, stands, there = (Counter(full_lines(text)) for text in (old, new, staged, merged))
+    for line in was.keys() | comes.keys() | stands.keys():
+        once = max(was[line], comes[line], stands[line]) == 1
+        wanted = stands[line] if stands[line] != was[line] else comes[line]
+        if once and there[line] != wanted and is_telling(line):
+            return False
+    return True
+
+
 def without_doubles(
     merged: bytes, old: bytes, new: bytes, staged: bytes, now: bytes | None,
     wrote: Callable[[], Collection[bytes]],

@@ -94,7 +94,7 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
     now = facts.now.get(path)
     kept = facts.text(now) if _is_file(now) else None
     sides = texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path, texts["old"])
-    if merged is None:
+    if merged is None or not carryover.is_complete(merged, *sides[:3]):
         merged = carryover.carried(*sides)
     if merged is not None:
         merged = carryover.without_doubles(merged, *sides)
