@@ -686,8 +686,8 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
     return Outcome(
         state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes),
         ground=_ground(state, found), gap=gap,
-        # converted texts are none that the records know
-        sights=() if known.converted else sights.to_keep(known.steps, state.journal.size),
+        # a converted text has its id in git, not in the records
+        sights=sights.to_keep(known.steps, state.journal.size),
     )  # fmt: skip
 
 
