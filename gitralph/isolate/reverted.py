@@ -60,10 +60,8 @@ class _Trial:
     def repeating(self, unit: int) -> tuple[list[int], list[int]]:
         """Return what of a unit may repeat other lines: what it brought back, and what it brought."""
         if unit not in self.repeats:
-            origin, hunks = (
-                self.weave.origin,
-                [self.weave.hunks[hunk] for hunk in self.weave.units[unit].hunks],
-            )
+            origin = self.weave.origin
+            hunks = [self.weave.hunks[hunk] for hunk in self.weave.units[unit].hunks]
             back = [atom for made in hunks for atom in made.undels if atom in origin]
             self.repeats[unit] = back, [atom for made in hunks for atom in made.births if atom in origin]
         return self.repeats[unit]
