@@ -16,15 +16,16 @@ Way of a question::
     order     late hooks into the order of texts; a missing text shows as a gap
     agreement how far HEAD agrees with the texts the records know
     fit       which place to read from: the first that rebuilds HEAD
-    build     steps into a weave: linediff, runs, moves, place name the hunks, joined into units
-    head      which units HEAD holds; align matches lines where HEAD moved without us
+    build     steps into a weave: linediff, runs, blocks, moves, place name the hunks, joined into units
+    head      which units HEAD holds; align matches lines where HEAD moved without us, by gotoh
     rules     what a unit needs of others (1-4); supersede takes what is wholly replaced
     putback   what was away when git was seen to have the last word about the file (8)
     reverted  units with no effect left (5); follow what nobody recorded on own lines (7)
     gone      lines nobody recorded the end of (9)
     select    the units of the commit and what stands in the way
     lost      writes from an old read that threw away lines of others: ``stale``
-    last_look  whether HEAD, file and records speak against the answer (10)
+    last_look  whether HEAD, file and records speak against the answer (10); neighbours asks for the lines
+              that every block has
     by_lines  a second answer after git put files back, from counted lines alone (11)
     materialize  the text; explain words it
     annotate  the same weave asked line by line, for ``why`` and ``status``
@@ -34,9 +35,11 @@ Way of a question::
 
 Diff. Only lines single in the file anchor it, thinned to a longest rising subsequence (patience
 diff; C. Schensted, "Longest increasing and decreasing subsequences", 1961). Equal lines between
-anchors say nothing about their author, and a hunk that may be read at several places is read at the
-lowest, as git shows it. A text the file had before is returned to atom by atom and not diffed. Of equal
-lines of one place HEAD has the one that stood there first.
+anchors say nothing about their author but in runs (O. Gotoh, "An improved algorithm for matching
+biological sequences", 1982), and a hunk that may be read at several places is read where it parts no
+block, else at the lowest, as git shows it. A text the file had before is returned to atom by atom and
+not diffed. HEAD's lines are matched by whole runs of what one hunk brought; of equal lines HEAD has the one
+that stood there first.
 
 Invariants, each a test: I1 all operations together give the working tree. I2 chosen operations
 commute. I3 every line new in HEAD was inserted by the owner, but for corrections that follow.
@@ -53,8 +56,9 @@ what HEAD held, is dead until it comes back. (9) A's line that is not on disk, t
 change that does not follow, is left out once git put files back since A's edit: a gap can be filled, a
 line back from the dead is a lie. Then text in the place of all of A's lines follows only if it keeps most
 of their words. (10) No text goes into a commit in which a line stands twice that HEAD, file and each of
-the owner's edits have once; and once git put files back since an edit of A's, none against which HEAD,
-file and the recorded edits speak, counted line by line (see `last_look`). (11) Where the weave has no answer
+the owner's edits have once; behind no line more or fewer common lines than HEAD or the file has there (see
+`neighbours`), and once git put files back since an edit of A's, none against which HEAD, file and the
+recorded edits speak, counted line by line (see `last_look`). (11) Where the weave has no answer
 and git put files back since, A's own hunks go onto HEAD as a rebase would put them there, if every line
 that then differs tells by itself that it is A's (see `by_lines`).
 

@@ -41,6 +41,8 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     moved = begin
     while begin not in known and begin < len(steps) and steps[begin].owner is None:
         begin += 1  # HEAD moved to what somebody without a session had written
+        if steps[begin - 1].key == SIGHTED and steps[begin - 1].after == head:
+            break
     if begin in known:
         return begin
     # Between one who saw another HEAD and one who saw this one: a commit of all that was there.

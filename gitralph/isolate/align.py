@@ -6,12 +6,13 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 
 from gitralph.base.dataclass import dataclass, field
-from gitralph.isolate.linediff import hunks
-from gitralph.isolate.lines import ends_with_newline, has_words, split_lines
+from gitralph.isolate.blocks import AROUND
+from gitralph.isolate.gotoh import Old, best_pairs
+from gitralph.isolate.linediff import Range, hunks
+from gitralph.isolate.lines import ends_with_newline, has_words, is_telling, split_lines
 from gitralph.isolate.materialize import flags_of, states
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 
@@ -42,11 +43,40 @@ def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
     # The same trust as between two recorded texts: only lines single on both sides anchor (see `linediff`).
     single = {line for line, n in Counter(old).items() if n == 1}
     single &= {line for line, n in Counter(new).items() if n == 1}
-    for low_old, high_old, low_new, high_new in hunks(old, new, single.__contains__):
+    ranges = hunks(old, new, single.__contains__)
+    for _, high_old, low_new, high_new in ranges:
+        right = visible[high_old] if high_old < len(visible) else END
+        for line in new[low_new:high_new]:
+            _bring_up(weave, match, line, right)
+    for low_old, high_old, low_new, high_new in _widened(ranges, old, new, single):
         left = visible[low_old - 1] if low_old else START
         right = visible[high_old] if high_old < len(visible) else END
-        _place(weave, match, left, right, new[low_new:high_new])
+        _place(weave, match, shown, left, right, new[low_new:high_new])
     return match
+
+
+def _widened(ranges: list[Range], old: list[int], new: list[int], single: set[int]) -> list[Range]:
+    """Take equal lines around each differing place in: HEAD's may be those of the block beside it."""
+    found: list[Range] = []
+    for low_old, high_old, low_new, high_new in ranges:
+        # the line that stands alone is taken in as well: lines that follow it in one hunk are one run with it
+        above = below = 0
+        while above < min(AROUND, low_old, low_new) and old[low_old - above - 1] == new[low_new - above - 1]:
+            above += 1
+            if old[low_old - above] in single:
+                break
+        while below < min(AROUND, len(old) - high_old, len(new) - high_new):
+            if old[high_old + below] != new[high_new + below]:
+                break
+            below += 1
+            if old[high_old + below - 1] in single:
+                break
+        each = low_old - above, high_old + below, low_new - above, high_new + below
+        if found and found[-1][1] >= each[0]:
+            each = found[-1][0], max(each[1], found[-1][1]), found[-1][2], max(each[3], found[-1][3])
+            found.pop()
+        found.append(each)
+    return found
 
 
 def _rims(match: Match, shown: bytearray, head: bytes | None) -> None:
@@ -57,51 +87,66 @@ def _rims(match: Match, shown: bytearray, head: bytes | None) -> None:
         match.concerned.append(NEWLINE)
 
 
-def _place(weave: Weave, match: Match, left: int, right: int, fresh: list[int]) -> None:
+def _place(weave: Weave, match: Match, shown: bytearray, left: int, right: int, fresh: list[int]) -> None:
     """Match the lines of one differing place to the atoms between its two neighbours."""
-    for line in fresh:
-        _bring_up(weave, match, line, right)
     atoms = list(weave.between(left, right))
     for atom in atoms:
         match.present[atom] = 0
     match.concerned.extend(atoms)
-    old = [weave.line[atom] for atom in atoms]
-    place, floor, held = left, 0, list[tuple[int, int]]()
-    from difflib import SequenceMatcher  # half a millisecond, and most files are HEAD's and known edits alone
-
-    # Between the anchors the order is known, so the longest common run may decide; autojunk would drop lines
-    # that are frequent in files of 200 lines and more (Python's difflib).
-    for tag, low_old, high_old, low_new, high_new in SequenceMatcher(
-        None, old, fresh, autojunk=False
-    ).get_opcodes():
-        if tag == "equal":
-            held += [(at, floor) for at in range(low_old, high_old)]
-        elif high_new > low_new:
-            place, floor = atoms[high_old - 1] if high_old else left, high_old
-            match.foreign.append((place, [weave.texts[line] for line in fresh[low_new:high_new]]))
-            match.crowded.update(atoms)
-    for at in _older(weave, atoms, held):
+    held = _matched(weave, shown, atoms, fresh)
+    for at, _ in held:
         match.present[atoms[at]] = 1
+    above = _run([at == number == line for number, (at, line) in enumerate(held)])
+    ends = [(len(atoms) - 1 - n, len(fresh) - 1 - n) for n in range(len(held))]
+    below = _run([one == other for one, other in zip(reversed(held), ends, strict=True)])
+    done = 0
+    for at, line in [*held, (len(atoms), len(fresh))]:
+        if line > done:
+            place = atoms[at - 1] if at else left
+            match.foreign.append((place, [weave.texts[one] for one in fresh[done:line]]))
+            match.crowded.update(atoms[above : len(atoms) - below])
+        done = line + 1
 
 
-def _older(weave: Weave, atoms: list[int], held: list[tuple[int, int]]) -> list[int]:
-    """Take of equal lines of a place the one that stood there first, where the order allows it.
+def _run(found: list[bool]) -> int:
+    return found.index(False) if False in found else len(found)
 
-    A session copies a line of a function that HEAD has: the longest run of a diff may be the one from the
-    copy on. One that is gone from the file is taken for none that is there. `held` are places in `atoms`,
-    each with the first one that it may be moved to.
-    """
-    places: dict[int, list[int]] = {}
-    for at, atom in enumerate(atoms):
-        places.setdefault(weave.line[atom], []).append(at)
-    found, low = list[int](), 0
-    for (at, floor), end in zip(held, [*(one for one, _ in held), len(atoms)][1:], strict=True):
-        there = places[weave.line[atoms[at]]]
-        twins = there[bisect_left(there, max(low, floor)) : bisect_left(there, end)]
-        twins = [n for n in twins if weave.visible(atoms[n]) or not weave.visible(atoms[at])]
-        found.append(min(twins, key=lambda n: (weave.birth[atoms[n]], n != at)))
-        low = found[-1] + 1
-    return found
+
+_TOLD, _SAID, _KEPT, _ON, _THERE, _GONE = 1000, 30, 15, 5, 20, 100
+"""What a match is worth of a line that tells its place and of one that does not, more of one that a commit
+had, and more where a hunk goes on; and what a run costs: of lines of the first text, of a commit or of the
+file, and of others. Three braces of a block of which HEAD has nothing else are no match."""
+
+_CELLS = 400_000
+"""So many pairs of lines are weighed, 0.2 s; in a larger place the longest runs decide."""
+
+
+def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:
+    """Pair atoms with lines, in their order: whole runs of what one hunk brought, the older of equal ones."""
+    if len(atoms) * len(fresh) > _CELLS:
+        return _by_longest_run(weave, atoms, fresh)
+    # of two readings as good the one of older lines: their ages together are less than the unit
+    unit = (len(weave.hunks) + 1) * (len(atoms) + 1)
+    rows = list[Old]()
+    for before, atom in zip([START, *atoms], atoms, strict=False):
+        birth, more = weave.birth[atom], len(weave.hunks) - weave.birth[atom]
+        was_there = birth == BASE and (weave.ops[atom] or [1])[0] >> 1 != BASE
+        cost = _THERE if was_there or shown[atom] or weave.visible(atom) else _GONE
+        on = None if before == START or weave.birth[before] != birth else _ON * unit if birth != BASE else 0
+        rows.append(Old(weave.line[atom], more + (_KEPT * unit if shown[atom] else 0), cost * unit, on))
+    worth = [(_TOLD if is_telling(weave.texts[line]) else _SAID) * unit for line in fresh]
+    return best_pairs(rows, fresh, worth)[1]
+
+
+def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:
+    """The same for a place that is too large for it, by Python's difflib."""
+    from difflib import SequenceMatcher  # half a millisecond, and few places are so large
+
+    # autojunk would drop lines that are frequent in files of 200 lines and more (Python's difflib)
+    blocks = SequenceMatcher(
+        None, [weave.line[a] for a in atoms], fresh, autojunk=False
+    ).get_matching_blocks()
+    return [(one.a + n, one.b + n) for one in blocks for n in range(one.size)]
 
 
 def _bring_up(weave: Weave, match: Match, line: int, right: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
 
 from gitralph.isolate.api import ABSORBED, GAP, TAIL, Step, is_among
+from gitralph.isolate.blocks import AROUND, in_whole_blocks, with_remains
 from gitralph.isolate.handover import hand_over
 from gitralph.isolate.linediff import Range, hunks, line_hunks
 from gitralph.isolate.lines import (
@@ -48,9 +49,9 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
             landed.forget()
         else:
             then, first = without(weave, step), len(weave.units)
-            _Folding(weave, step.key, step.owner, landed if step.owner is None else None).run(
-                step.after, then
-            )
+            folding = _Folding(weave, step.key, step.owner, landed if step.owner is None else None)
+            folding.put = step.put
+            folding.run(step.after, then)
             if then is not None and step.undoes:
                 undone = frozenset(named(weave, step.undoes))
                 weave.undone |= dict.fromkeys(range(first, len(weave.units)), undone)
@@ -170,6 +171,8 @@ class _Folding:
         self.first = len(weave.hunks)
         self.joined: list[int] = []
         """Per new hunk the new hunk whose unit it shares."""
+        self.put = False
+        """It put there what git has: nobody wrote any line of it beside others."""
         self.taken_back = False
         """It only takes back what an earlier change of nobody's did."""
 
@@ -329,12 +332,19 @@ class _Folding:
         head, tail = common_lines(old, new)
         start = old.count(b"\n", 0, head)
         stop = start + old.count(b"\n", head, len(old) - tail)
+        around = [self.weave.line[atom] for atom in weave.shown[max(start - AROUND, 0) : start]]
+        below = [self.weave.line[atom] for atom in weave.shown[stop : stop + AROUND]]
         window = [weave.line[atom] for atom in weave.shown[start:stop]]
         fresh = [weave.line_id(line) for line in new[head : len(new) - tail].split(b"\n")[:-1]]
+        start, fresh = start - len(around), [*around, *fresh, *below]
+        window = [*around, *window, *below]
         found = hunks(window, fresh, lambda line: weave.count[line] == 1)
         ranges = [(a + start, b + start, c, d) for a, b, c, d in found]
         if found and found[-1][1] == len(window) and found[-1][3] == len(fresh):
             ranges[-1] = self._slid_down(ranges[-1], fresh)
+        ranges = in_whole_blocks(weave, ranges, fresh)
+        if self.put:
+            ranges = with_remains(weave, ranges, fresh)
         # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
         # everybody.
         if self.owner is None:
@@ -482,7 +492,7 @@ class _Folding:
         if not removed or is_known:
             dead = [atom for atom in weave.between(left, right) if atom not in gone]
         # Asked before anything is inserted: a line returned keeps its author, a line inserted gets a new one.
-        back = returning(weave, dead, fresh, surroundings) if is_known else {}
+        back = returning(weave, dead, fresh, surroundings, self.owner is not None) if is_known else {}
         if len(removed) > 1:
             gone.update(back.values())
             made.crossed = [atom for atom in weave.between(removed[0], removed[-1]) if atom not in gone]

@@ -26,6 +26,7 @@ from gitralph.isolate.lines import (
     split_lines,
     words,
 )
+from gitralph.isolate.neighbours import out_of_place
 
 Lines = Counter[bytes]
 
@@ -82,6 +83,13 @@ def speaks_against(look: Look) -> bytes | None:
         if unknown:
             return unknown[0]
     texts = _Texts(look)
+    own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
+    is_unsure = any(look.unsure(step.key) for step in own)
+    wrong = (
+        out_of_place(look.head, look.text, look.worktree, own, is_unsure) if look.head != look.text else None
+    )
+    if wrong is not None:
+        return wrong
     wrong = _doubled(look, texts) if look.head != look.text else None
     if wrong is not None:
         return wrong
@@ -91,8 +99,7 @@ def speaks_against(look: Look) -> bytes | None:
     wrong = _lost_on_return(look, texts) or _passed_before(look, texts)
     if wrong is not None:
         return wrong
-    own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
-    if not any(look.unsure(step.key) for step in own):
+    if not is_unsure:
         return None
     wrong = _beside(look, texts)
     if wrong is not None:

@@ -8,7 +8,7 @@ trust lines that cannot be a coincidence.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitralph.isolate.linediff import Range, rising
 from gitralph.isolate.lines import has_words
@@ -43,9 +43,12 @@ def may_return(weave: Weave, fresh: Sequence[int], surroundings: Surroundings) -
 
 
 def returning(
-    weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings
+    weave: Weave, dead: Sequence[int], fresh: Sequence[int], surroundings: Surroundings, written: bool
 ) -> dict[int, int]:
-    """Map indices of new lines to the dead atoms they bring back, in the same order."""
+    """Map indices of new lines to the dead atoms they bring back, in the same order.
+
+    `written` says that a session recorded it.
+    """
     if not dead or not fresh:
         return {}
     # An undo of one whole hunk is certain even where none of its lines is telling: every one is there, in
@@ -54,7 +57,33 @@ def returning(
     if inverse:
         return dict(enumerate(inverse))
     pairs = rising(_twins(weave, dead, fresh, surroundings))
-    return _grown(weave, dead, fresh, {new: old for old, new in pairs})
+    found = _grown(weave, dead, fresh, {new: old for old, new in pairs})
+    return found if len(found) == len(fresh) else _of_blocks(weave, dead, found, written)
+
+
+def _of_blocks(weave: Weave, dead: Sequence[int], found: dict[int, int], written: bool) -> dict[int, int]:
+    """Keep of what came back amid new lines what is a block that came back.
+
+    A new function may have the body of one that went. So a line that stands nowhere else must be among
+    them, and most of the block where nobody recorded it.
+    """
+    gone, back = (_by_killer(weave, atoms) for atoms in (dead, found.values()))
+    kept = {killer for killer, atoms in back.items() if _is_block(weave, gone[killer], atoms, written)}
+    return {new: old for new, old in found.items() if _killer(weave, old) in kept}
+
+
+def _by_killer(weave: Weave, atoms: Iterable[int]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for atom in atoms:
+        found.setdefault(_killer(weave, atom), []).append(atom)
+    return found
+
+
+def _is_block(weave: Weave, gone: list[int], back: list[int], written: bool) -> bool:
+    told = [atom for atom in gone if len(weave.seen[weave.line[atom]]) == 1]
+    if told and set(told).isdisjoint(back):
+        return False
+    return written or 2 * len(back) >= len(gone)
 
 
 def _inverse(weave: Weave, dead: Sequence[int], fresh: Sequence[int]) -> list[int]:

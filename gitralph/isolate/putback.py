@@ -56,7 +56,8 @@ def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[in
     if any(bool(op & 1) != there for op in later):
         if not there and atom not in (EXISTS, NEWLINE) and _is_new_text(weave, atom, later[0] >> 1):
             _give_birth(weave, atom, later, in_head)
-        return
+        if not there or any(not op & 1 and _may_be_back(weave, op >> 1, limit) for op in earlier):
+            return
     if any(op >> 1 == BASE or weave.hunks[op >> 1].unit in in_head for op in earlier):
         return
     birth = weave.birth[atom]
@@ -68,6 +69,15 @@ def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[in
         if weave.owner_of(earlier[-1] >> 1) is None:
             leave_what_it_replaced(weave, atom)
         weave.bury(atom)
+
+
+def _may_be_back(weave: Weave, hunk: int, limit: int) -> bool:
+    """Tell whether a later removal of the same line may be this one again: what it wrote is there, too."""
+    births = weave.hunks[hunk].births
+    return not births or any(
+        weave.visible_at(atom, limit) or any(op & 1 and op >> 1 >= limit for op in weave.ops[atom] or ())
+        for atom in births
+    )
 
 
 def _is_covered(weave: Weave, ops: list[int], limit: int) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import dropwhile
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitralph.isolate.api import Step
+from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
 
 OWNERS = ("S1", "S2", None)
@@ -79,14 +79,14 @@ def test_each_function_is_its_writers(
     )
     head = day.text
     # What somebody changed before the first record is matched to HEAD by lines; equal ones may be mixed up.
-    for number, (owner, all_changes) in enumerate(dropwhile(lambda one: one[0] is None, made)):
+    for number, (owner, all_changes) in enumerate(made):
         before = day.text
         for change in all_changes:
             day.change(owner, *change)
         if owner is not None:
             day.steps.append(Step(str(number), owner, before, day.text))
     for who in ("S1", "S2"):
-        found = separate(head, day.steps, day.text, committed=(), owners={who})
+        found = separate(head, chain(day.steps, head), day.text, committed=(), owners={who})
         if found.refused:
             continue
         wanted = []

@@ -39,7 +39,7 @@ TAKES = ("S1", "abc", "ac")
 @pytest.mark.parametrize("put_back", [True, False])
 def test_no_line_stands_twice_that_nobody_doubled(put_back: bool) -> None:
     assert look("ab", "aXXb", "aXb", MINE, put_back=put_back) == "X"
-    assert look("ab", "aXXb", "aXb", ("S1", "ab", "aXXb"), put_back=put_back) is None
+    assert look("ab", "aXXb", "aXXb", ("S1", "ab", "aXXb"), put_back=put_back) is None
 
 
 def test_a_line_far_from_what_differs_counts_as_well() -> None:

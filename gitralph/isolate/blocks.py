@@ -1,0 +1,114 @@
+"""Reads a removal so that it parts as few blocks as possible.
+
+Lines that every block has, such as a brace, may be read as the end of the block that went or of the
+one that stayed: a diff takes the last ones, whoever wrote them. Whole blocks come and go, so of all
+readings of the same text the one is taken that leaves the least of a block without the rest of it.
+Must not change which new lines are new.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gitralph.isolate.linediff import Range
+from gitralph.isolate.lines import is_telling
+from gitralph.isolate.weave import BASE, Weave
+
+AROUND = 12
+"""So many lines beyond a removal may belong to it instead: the ends of a few nested blocks."""
+
+_LONGEST = 400
+"""No other reading is tried for a longer removal, O(n) readings of O(n) each."""
+
+
+def in_whole_blocks(weave: Weave, ranges: list[Range], fresh: list[int]) -> list[Range]:
+    """Return the hunks, each removal read in the place, or the two places, where it parts least."""
+    found: list[Range] = []
+    for at, each in enumerate(ranges):
+        floor = found[-1][1] if found else 0
+        ceiling = ranges[at + 1][0] if at + 1 < len(ranges) else len(weave.shown)
+        found += _best(weave, each, fresh, floor, ceiling)
+    return found
+
+
+def _best(weave: Weave, each: Range, fresh: list[int], floor: int, ceiling: int) -> list[Range]:
+    start, stop = each[:2]
+    if not 0 < stop - start <= _LONGEST:
+        return [each]
+    best, least = [each], _parted(weave, [each])
+    if not least:
+        return best
+    for other in _readings(weave, each, fresh, floor, ceiling):
+        cost = _parted(weave, other)
+        if cost < least:
+            best, least = other, cost
+    return best
+
+
+def _readings(weave: Weave, each: Range, fresh: list[int], floor: int, ceiling: int) -> Iterator[list[Range]]:
+    """Yield the other readings: lines beyond one end of the removal went, and equal ones within it stay."""
+    start, stop, low, high = each
+    lines = [
+        weave.line[atom] for atom in weave.shown[max(start - AROUND, floor) : min(stop + AROUND, ceiling)]
+    ]
+    shift = max(start - AROUND, floor)
+    below = min(ceiling - stop, len(fresh) - high, AROUND)
+    above = min(start - floor, low, AROUND)
+    for at in range(start, stop):
+        same = 0
+        # the lines from `at` on stay in the place of those behind the removal
+        while same < below and lines[at + same - shift] == lines[stop + same - shift]:
+            same += 1
+            yield [
+                *([(start, at, low, high)] if at > start or high > low else []),
+                (at + same, stop + same, high + same, high + same),
+            ]
+        same = 0
+        while same < above and lines[at - same - shift] == lines[start - 1 - same - shift]:
+            same += 1
+            kept = at + 1 - same
+            if kept < start:
+                break
+            yield [
+                (start - same, kept, low - same, low - same),
+                *([(at + 1, stop, low, high)] if stop > at + 1 or high > low else []),
+            ]
+
+
+def _parted(weave: Weave, ranges: list[Range]) -> int:
+    """Count the lines that a reading parts from the larger part of the hunk that brought them."""
+    gone = Counter(weave.birth[atom] for start, stop, _, _ in ranges for atom in weave.shown[start:stop])
+    # What the first text is made of nobody knows.
+    return sum(
+        min(n, sum(map(weave.visible, weave.hunks[birth].births)) - n)
+        for birth, n in gone.items()
+        if birth != BASE
+    )
+
+
+def with_remains(weave: Weave, ranges: list[Range], fresh: list[int]) -> list[Range]:
+    """Let a change that took every telling line of a block take what is left beside them, too.
+
+    The lines are there, and whoever put another block in the place of the first one wrote them: git, where
+    it put a file back.
+    """
+    gone = {atom for start, stop, _, _ in ranges for atom in weave.shown[start:stop]}
+    hollow = set[int]()
+    for birth in {weave.birth[atom] for atom in gone} - {BASE}:
+        told = [a for a in weave.hunks[birth].births if weave.visible(a) and is_telling(weave.content(a))]
+        if told and gone.issuperset(told):
+            hollow.add(birth)
+    if not hollow:
+        return ranges
+    found: list[Range] = []
+    for number, (start, stop, low, high) in enumerate(ranges):
+        if stop > start and high > low:
+            floor = found[-1][1] if found else 0
+            ceiling = ranges[number + 1][0] if number + 1 < len(ranges) else len(weave.shown)
+            while floor < start and low and weave.birth[weave.shown[start - 1]] in hollow:
+                start, low = start - 1, low - 1
+            while stop < ceiling and high < len(fresh) and weave.birth[weave.shown[stop]] in hollow:
+                stop, high = stop + 1, high + 1
+        found.append((start, stop, low, high))
+    return found

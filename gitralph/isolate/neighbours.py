@@ -1,0 +1,144 @@
+"""Asks whether the lines that every block has stand where HEAD or the file has them.
+
+A brace says nothing about itself, but much by the line that it follows: behind the last line that
+stands once in the answer, there must be as many braces as HEAD and the file allow. So half a function,
+or one with the end of another, is seen though each of its lines stands in many places. Must not know
+how the answer was found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from gitralph.base.dataclass import dataclass
+from gitralph.isolate.api import Step
+from gitralph.isolate.lines import common_lines, complete, has_words, is_telling, split_lines
+
+Lines = list[bytes]
+Counts = dict[bytes, Counter[bytes]]
+"""Per line that stands once, the lines that follow it up to the next such line, each with how often."""
+
+_AROUND = 50
+"""So many lines around all that differs are asked, too: a block begins there."""
+
+_LARGEST = 100_000
+"""Three texts of more lines are not asked: 0.1 s, and nobody reads such a file block by block."""
+
+
+def out_of_place(
+    head: bytes | None, text: bytes | None, worktree: bytes | None, made: Sequence[Step], is_unsure: bool
+) -> bytes | None:
+    """Return a common line of which the answer has more or fewer in one place than HEAD and the file allow.
+
+    Nor do `made`, the edits that it may hold, speak for so many; of those that git may have taken away since
+    (`is_unsure`) only what they put behind lines of their own.
+    """
+    if text is None or head is None or worktree is None:
+        return None
+    old, new, disk = _where_they_differ(head, text, worktree)
+    if len(old) + len(new) + len(disk) > _LARGEST:
+        return None
+    counts = [Counter(lines) for lines in (old, new, disk)]
+    places = {line for line in _single(new) if counts[0][line] < 2 and counts[2][line] < 2}
+    sides = _Sides(
+        _following(old, places), _following(disk, places),
+        _following(old, _single(old)), _following(disk, _single(disk)),
+    )  # fmt: skip
+    here, above, order = _following(new, places), b"", [b"", *(line for line in new if line in places)]
+    for place, beyond in zip(order, [*order[1:], b""], strict=True):
+        if place in sides.head:
+            above = place
+        elif place not in sides.file:
+            continue  # the owner's, and another's pending edit stands in its place
+        has, least = here[place], sides.least(place, beyond)
+        for line in dict.fromkeys([*has, *least]):
+            # Blank lines at the end of a block may be the next one's. A line that stands alone is nobody
+            # else's; the rest of the look asks for those.
+            is_few = has[line] < least[line] and line.strip()
+            if not is_few and has[line] <= sides.most(place, above, line):
+                continue
+            if has_words(line) and max(count[line] for count in counts) == 1:
+                continue
+            told = _told(made, place, line, places, sides.head.get(place), is_unsure)
+            if not told or not min(told) <= has[line] <= max(told):
+                return line
+    return None
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What follows each place in HEAD and in the file: up to the next place, and to the next single line."""
+
+    head: Counts
+    file: Counts
+    near_in_head: Counts
+    near_in_file: Counts
+
+    def least(self, place: bytes, beyond: bytes) -> Counter[bytes]:
+        """Return what must follow a place in the answer, whose next place is `beyond`."""
+        if place not in self.head:
+            return self.near_in_file[place]
+        if place in self.file:
+            return self.near_in_head[place] & self.near_in_file[place]
+        # what the owner put there stands in the place of something
+        return self.near_in_head[place] if beyond in self.head else Counter()
+
+    def most(self, place: bytes, above: bytes, line: bytes) -> int:
+        """Tell how many of a line may follow a place; `above` is the last one before it that HEAD has."""
+        if place not in self.head:
+            return self.file[place][line] + self.head[above][line]
+        if place not in self.file:
+            return self.head[place][line]
+        # what follows a line that only HEAD or only the file has went or came with it, mostly
+        both = min(self.head[place][line], self.file[place][line])
+        return max(self.near_in_head[place][line], self.near_in_file[place][line], both)
+
+
+def _told(
+    made: Sequence[Step], place: bytes, line: bytes, places: set[bytes], there: Counter[bytes] | None,
+    is_unsure: bool,
+) -> list[int]:  # fmt: skip
+    """Return how many of a line the edits themselves put behind a place, or leave of those HEAD has there."""
+    if there is None:
+        texts = [lines for lines in (split_lines(step.after) for step in made) if lines.count(place) == 1]
+        return [_following(lines, _single(lines))[place][line] for lines in texts]
+    if is_unsure:
+        return []
+    found = there[line]
+    for step in made:
+        old, new = (_following(split_lines(each), places).get(place) for each in (step.before, step.after))
+        found += 0 if old is None or new is None else new[line] - old[line]
+    return [found]
+
+
+def _single(lines: Lines) -> set[bytes]:
+    """Return the lines that stand once and say something."""
+    return {line for line, n in Counter(lines).items() if n == 1 and is_telling(line)}
+
+
+def _where_they_differ(head: bytes, text: bytes, worktree: bytes) -> list[Lines]:
+    """Return the lines of the three from before the first that differs to behind the last."""
+    texts = [complete(each) for each in (head, text, worktree)]
+    ends = [common_lines(texts[0], each) for each in texts[1:]]
+    start, tail = min(one for one, _ in ends), min(other for _, other in ends)
+    above = texts[0][:start].count(b"\n")
+    below = texts[0][len(texts[0]) - tail :].count(b"\n")
+    found = []
+    for each in texts:
+        lines = split_lines(each)
+        found.append(lines[max(above - _AROUND, 0) : len(lines) - max(below - _AROUND, 0)])
+    return found
+
+
+def _following(lines: Lines, places: Iterable[bytes]) -> Counts:
+    """Count the lines behind each place; those before the first stand behind an empty name."""
+    known, at = frozenset(places), b""
+    found: Counts = {b"": Counter()}
+    for line in lines:
+        if line in known:
+            at = line
+            found[at] = Counter()
+        else:
+            found[at][line] += 1
+    return found

@@ -1,0 +1,130 @@
+"""Blocks that end in the same lines: which of them a change took or brought, and which HEAD has.
+
+Each case was a commit that cut a function in two; the random days of `tests.days.code` showed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitralph.isolate.api import Separation, Step
+from gitralph.isolate.neighbours import out_of_place
+from gitralph.isolate.order import chain
+from gitralph.isolate.separation import separate
+
+HEADER = "import fs;\n\n"
+OTHER = 2
+
+
+def function(name: str, value: int = 0, kind: int = 1) -> str:
+    bodies = (
+        f"  init();\n  return {value};\n",
+        f"  if (x) {{\n    return {value};\n  }}\n",
+        f"  try {{\n    run({value});\n  }} finally {{\n    done();\n  }}\n  return x;\n",
+    )
+    return f"function {name}() {{\n{bodies[kind]}}}\n\n"
+
+
+def text(*functions: str) -> bytes:
+    return (HEADER + "".join(functions)).encode()
+
+
+def edit(key: str, owner: str | None, before: bytes, after: bytes) -> Step:
+    return Step(key, owner, before, after, seen=True)
+
+
+def put(before: bytes, after: bytes) -> Step:
+    """What git put on disk, as its index tells."""
+    return Step("seen-git", None, before, after, put=True)
+
+
+def ask(
+    owner: str, head: bytes, steps: Sequence[Step], disk: bytes, unsure: str = "", taken: Sequence[str] = ()
+) -> Separation:
+    return separate(
+        head, chain(steps, steps[0].before), disk, committed=taken, owners={owner}, follow=True,
+        unsure=lambda key: key in unsure.split(),
+    )  # fmt: skip
+
+
+A, B, C = function("a"), function("b", kind=OTHER), function("c")
+
+
+def test_a_checkout_takes_two_blocks_whole_and_no_brace_of_the_one_above() -> None:
+    head = text(function("a", 1, 0), B)
+    one = text(function("a", 2, 0), B, function("one", kind=OTHER))
+    both = text(function("a", 2, 0), B, function("one", kind=OTHER), function("two", 1, OTHER))
+    now = text(function("new", 1, 0), function("a", 1, 0), B)
+    steps = [
+        edit("0", "S1", head, one), edit("1", "S2", one, both), put(both, head), edit("2", "S3", head, now)
+    ]  # fmt: skip
+    found = ask("S2", head, steps, now, "0 1")
+    assert found.text == head
+
+
+def test_what_a_checkout_put_back_is_not_removed_by_who_had_replaced_it() -> None:
+    """A person then deletes the function that the session had changed, and one that is just like it."""
+    head = text(A, B, function("d", kind=OTHER), C)
+    edited = text(A, B, function("d", 101, OTHER), C)
+    found = ask("S1", head, [edit("0", "S1", head, edited), put(edited, head)], text(A, C), "0")
+    assert not found.refused
+    assert found.text == head
+
+
+def test_a_function_behind_a_changed_value_is_a_change_of_its_own() -> None:
+    """So what a person puts between the two is amid none of the session's."""
+    head, mine = text(A, B), text(A, function("b", 131, OTHER), function("mine"))
+    now = text(A, function("b", 131, OTHER), function("person", 0, 0), function("mine"))
+    found = ask("S1", head, [edit("0", "S1", head, mine)], now)
+    assert found.text == mine
+
+
+def test_head_has_the_whole_of_one_block_and_not_the_ends_of_two() -> None:
+    """Somebody staged and committed one of two functions side by side."""
+    before = text(A, B)
+    one = text(A, function("late", 0, 0), B)
+    both = text(A, function("mine", 0, 0), function("late", 0, 0), B)
+    head = text(A, function("mine", 0, 0), B)
+    steps = [edit("0", "S1", before, one), edit("1", "S2", one, both)]
+    assert ask("S2", head, steps, both).text == head
+    found = ask("S1", head, steps, both)
+    assert found.text == both
+
+
+def test_a_person_who_writes_a_function_like_a_removed_one_takes_no_line_of_it_back() -> None:
+    head, mine = text(A, B, function("d", kind=0)), text(A, B)
+    found = ask("S1", head, [edit("0", "S1", head, mine)], text(A, B, function("e", 1, 0)))
+    assert found.text == mine
+
+
+def test_a_hard_reset_leaves_no_end_of_a_pending_block() -> None:
+    """It puts another function in the place of the session's, which ends in the same lines."""
+    before, head = text(A), text(A, function("base"))
+    mine = text(A, function("mine", 221))
+    steps = [edit("0", "S1", before, mine), put(mine, head), edit("1", "S1", head, head + C.encode())]
+    found = ask("S1", head, steps, head + C.encode(), "0")
+    assert found.text == head + C.encode()
+
+
+def look(head: bytes, answer: bytes, disk: bytes, *made: Step, is_unsure: bool = True) -> bytes | None:
+    return out_of_place(head, answer, disk, made, is_unsure)
+
+
+def test_a_brace_more_or_less_than_head_and_file_have_there_is_seen() -> None:
+    head, disk = text(A, B), text(A, B, function("new", 0, 0))
+    assert look(head, disk, disk) is None
+    assert look(head, head, disk) is None
+    assert look(head, head + b"}\n\n", text(function("new", 0, 0), A, B)) == b"}"
+    assert look(head, head.replace(b"  }\n}\n", b"}\n", 1), disk) == b"  }"
+    assert look(disk, head, head) is None
+    # what is left of a function without its first lines
+    assert look(disk, head + b"}\n\n", head) == b"}"
+    assert look(head, disk.removesuffix(b"}\n\n"), disk) == b"}"
+
+
+def test_a_brace_that_only_the_sessions_own_edit_knows_is_its_own() -> None:
+    """Somebody has removed it since; the edit still holds it, where git took nothing away."""
+    head, mine = b"one 1\n{\ntwo 2\n", b"one 1\n{\n{\ntwo 2\n"
+    step = edit("0", "S1", head, mine)
+    assert look(head, mine, head, step, is_unsure=False) is None
+    assert look(head, mine, head, step) == b"{"
