@@ -10,7 +10,7 @@ from collections import Counter
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.blocks import AROUND
-from gitralph.isolate.gotoh import Old, best_pairs
+from gitralph.isolate.gotoh import OldLine, best_pairs
 from gitralph.isolate.linediff import Range, hunks
 from gitralph.isolate.lines import ends_with_newline, has_words, is_telling, split_lines
 from gitralph.isolate.materialize import flags_of, states
@@ -127,13 +127,13 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
         return _by_longest_run(weave, atoms, fresh)
     # of two readings as good the one of older lines: their ages together are less than the unit
     unit = (len(weave.hunks) + 1) * (len(atoms) + 1)
-    rows = list[Old]()
+    rows = list[OldLine]()
     for before, atom in zip([START, *atoms], atoms, strict=False):
         birth, more = weave.birth[atom], len(weave.hunks) - weave.birth[atom]
         was_there = birth == BASE and (weave.ops[atom] or [1])[0] >> 1 != BASE
         cost = _THERE if was_there or shown[atom] or weave.visible(atom) else _GONE
         on = None if before == START or weave.birth[before] != birth else _ON * unit if birth != BASE else 0
-        rows.append(Old(weave.line[atom], more + (_KEPT * unit if shown[atom] else 0), cost * unit, on))
+        rows.append(OldLine(weave.line[atom], more + (_KEPT * unit if shown[atom] else 0), cost * unit, on))
     worth = [(_TOLD if is_telling(weave.texts[line]) else _SAID) * unit for line in fresh]
     return best_pairs(rows, fresh, worth)[1]
 

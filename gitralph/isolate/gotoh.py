@@ -13,7 +13,7 @@ from gitralph.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Old:
+class OldLine:
     """A line of the old text: its number, what a pair with it is worth more, and what a run costs from it.
 
     `goes_on` is what a pair is worth more right behind one with the line before; None where a run ends there.
@@ -26,7 +26,7 @@ class Old:
 
 
 def best_pairs(
-    old: Sequence[Old], new: Sequence[int], worth: Sequence[int], rim: int = 0
+    old: Sequence[OldLine], new: Sequence[int], worth: Sequence[int], rim: int = 0
 ) -> tuple[int, list[tuple[int, int]]]:
     """Return the pairs (place in old, place in new) that are worth most together, and how much.
 

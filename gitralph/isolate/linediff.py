@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gitralph.isolate.gotoh import Old, best_pairs
+from gitralph.isolate.gotoh import OldLine, best_pairs
 from gitralph.isolate.runs import split_at_runs
 
 Range = tuple[int, int, int, int]
@@ -123,7 +123,7 @@ def _by_runs(old: Sequence[int], new: Sequence[int], whole: Range, left: Range) 
     cells = (high_old - low_old) * (high_new - low_new)
     if cells > _CELLS or set(old[left[0] : left[1]]).isdisjoint(new[left[2] : left[3]]):
         return None
-    rows = [Old(line, 0, _SHORT, 0) for line in old[low_old:high_old]]
+    rows = [OldLine(line, 0, _SHORT, 0) for line in old[low_old:high_old]]
     score, pairs = best_pairs(rows, new[low_new:high_new], [1] * (high_new - low_new), _SHORT)
     if score <= left[0] - low_old + high_old - left[1]:
         return None
