@@ -184,6 +184,13 @@ def is_complete(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
     return True
 
 
+def brings_back(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
+    """True when a merged text has a line that is staged as removed: the commit moves it elsewhere."""
+    was, comes, stands, there = (Counter(full_lines(text)) for text in (old, new, staged, merged))
+    gone = (line for line in was if was[line] == comes[line] == 1 and not stands[line] and is_telling(line))
+    return any(there[line] for line in gone)
+
+
 def without_doubles(
     merged: bytes, old: bytes, new: bytes, staged: bytes, now: bytes | None,
     wrote: Callable[[], Collection[bytes]],

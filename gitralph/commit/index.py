@@ -96,6 +96,8 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
     sides = texts["old"], texts["new"], texts["staged"], kept, lambda: facts.wrote(path, texts["old"])
     if merged is None or not carryover.is_complete(merged, *sides[:3]):
         merged = carryover.carried(*sides)
+        if merged is not None and carryover.brings_back(merged, *sides[:3]):
+            merged = None
     if merged is not None:
         merged = carryover.without_doubles(merged, *sides)
     if merged is None:
@@ -200,7 +202,8 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
 def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
     """The lines of a path that this session's edits, pending or in the commit, brought, and nobody else's.
 
-    What an edit made of another's line that HEAD lacks is not one: giving it up would give up that line.
+    What an edit made of another's line that HEAD lacks is not one, nor what it made of a person's: giving it
+    up would give up that line.
     """
     state = made.states.get(path)
     if state is None:
@@ -222,8 +225,8 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
         gone = {word: line for line in old - new for word in words(line)}
         for line in new - old:
             made_of.setdefault(line, set()).update(gone[word] for word in words(line) if word in gone)
-    foreign = others.difference(full_lines(head))
-    return {line for line in mine - others if made_of[line].isdisjoint(foreign)}
+    known = (mine - others).union(full_lines(head))
+    return {line for line in mine - others if made_of.get(line, set()) <= known}
 
 
 def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:

@@ -772,8 +772,9 @@ def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) ->
     for name in scene.own & state.owners():
         by_session.setdefault(name, [])
     away = {owner_of(unit) for unit in found.void} | set(state.void)
-    # lines of the commit that left HEAD may be in a stash: they are looked for from now on
-    away |= scene.own if scene.undone else set()
+    # lines of the commit that left HEAD may be in a stash, or those of an edit that git took away: they are
+    # looked for from now on
+    away |= scene.own if scene.undone or any(note.kind == "left out" for note in found.notes) else set()
     # and so are edits from before the place that was read from
     ground = _ground(state, found)
     away |= {

@@ -46,8 +46,9 @@ def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
     ranges = hunks(old, new, single.__contains__)
     for _, high_old, low_new, high_new in ranges:
         right = visible[high_old] if high_old < len(visible) else END
-        for line in new[low_new:high_new]:
-            _bring_up(weave, match, line, right)
+        fresh = new[low_new:high_new]
+        for line, beyond in zip(fresh, [*fresh[1:], -1], strict=False):
+            _bring_up(weave, match, line, beyond, right)
     for low_old, high_old, low_new, high_new in _widened(ranges, old, new, single):
         left = visible[low_old - 1] if low_old else START
         right = visible[high_old] if high_old < len(visible) else END
@@ -149,27 +150,33 @@ def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tu
     return [(one.a + n, one.b + n) for one in blocks for n in range(one.size)]
 
 
-def _bring_up(weave: Weave, match: Match, line: int, right: int) -> None:
+def _bring_up(weave: Weave, match: Match, line: int, beyond: int, right: int) -> None:
     """Put a line that HEAD lacked before a line that it took the place of, where HEAD now has both.
 
     A replacement's lines stand behind what they replaced, which is a choice: no text shows both. `git add -p`
-    may take the new lines and leave the old ones, in front of them.
+    may take the new lines and leave the old ones, in front of them. `beyond` is the line that HEAD has behind
+    it, if that is new there as well, `right` the atom behind all of these.
     """
-    if right == END or not has_words(weave.texts[line]):
+    if not has_words(weave.texts[line]):
         return
+    if beyond >= 0 and not is_telling(weave.texts[beyond]):
+        beyond = -1  # a brace may be any
     for atom in weave.seen[line]:
         hunk = weave.birth[atom]
         # Only a line that replaced the one behind it may change sides with it: any other order was somebody's
         # text.
-        if hunk == BASE or match.present[atom] or right not in weave.hunks[hunk].dels:
+        if hunk == BASE or match.present[atom]:
             continue
-        gone, births, at = set(weave.hunks[hunk].dels), [atom], right
+        old = next((each for each in weave.hunks[hunk].dels if weave.line[each] == beyond), right)
+        if old == END or old not in weave.hunks[hunk].dels:
+            continue
+        gone, births, at = set(weave.hunks[hunk].dels), [atom], old
         while at != atom and ((at in gone and not weave.visible(at)) or weave.birth[at] == hunk):
             births[-1:-1] = [at] if weave.birth[at] == hunk else []
             at = weave.next[at]
         if at == atom:
             for each in births:
                 weave.link(weave.prev[each], weave.next[each])
-                weave.link(weave.prev[right], each)
-                weave.link(each, right)
+                weave.link(weave.prev[old], each)
+                weave.link(each, old)
             return

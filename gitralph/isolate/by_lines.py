@@ -202,16 +202,18 @@ class _Case:
         """Tell whether each line that differs from HEAD is the owners', and nothing of theirs is left out."""
         now = Counter(text)
         lines = {*self.old, *self.new, *text, *self.of_line}
-        if any(self._is_doubtful(line, now[line]) for line in lines if is_telling(line)):
+        if any(self._is_doubtful(line, now) for line in lines if is_telling(line)):
             return False
         # A line that moved did not come or go: whose move it was the counts do not tell.
         return all(
             _in_one_order(*pair) for pair in ((self.old, self.new), (text, self.new), (text, self.old))
         )
 
-    def _is_doubtful(self, line: bytes, comes: int) -> bool:
-        was, stands = self.in_head[line], self.in_file[line]
+    def _is_doubtful(self, line: bytes, now: Counter[bytes]) -> bool:
+        was, comes, stands = self.in_head[line], now[line], self.in_file[line]
         if not was and not comes and not stands:
+            if self._went_by_owner(line) and any(now[one] for one in self._replaced_unseen(line)):
+                return True  # whoever removed the line removed what it stands for
             return line in self.brought and (self._is_covered(line) or self._was_rewritten(line))
         if was == comes == stands:
             return False
@@ -237,6 +239,18 @@ class _Case:
     def _went_by_owner(self, line: bytes) -> bool:
         last = self._last(line)
         return last is not None and last.step.owner in self.owners and last.made[line] < 0
+
+    def _replaced_unseen(self, line: bytes) -> Lines:
+        """Return the lines of HEAD, gone from the file, in the place of which nobody's change put a line."""
+        born = next((one for one in reversed(self.of_line[line]) if one.made[line] > 0), None)
+        if born is None or born.step.owner is not None:
+            return []
+        before, after = split_lines(born.step.before), split_lines(born.step.after)
+        for low, high, start, stop in line_hunks(before, after):
+            if line in after[start:stop]:
+                gone = filter(is_telling, before[low:high])
+                return [one for one in gone if self.in_head[one] and not self.in_file[one]]
+        return []
 
     def _is_covered(self, line: bytes) -> bool:
         """Tell whether another session's edit that HEAD lacks took a line of the owners' away and stands."""

@@ -36,7 +36,7 @@ def following(
     ours = {unit for unit in ours if not is_written_anew(weave, anchored, unit, unsure)}
     # What a commit held that HEAD lost may have been changed by whoever moved HEAD, but not a correction that
     # went along with it, nor one that keeps every word: a formatter ran before the reset.
-    once, ours = ours, ours - anchored.rewound
+    once, ours = set(ours), ours - anchored.rewound
     in_head, mine = anchored.units | anchored.drift, ours | reverted
     nobodys = [
         index
@@ -52,11 +52,14 @@ def following(
         if (
             all(_only_touches(weave, hunk, known, held) for hunk in weave.units[index].hunks)
             and _touches_lines(weave, index)
+            and not _says_more(weave, index)
+            and not _was_put_away(weave, index, unsure)
             and not _is_about(weave, index, reverted, ours, held)
             and _stands(weave, index, known)
         ):
             found.add(index)
-            mine.add(index)
+            # what stands only on a correction that went with a lost commit is as doubtful as that
+            (once if index in anchored.rewound else mine).add(index)
     return found
 
 
@@ -116,6 +119,31 @@ def _found_by(weave: Weave, unit: int) -> list[int]:
     return [
         atom for atom in gone if atom not in (EXISTS, NEWLINE) and weave.owner_of(weave.birth[atom]) != owner
     ]
+
+
+def _was_put_away(weave: Weave, unit: int, unsure: Unsure) -> bool:
+    """Tell whether git may have taken some lines of an edit away: a stash may bring them back."""
+    made = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+    if any(one.births or one.undels for one in made):
+        return False
+    born = {_unit(weave, weave.birth[atom]) for one in made for atom in one.dels if atom > NEWLINE} - {BASE}
+    left = (atom for each in born for hunk in weave.units[each].hunks for atom in weave.hunks[hunk].births)
+    stays = any(weave.visible(atom) and is_telling(weave.content(atom)) for atom in left)
+    return stays and any(unsure(step_key(weave, each)) for each in born)
+
+
+def _says_more(weave: Weave, unit: int) -> bool:
+    """Tell whether lines that say nothing were replaced by text that says something else.
+
+    A brace and a lone "return" stand in many texts: somebody may have removed them, and written later.
+    """
+    made = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+    gone = [weave.content(atom) for one in made for atom in one.dels if atom > NEWLINE]
+    if not gone or any(map(is_telling, gone)):
+        return False
+    came = [weave.content(atom) for one in made for atom in one.births]
+    known = {word for line in gone for word in words(line)}
+    return any(is_telling(line) and known.isdisjoint(words(line)) for line in came)
 
 
 def _keeps_its_words(weave: Weave, unit: int) -> bool:

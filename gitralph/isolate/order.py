@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from gitralph.base.dataclass import replace
 from gitralph.isolate.api import GAP, Step
-from gitralph.isolate.lines import split_lines
+from gitralph.isolate.lines import is_telling, split_lines
 
 _REACH = 32
 """How many records further on a late one is looked for.
@@ -72,6 +72,10 @@ def _keeps(step: Step, text: bytes | None) -> bool:
     old, now, new = (Counter(split_lines(each)) for each in (step.before, text, step.after))
     # Counts, not places: a line that moved within the file was not lost.
     added, removed = now - old, old - now
+    # Of a removal nothing is to be seen in what was written: a file that was put back, and the same place
+    # rewritten, looks alike. Then the bytes that stood on disk decide.
+    if step.seen and not any(map(is_telling, added)):
+        return False
     return all(new[line] >= now[line] for line in added) and all(new[line] <= now[line] for line in removed)
 
 

@@ -10,7 +10,7 @@ later (`git stash pop`), by whomever.
 from __future__ import annotations
 
 from gitralph.isolate.gone import leave_what_it_replaced
-from gitralph.isolate.lines import is_telling
+from gitralph.isolate.lines import is_telling, words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 
@@ -66,6 +66,8 @@ def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[in
             weave.forget(op >> 1, atom)
         weave.ops[atom] = later or None
     elif birth != BASE and weave.hunks[birth].unit not in in_head and not _is_covered(weave, earlier, limit):
+        if _is_corrected(weave, atom, earlier[-1] >> 1, limit):
+            return
         if weave.owner_of(earlier[-1] >> 1) is None:
             leave_what_it_replaced(weave, atom)
         weave.bury(atom)
@@ -99,6 +101,17 @@ def _is_covered(weave: Weave, ops: list[int], limit: int) -> bool:
         if since and not since[-1] & 1 and since[-1] >> 1 > killer and _is_covered(weave, since, limit):
             return True
     return not births
+
+
+def _is_corrected(weave: Weave, atom: int, killer: int, limit: int) -> bool:
+    """Tell whether nobody's change put a line of the same words there, and that stood: no git did."""
+    said = words(weave.content(atom))
+    if weave.owner_of(killer) is not None or not said:
+        return False
+    return any(
+        words(weave.content(other)) == said and weave.visible_at(other, limit)
+        for other in weave.hunks[killer].births
+    )
 
 
 def _is_new_text(weave: Weave, atom: int, hunk: int) -> bool:

@@ -122,11 +122,13 @@ class Truth:
 
     def observe(self, step: int, actor: str, before: Files, after: Files, head: Files) -> None:
         """An actor changed the files; `GIT` only moves what others wrote."""
+        # a line that a moved file brought is HEAD's where it stands there at the old path
+        everywhere = set[str]().union(*map(lines_of, head.values()))
         for path in before.keys() | after.keys():
             old, new = before.get(path), after.get(path)
             if old != new:
                 if actor in (GIT, HUMAN):
-                    self._note_gap(actor, path, old or (), new or (), lines_of(head.get(path)))
+                    self._note_gap(actor, path, old or (), new or (), everywhere)
                 else:
                     self._gap.pop(path, None)
                 self._observe(step, actor, path, old, new)
