@@ -14,7 +14,7 @@ from gitralph.commit.inputs import Scene
 from gitralph.git import history
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import Record, full_lines, replay, text_id
+from gitralph.hook.journal import GAP, Record, full_lines, replay, text_id
 from gitralph.journal.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -79,6 +79,13 @@ def _is_committed(scene: Scene, path: bytes, text: bytes | None, commit: str | N
     return any(isinstance(entry, Entry) and entry.oid in forms for entry in (scene.reader.entry(path), then))
 
 
+def _has_lines(scene: Scene, move: Rename, lines: set[bytes]) -> bool:
+    """True when HEAD had lines at the old path when the file was moved from there."""
+    entry = history.entry_at(scene.repo, move.left_by.head, move.old) if lines else None
+    there = scene.repo.objects.raw(entry.oid)[1] if isinstance(entry, Entry) else b""
+    return lines <= _lines(there)
+
+
 def _is_waiting(state: PathState, record: Record) -> bool:
     """True where no commit has it: pending, or without effect at the old path since the file moved."""
     known = (*state.pending.get(record.session, ()), *state.void.get(record.session, ()))
@@ -106,6 +113,9 @@ def _foreign(scene: Scene, states: Mapping[bytes, PathState], move: Rename) -> s
             return record.session
         if not record.is_exact:
             return None
+        # A commit notes what nobody recorded as a whole, also where it took some of it only.
+        if record.op == GAP and not _has_lines(scene, move, _lines(text) - _lines(texts.get(record.offset))):
+            return decision.UNRECORDED
         if record.op == _TO:
             before = _source(scene, states, move.state, record)
             return _foreign(scene, states, before) if before is not None else None

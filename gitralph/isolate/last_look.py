@@ -383,7 +383,8 @@ def _is_covered(look: Look, line: bytes, texts: _Texts, history: LineHistory) ->
         pending = (other for other in fresh if texts.stands(other) and not texts.was(other))
         if not all(_came_back_unasked(look, history.get(other, ())) for other in pending):
             return True
-        if not look.unsure(last.key) and any(_was_rewritten(other, texts, history) for other in fresh):
+        is_unsure = look.unsure(last.key)
+        if any(_was_rewritten(other, texts, history, is_unsure) for other in fresh):
             return True
         todo += fresh
     return False
@@ -446,12 +447,17 @@ def _wrote(look: Look, line: bytes, changes: Changes) -> bool:
     return not is_telling(line) and any(owner in look.names for owner in puts)
 
 
-def _was_rewritten(line: bytes, texts: _Texts, history: LineHistory) -> bool:
-    """Tell whether nobody's change took a line away last, and what stands in its place HEAD has not."""
+def _was_rewritten(line: bytes, texts: _Texts, history: LineHistory, is_unsure: bool) -> bool:
+    """Tell whether nobody's change took a line away last, and what stands in its place HEAD has not.
+
+    Where git put files back it must keep most of the words: a person corrected the line.
+    """
     last, change = history[line][-1] if line in history else (None, 0)
     if last is None or change > 0 or last.owner is not None:
         return False
-    return any(texts.stands(one) and not texts.was(one) for one in history.exchanged(last, line).came)
+    said = set(words(line))
+    came = (one for one in history.exchanged(last, line).came if texts.stands(one) and not texts.was(one))
+    return any(not is_unsure or 2 * len(said.intersection(words(one))) > len(said) for one in came)
 
 
 def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:

@@ -2,14 +2,14 @@
 
 A brace says nothing about itself, but much by the line that it follows: behind the last line that
 stands once in the answer, there must be as many braces as HEAD and the file allow. So half a function,
-or one with the end of another, is seen though each of its lines stands in many places. Must not know
-how the answer was found.
+or one with the end of another, is seen though each of its lines stands in many places. And each line that
+stands once must be as deep in brackets as there, where these pair. Must not know how the answer was found.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
@@ -45,6 +45,8 @@ def out_of_place(
         _following(old, places), _following(disk, places),
         _following(old, _single(old)), _following(disk, _single(disk)),
     )  # fmt: skip
+    # Where the brackets of HEAD or file do not pair nobody can say which block one belongs to.
+    in_pairs = all(map(_is_paired, (head, worktree)))
     here, above, order = _following(new, places), b"", [b"", *(line for line in new if line in places)]
     for place, beyond in zip(order, [*order[1:], b""], strict=True):
         if place in sides.head:
@@ -58,12 +60,46 @@ def out_of_place(
             is_few = has[line] < least[line] and line.strip()
             if not is_few and has[line] <= sides.most(place, above, line):
                 continue
+            if not in_pairs and _BRACKETS.intersection(line):
+                continue
             if has_words(line) and max(count[line] for count in counts) == 1:
                 continue
             told = _told(made, place, line, places, sides.head.get(place), is_unsure)
             if not told or not min(told) <= has[line] <= max(told):
                 return line
+    for line in _within_another(old, new, disk, places) if in_pairs else ():
+        deep = _depths(split_lines(text), [line])[line]
+        if all(_depths(split_lines(step.after), [line]).get(line) != deep for step in made):
+            return line
     return None
+
+
+def _within_another(old: Lines, new: Lines, disk: Lines, places: set[bytes]) -> Iterator[bytes]:
+    """Yield the lines that stand deeper in brackets, or less deep, than in HEAD and in the file."""
+    depths = [_depths(lines, places) for lines in (old, disk)]
+    for line, depth in _depths(new, places).items():
+        known = [each[line] for each in depths if line in each]
+        if known and not min(known) <= depth <= max(known):
+            yield line
+
+
+def _depths(lines: Lines, places: Collection[bytes]) -> dict[bytes, int]:
+    """Return how many brackets are open before each of the places."""
+    found, depth = dict[bytes, int](), 0
+    for line in lines:
+        if line in places:
+            found[line] = depth
+        depth += sum(line.count(one) for one in _OPENING) - sum(line.count(one) for one in _CLOSING)
+    return found
+
+
+_OPENING, _CLOSING = b"([{", b")]}"
+_BRACKETS = frozenset(_OPENING + _CLOSING)
+
+
+def _is_paired(text: bytes) -> bool:
+    """Tell whether each bracket of a text has its other half, whatever strings and comments hold."""
+    return all(text.count(one) == text.count(other) for one, other in zip(_OPENING, _CLOSING, strict=True))
 
 
 @dataclass(frozen=True)

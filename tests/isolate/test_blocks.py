@@ -124,7 +124,15 @@ def test_a_brace_more_or_less_than_head_and_file_have_there_is_seen() -> None:
 
 def test_a_brace_that_only_the_sessions_own_edit_knows_is_its_own() -> None:
     """Somebody has removed it since; the edit still holds it, where git took nothing away."""
-    head, mine = b"one 1\n{\ntwo 2\n", b"one 1\n{\n{\ntwo 2\n"
+    head, mine = b"one 1\n{\ntwo 2\n}\n", b"one 1\n{\n{\ntwo 2\n}\n"
     step = edit("0", "S1", head, mine)
     assert look(head, mine, head, step, is_unsure=False) is None
     assert look(head, mine, head, step) == b"{"
+    # where brackets do not pair they tell nothing
+    assert look(head + b"}\n", mine + b"}\n", head + b"}\n", step) is None
+
+
+def test_a_line_within_the_brackets_of_another_block_is_seen() -> None:
+    head, disk = text(A, B), text(A, B, function("new", 0, 0))
+    cut = head.replace(b"  }\n}\n", b"  }\n" + function("new", 0, 0).encode() + b"}\n", 1)
+    assert look(head, cut, disk, edit("0", "S1", head, disk), is_unsure=False) is not None
