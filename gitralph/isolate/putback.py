@@ -53,10 +53,14 @@ def _settle(weave: Weave, atom: int, ops: list[int], limit: int, in_head: set[in
     earlier = [op for op in ops if op >> 1 < limit]
     later = ops[len(earlier) :]
     # It changed once more the other way: the edit came back, or somebody made it again.
-    if any(bool(op & 1) != there for op in later):
+    changed = [op >> 1 for op in later if bool(op & 1) != there]
+    if changed:
         if not there and atom not in (EXISTS, NEWLINE) and _is_new_text(weave, atom, later[0] >> 1):
             _give_birth(weave, atom, later, in_head)
-        if not there or any(not op & 1 and _may_be_back(weave, op >> 1, limit) for op in earlier):
+        # what a session did is its own, and no older edit come back
+        by_nobody = any(weave.owner_of(hunk) is None for hunk in changed)
+        is_back = by_nobody and any(not op & 1 and _may_be_back(weave, op >> 1, limit) for op in earlier)
+        if not there or is_back:
             return
     if any(op >> 1 == BASE or weave.hunks[op >> 1].unit in in_head for op in earlier):
         return

@@ -9,7 +9,7 @@ import pytest
 from tests.days.code import HEADER, CodeDay, parsed, rendered
 
 FULL = os.environ.get("RALPH_FULL") == "1"
-MENDED = (12, 24, 27, 31, 50, 79, 82, 107, 151, 171, 187)
+MENDED = (5, 12, 24, 27, 31, 50, 79, 82, 107, 151, 171, 187)
 """Seeds whose commits were wrong once."""
 
 
@@ -22,7 +22,7 @@ def test_no_commit_of_a_day_over_code_is_wrong(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="300 days take minutes: RALPH_FULL=1 plays them")
 def test_no_commit_of_many_days_over_code_is_wrong() -> None:
-    """Not reached yet: of 718 commits of these days 3 are wrong."""
+    """Not reached yet: of 718 commits of these days 2 are wrong."""
     days = [CodeDay(seed).play() for seed in range(1, 301)]
     assert [(day.seed, day.faults) for day in days if day.faults] == []
 
