@@ -84,3 +84,11 @@ def test_a_merge_that_lost_a_staged_change_between_equal_lines_is_none() -> None
     added = lines("{ first", "old line", "{", "second line", "my own line", "third line", "{", "last")
     assert not carryover.is_complete(new, old, new, added)
     assert carryover.is_complete(lines("my own line", "third line"), old, new, added)
+
+
+def test_a_staged_removal_of_a_line_that_the_commit_moves_is_seen() -> None:
+    old, new = lines("one", "two words", "three", "four"), lines("two words", "one", "three", "four")
+    staged = lines("one", "three", "four")
+    assert carryover.brings_back(lines("two words", "one", "three", "four"), old, new, staged)
+    assert not carryover.brings_back(staged, old, new, staged)
+    assert not carryover.brings_back(new, old, new, old)

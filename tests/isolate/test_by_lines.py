@@ -72,6 +72,12 @@ def test_a_line_that_moved_is_no_line_that_came() -> None:
     assert told(BASE, one, ("s2", BASE, moved), ("s1", moved, one)) is None
 
 
+def test_a_removal_of_what_a_person_made_of_heads_line_leaves_a_doubt() -> None:
+    """The owner removed the indented line, and HEAD has its old form still."""
+    indented = put(3, "  base 3", gone=1)
+    assert told(BASE, put(3, gone=1), (None, BASE, indented), ("s1", indented, put(3, gone=1))) is None
+
+
 def test_a_write_from_an_old_read_is_left_refused() -> None:
     """To commit the rest would bless what it threw away."""
     one, other = put(2, "s2 word"), put(6, "s1 word")

@@ -40,3 +40,41 @@ def test_what_git_put_back_of_a_replacement_leaves_the_rest_of_it() -> None:
     steps = [Step("0", "S1", head, edited)]
     answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True)
     assert answer.text == there
+
+
+def test_text_in_the_place_of_a_brace_is_no_correction_of_it() -> None:
+    """Somebody may have removed the brace, and written later."""
+    head = b"one\ntwo\n"
+    steps = [Step("0", "S1", head, head + b"return\n{\n")]
+    for there, goes in ((b"a person's words\n", False), (b"return what a person wants\n", True)):
+        answer = separate(head, steps, head + there, committed=(), owners={"S1"}, follow=True)
+        assert (b"person" in (answer.text or b"")) is goes
+
+
+def test_lines_that_git_may_have_put_away_are_no_correction() -> None:
+    """A stash that keeps the index leaves what was staged, and brings the rest back when it is popped."""
+    head = b"one\ntwo\n"
+    first, rest = b"new line 1\nnew line 2\n", b"new line 3\nnew line 4\n"
+    steps = [Step("0", "S1", head, b"one\n" + first + rest + b"two\n")]
+    for is_unsure in (True, False):
+        answer = separate(
+            head, steps, b"one\n" + first + b"two\n", committed=(), owners={"S1"}, follow=True,
+            unsure=lambda _, told=is_unsure: told,
+        )  # fmt: skip
+        assert answer.text == b"one\n" + first + b"two\n"
+        assert ("followed" in [note.kind for note in answer.notes]) is not is_unsure
+
+
+def test_a_formatters_change_of_anothers_line_does_not_go_with_the_line_before_it() -> None:
+    """HEAD had all of it, and was reset: the other's rewrite is pending, with what was made of it."""
+    head = b"one\ntwo\n"
+    mine = b"one\nthree words here\ntwo\n"
+    theirs, formatted = (mine.replace(b"three words", each) for each in (b"their words", b"  their words"))
+    steps = [
+        Step("0", "S1", head, mine),
+        Step("1", "S2", mine, theirs),
+        Step("g", None, theirs, formatted),
+        Step("2", "S1", formatted, b"zero\n" + formatted, seen=True, clean=True),
+    ]
+    answer = separate(head, steps, b"zero\n" + formatted, committed=(), owners={"S1"}, follow=True)
+    assert b"their" not in (answer.text or b"")
