@@ -62,6 +62,16 @@ def test_a_line_that_comes_stands_in_the_file_or_under_anothers_pending_edit() -
     assert look("ac", "aXc", "ac", ("S1", "abc", "aXbc"), ("S2", "aXbc", "ac")) == "X"
 
 
+def test_a_person_may_have_corrected_the_line_that_covers() -> None:
+    """S2's line still covers where a person changed a word of it; another text may be what git put there."""
+    base, mine, over = b"a\nb\n", b"a\nmy own words\nb\n", b"a\nmy new words\nb\n"
+    steps = [Step("0", "S1", base, mine), Step("1", "S2", mine, over)]
+    for there, wrong in ((b"my new word", None), (b"other text here", b"my own words")):
+        file = over.replace(b"my new words", there)
+        asked = Look(base, mine, file, steps, {"S1"}, {"S1"}, lambda _: True)
+        assert speaks_against(asked) == wrong
+
+
 def test_what_the_owner_took_away_and_git_put_back_covers_nothing() -> None:
     """S1 had removed S2's line, and a revert brought it back on disk: that is no pending edit of S2's."""
     mine, over = ("S1", "ab", "aXb"), ("S2", "aXb", "aYb")
