@@ -57,8 +57,8 @@ change that does not follow, is left out once git put files back since A's edit:
 line back from the dead is a lie. Then text in the place of all of A's lines follows only if it keeps most
 of their words. (10) No text goes into a commit in which a line stands twice that HEAD, file and each of
 the owner's edits have once; behind no line more or fewer common lines than HEAD or the file has there, nor a
-line deeper in brackets than in both (see `neighbours`), and once git put files back since an edit of A's, none against which HEAD, file and the
-recorded edits speak, counted line by line (see `last_look`). (11) Where the weave has no answer
+line deeper in brackets than in both (see `neighbours`), and once git put files back since an edit of A's,
+none against which HEAD, file and the recorded edits speak, counted line by line (see `last_look`). (11) Where the weave has no answer
 and git put files back since, A's own hunks go onto HEAD as a rebase would put them there, if every line
 that then differs tells by itself that it is A's (see `by_lines`).
 
