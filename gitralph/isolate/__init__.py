@@ -58,9 +58,9 @@ line back from the dead is a lie. Then text in the place of all of A's lines fol
 of their words. (10) No text goes into a commit in which a line stands twice that HEAD, file and each of
 the owner's edits have once; behind no line more or fewer common lines than HEAD or the file has there, nor a
 line deeper in brackets than in both (see `neighbours`), and once git put files back since an edit of A's,
-none against which HEAD, file and the recorded edits speak, counted line by line (see `last_look`). (11) Where the weave has no answer
-and git put files back since, A's own hunks go onto HEAD as a rebase would put them there, if every line
-that then differs tells by itself that it is A's (see `by_lines`).
+none against which HEAD, file and the recorded edits speak, counted line by line (see `last_look`).
+(11) Where the weave has no answer and git put files back since, A's own hunks go onto HEAD as a rebase would
+put them there, if every line that then differs tells by itself that it is A's (see `by_lines`).
 
 Cost, for s steps of h changed lines, a atoms, u units of o operations: build O(s*h + a), head
 O(a) where our commits explain it and O(u*a) where lines must be matched, select O(u*o) a round.

@@ -347,7 +347,9 @@ def _has_lost_its_place(look: Look, line: bytes, texts: _Texts, history: LineHis
     return any(each[0][1] < 0 or any(n > 0 and s.key in look.done for s, n in each) for each in changes)
 
 
-def _is_made_of_others(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
+def _is_made_of_others(
+    look: Look, line: bytes, texts: _Texts, history: LineHistory, is_first: bool = True
+) -> bool:
     """Tell whether a line that replaced one which HEAD lacks keeps words from it that are not the owners'.
 
     A reset may have taken a merge out of HEAD, with a line of it that was edited since.
@@ -355,12 +357,22 @@ def _is_made_of_others(look: Look, line: bytes, texts: _Texts, history: LineHist
     changes = history.get(line, ())
     own = next((step for step, change in changes if change > 0 and step.owner in look.names), None)
     if own is None:
-        return False
+        return is_first and _corrects_what_others_made(look, line, texts, history)
     replaced = history.exchanged(own, line).gone
     kept = (word for word in words(line) if not all(map(texts.was, replaced.with_word(word))))
     return any(
         history.first_writer(word) not in look.names for word in kept if word not in texts.words_of_head
     )
+
+
+def _corrects_what_others_made(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:
+    """Tell whether a line that nobody recorded follows as the correction of such a line."""
+    born = next((step for step, change in history.get(line, ()) if change > 0), None)
+    if born is None or born.owner is not None:
+        return False
+    said = set(words(line))
+    old = (one for one in history.exchanged(born, line).gone if not said.isdisjoint(words(one)))
+    return any(_is_made_of_others(look, one, texts, history, is_first=False) for one in old)
 
 
 def _is_covered(look: Look, line: bytes, texts: _Texts, history: LineHistory) -> bool:

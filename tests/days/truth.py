@@ -164,12 +164,24 @@ class Truth:
         pending = difflib.SequenceMatcher(None, head, old, autojunk=False)
         blocks = [(head[a:b], c, d) for tag, a, b, c, d in pending.get_opcodes() if tag == "replace"]
         for at, made in places:
+            whose = self._whose_block(path, old[max(at - 1, 0) : at + 1], set(head))
+            if whose:
+                self.within.update(dict.fromkeys(((path, line) for line in made), whose))
             for gone, start, stop in blocks:
                 edits = [self.fact(path, line).edit for line in gone if words(line)]
                 edits += [self.fact(path, line).edit for line in old[start:stop] if words(line)]
                 writers = {actor for _, actor, _ in edits}
                 if start < at < stop and len(writers) == 1:
                     self.within.update(dict.fromkeys(((path, line) for line in made), writers.copy().pop()))
+
+    def _whose_block(self, path: str, rims: tuple[str, ...], head: set[str]) -> str:
+        """Who wrote a pending line and the brace beside it, between which a person writes."""
+        told = [line for line in rims if words(line) and line not in head]
+        blank = [line for line in rims if not words(line)]
+        if len(told) != 1 or len(blank) != 1:
+            return ""
+        _, who, put = self.fact(path, told[0]).edit
+        return who if put and who[:1] == "s" and who in self.noise.get((path, blank[0]), ()) else ""
 
     def _note_put_away(self, step: int, path: str, old: Text, new: Text) -> None:
         """A stash and its pop: that the file was as in HEAD in between says nothing."""

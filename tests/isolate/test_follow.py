@@ -59,7 +59,7 @@ def test_lines_that_git_may_have_put_away_are_no_correction() -> None:
     for is_unsure in (True, False):
         answer = separate(
             head, steps, b"one\n" + first + b"two\n", committed=(), owners={"S1"}, follow=True,
-            unsure=lambda _, told=is_unsure: told,
+            unsure={"0": is_unsure}.__getitem__,
         )  # fmt: skip
         assert answer.text == b"one\n" + first + b"two\n"
         assert ("followed" in [note.kind for note in answer.notes]) is not is_unsure
