@@ -167,11 +167,13 @@ def _bring_up(weave: Weave, match: Match, line: int, beyond: int, right: int) ->
         # text.
         if hunk == BASE or match.present[atom]:
             continue
-        old = next((each for each in weave.hunks[hunk].dels if weave.line[each] == beyond), right)
+        # the atoms that are no lines have no line's number, -1, as there is none beyond the last
+        same = (each for each in weave.hunks[hunk].dels if weave.line[each] == beyond >= 0)
+        old = next(same, right)
         if old == END or old not in weave.hunks[hunk].dels:
             continue
         gone, births, at = set(weave.hunks[hunk].dels), [atom], old
-        while at != atom and ((at in gone and not weave.visible(at)) or weave.birth[at] == hunk):
+        while at != atom and (weave.birth[at] == hunk or _no_text_has_both(weave, at, hunk, gone)):
             births[-1:-1] = [at] if weave.birth[at] == hunk else []
             at = weave.next[at]
         if at == atom:
@@ -180,3 +182,8 @@ def _bring_up(weave: Weave, match: Match, line: int, beyond: int, right: int) ->
                 weave.link(weave.prev[old], each)
                 weave.link(each, old)
             return
+
+
+def _no_text_has_both(weave: Weave, atom: int, hunk: int, gone: set[int]) -> bool:
+    """Tell whether a line is gone for good by what a hunk took away, or was gone before."""
+    return not weave.visible(atom) and (atom in gone or not weave.visible_at(atom, hunk))
