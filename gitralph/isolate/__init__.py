@@ -66,8 +66,8 @@ Cost, for s steps of h changed lines, a atoms, u units of o operations: build O(
 O(a) where our commits explain it and O(u*a) where lines must be matched, select O(u*o) a round.
 
 Measured with tests/isolate/simulator.py, 60 unseen seeds a cell: 300 lines, 3 sessions, 12 clustered
-edits: 86 % committed, 0 wrong of 269; uniform: 92 %, 0 of 246; one hot spot: 69 %, 0 of 248;
-50 lines, 2 sessions and a person, 8 edits: 78 %, 1 of 165 (the order of a moved block).
+edits: 86 % committed, 0 wrong of 267; uniform: 91 %, 0 of 241; one hot spot: 68 %, 0 of 244;
+50 lines, 2 sessions and a person, 8 edits: 77 %, 1 of 161 (the order of a moved block).
 
 Cannot be promised: a block that moved past its neighbour looks like the neighbour that moved past
 the block; text typed and removed between two hooks has no owner.
