@@ -459,7 +459,9 @@ def _made_anew(scene: Scene, state: PathState, known: Evidence, own: list[Record
     made = (isolate.changed(known.head, step.after)[0] for step in since if step.owner in scene.own)
     told = set[bytes]().union(*made)
     if told and known.worktree is not None and told.isdisjoint(split_lines(known.worktree)):
-        return False  # git put the old file back, and nothing of the new one is left
+        left_out = set(split_lines(known.head)).difference(*(split_lines(step.after) for step in since))
+        if not left_out.isdisjoint(split_lines(known.worktree)):
+            return False  # git put the old file back, and nothing of the new one is left
     return known.head not in {step.after for step in since} and not has_passed(scene, state, first)
 
 
@@ -551,6 +553,7 @@ def _follows(scene: Scene, state: PathState) -> bool:
 
 
 def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
+    follow = _follows(scene, state)
     found = isolate.separate(
         known.head,
         known.steps,
@@ -562,10 +565,12 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
         readings=known.readings,
-        follow=_follows(scene, state),
+        follow=follow,
         unsure=_unsure(scene, state, known),
         past=_last_in_head(scene, state.path, known),
         undone=_undone(scene, state),
+        # Who wants the recorded text where it differs from the file gets it.
+        doubtful=_doubtful(scene, state, known) if follow else lambda _: False,
     )
     return known.seen.told(found)
 
@@ -638,6 +643,13 @@ def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], 
         return key not in untouched
 
     return unsure
+
+
+def _doubtful(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], bool]:
+    """Whether git may have put the file of a record back and left no mark of it."""
+    records = {str(record.offset): record for record in state.journal.records}
+    found = {key for key, record in records.items() if scene.put_back.might_have(record.mtime)}
+    return (found - _untouched(scene, state.path, known) if found else found).__contains__
 
 
 def _untouched(scene: Scene, path: bytes, known: Evidence) -> set[str]:

@@ -15,11 +15,15 @@ from gitralph.git.repository import Repository
 class PutBack:
     """What a repository's own files tell of its worktree: read once, asked for every record.
 
-    ``latest`` is when a mark changed last (nanoseconds). ``places`` has each commit of HEAD's reflog with
-    its first row; in row ``moved``, the last such one, HEAD moved by more than a commit; -1: in none.
+    ``latest`` is when a mark changed last, ``last_move`` when HEAD's reflog did and ``index`` when the index
+    was written (nanoseconds). ``places`` has
+    each commit of that with its first row; in row ``moved``, the last such one, HEAD moved by more than a
+    commit; -1: in none.
     """
 
     latest: int
+    last_move: int
+    index: int
     places: dict[str | None, int]
     moved: int
 
@@ -27,10 +31,20 @@ class PutBack:
         """True when git may have put files back since HEAD was ``head`` and the clock ``mtime`` (ns)."""
         if mtime is None or self.latest >= mtime:
             return True
+        # `git rebase` tells of its end in a row of its own, after which HEAD is where it was.
+        if 0 <= self.last_move < mtime:
+            return False
         if head is None:
             return self.moved >= 0
         place = self.places.get(head)
         return place is None or self.moved > place
+
+    def might_have(self, mtime: int | None) -> bool:
+        """True when the index was written since the clock ``mtime`` (ns), as by `git checkout -- <file>`.
+
+        That leaves no other mark, but most commands of git write the index.
+        """
+        return mtime is None or self.index >= mtime
 
 
 def read(repo: Repository) -> PutBack:
@@ -39,10 +53,13 @@ def read(repo: Repository) -> PutBack:
     moved = -1
     for at, move in enumerate(reflog.of_head(repo)):
         places.setdefault(move.new, at)
-        if not _is_commit(move.message):
+        # A checkout of the commit that HEAD is at leaves the files, or is no more than one of files.
+        is_idle = move.old == move.new and move.message.startswith(b"checkout: ")
+        if not _is_commit(move.message) and not is_idle:
             moved = at
     # The newest mark alone counts: one file put back after a record is enough to doubt the record.
-    return PutBack(max(_time(name) for name in _marks(repo)), places, moved)
+    latest = max(map(_time, _marks(repo)))
+    return PutBack(latest, _time(repo.git_dir + "/logs/HEAD"), _time(repo.index), places, moved)
 
 
 def _marks(repo: Repository) -> list[str]:

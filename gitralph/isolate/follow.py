@@ -11,6 +11,7 @@ from collections.abc import Set
 
 from gitralph.isolate.gone import Unsure, step_key
 from gitralph.isolate.head import Anchored
+from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import is_telling, words
 from gitralph.isolate.materialize import Flags, flags_of, states
 from gitralph.isolate.rules import provider
@@ -23,6 +24,7 @@ def following(
     ours: set[int],
     unsure: Unsure = lambda _: False,
     reverted: Set[int] = frozenset(),
+    doubtful: Unsure = lambda _: False,
 ) -> set[int]:
     """Return the units of nobody's that replace or remove lines of `ours`, or stand inside a block of it.
 
@@ -33,7 +35,7 @@ def following(
     another: lines of the `reverted` ones count as ours beside a line of `ours`.
     """
     found: set[int] = set()
-    ours = {unit for unit in ours if not is_written_anew(weave, anchored, unit, unsure)}
+    ours = {unit for unit in ours if not is_written_anew(weave, anchored, unit, unsure, doubtful)}
     # What a commit held that HEAD lost may have been changed by whoever moved HEAD, but not a correction that
     # went along with it, nor one that keeps every word: a formatter ran before the reset.
     once, ours = set(ours), ours - anchored.rewound
@@ -54,6 +56,7 @@ def following(
             and _touches_lines(weave, index)
             and not _says_more(weave, index)
             and not _was_put_away(weave, index, unsure)
+            and not _is_another_text(weave, index, unsure)
             and not _is_about(weave, index, reverted, ours, held)
             and _stands(weave, index, known)
         ):
@@ -63,13 +66,17 @@ def following(
     return found
 
 
-def is_written_anew(weave: Weave, anchored: Anchored, unit: int, unsure: Unsure) -> bool:
+def is_written_anew(
+    weave: Weave, anchored: Anchored, unit: int, unsure: Unsure, doubtful: Unsure = lambda _: False
+) -> bool:
     """Tell whether none of a unit's lines stand, and what nobody recorded in their place is another text.
 
-    Only where git put files back since. Punctuation and lone words that stand do not count; nor do the words
-    that the unit found there, nor what a commit took along with it.
+    Only where git put files back since, or where that is `doubtful` and no word is left. Punctuation and lone
+    words that stand do not count; nor do the words that the unit found there, nor what a commit took along
+    with it.
     """
-    if not unsure(step_key(weave, unit)):
+    is_unsure = unsure(step_key(weave, unit))
+    if not is_unsure and not doubtful(step_key(weave, unit)):
         return False
     births = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].births]
     # a lone word, such as "return", may be anybody's
@@ -92,7 +99,7 @@ def is_written_anew(weave: Weave, anchored: Anchored, unit: int, unsure: Unsure)
     # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
     # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days
     # that `python -m tests.days` plays).
-    return 2 * len(old & fresh) <= len(old)
+    return 2 * len(old & fresh) <= len(old) if is_unsure else old.isdisjoint(fresh)
 
 
 def _last_of(weave: Weave, hunks: set[int]) -> list[int]:
@@ -130,6 +137,20 @@ def _was_put_away(weave: Weave, unit: int, unsure: Unsure) -> bool:
     left = (atom for each in born for hunk in weave.units[each].hunks for atom in weave.hunks[hunk].births)
     stays = any(weave.visible(atom) and is_telling(weave.content(atom)) for atom in left)
     return stays and any(unsure(step_key(weave, each)) for each in born)
+
+
+def _is_another_text(weave: Weave, unit: int, unsure: Unsure) -> bool:
+    """Tell whether text shares no word with lines that it replaced, and git put files back since those.
+
+    A merge that a reset took back may have left its own line in their place.
+    """
+    made = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
+    gone = [atom for one in made for atom in one.dels if atom > NEWLINE]
+    came = {word for one in made for atom in one.births for word in words(weave.content(atom))}
+    said = [atom for atom in gone if is_telling(weave.content(atom))]
+    if not said or not came or not all(unsure(step_key(weave, _unit(weave, weave.birth[a]))) for a in said):
+        return False
+    return all(came.isdisjoint(words(weave.content(atom))) for atom in said)
 
 
 def _says_more(weave: Weave, unit: int) -> bool:
@@ -207,10 +228,26 @@ def _only_touches(weave: Weave, hunk: int, mine: set[int], held: Flags) -> bool:
             return False
     if any(atom in weave.origin for atom in made.births):
         return False  # text that came from elsewhere is somebody's
+    if _writes_beside(weave, made):
+        return False
     lines = [atom for atom in made.dels + made.undels if atom != NEWLINE]
     if made.births and lines and not any(atom != NEWLINE for atom in made.dels):
         return _amid_returned(weave, made)
     return bool(lines) or not made.births or _inside(weave, hunk, mine, held)
+
+
+def _writes_beside(weave: Weave, made: Hunk) -> bool:
+    """Tell whether a hunk that keeps a line puts text that says something before or behind all it found.
+
+    A person removed a line above a brace, and wrote his own below it: that is no correction of the line.
+    """
+    old = [weave.content(atom) for atom in made.dels if atom > NEWLINE]
+    new = [weave.content(atom) for atom in made.births if atom > NEWLINE]
+    for low, high, start, stop in line_hunks(old, new) if len(old) > 1 else ():
+        at_rim = low == high in (0, len(old)) and (start, stop) != (0, len(new))
+        if at_rim and any(map(is_telling, new[start:stop])):
+            return True
+    return False
 
 
 def _amid_returned(weave: Weave, made: Hunk) -> bool:

@@ -9,7 +9,7 @@ Must not touch what a recorded edit did.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import is_among, step_of
@@ -17,7 +17,7 @@ from gitralph.isolate.lines import words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 Unsure = Callable[[str], bool]
-"""Whether git put files back since a step, by its key."""
+"""Whether git put files back since a step, by its key; or, as `doubtful`, may have and left no mark of it."""
 
 
 def still_gone(weave: Weave, own: set[int], settled: set[str]) -> set[int]:
@@ -38,17 +38,31 @@ class Gone:
     takers: set[int]
 
 
-def bury_gone(weave: Weave, in_head: set[int], own: set[int], followed: set[int], unsure: Unsure) -> Gone:
+def bury_gone(
+    weave: Weave,
+    in_head: set[int],
+    own: set[int],
+    followed: set[int],
+    unsure: Unsure,
+    doubtful: Unsure = lambda _: False,
+    doubted: Container[bytes] = (),
+) -> Gone:
     """Settle single lines that are gone.
 
-    `own` are the owner's pending units, `followed` the corrections that go along with them.
+    `own` are the owner's pending units, `followed` the corrections that go along with them. What git may have
+    taken away without a mark is `doubtful`; lines that are `doubted` are gone where the file lacks them,
+    whoever took them away.
     """
     found = Gone(set(), set())
     explained = own | followed | in_head
+
+    def may_be_gits(key: str) -> bool:
+        return unsure(key) or doubtful(key)
+
     for unit in sorted(own):
         hunks = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
         births = [atom for made in hunks for atom in made.births]
-        dead = [atom for atom in births if _is_dead(weave, atom, explained, unsure)]
+        dead = [atom for atom in births if _is_dead(weave, atom, explained, may_be_gits, doubted)]
         if dead and len(dead) == len(births) and not any(made.undels for made in hunks):
             found.whole.add(unit)
             continue
@@ -79,13 +93,20 @@ def leave_what_it_replaced(weave: Weave, atom: int) -> None:
         weave.jumbled.add(gone)
 
 
-def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure) -> bool:
+def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure, doubted: Container[bytes]) -> bool:
     if weave.visible(atom):
         return False
     killer = (weave.ops[atom] or [BASE])[-1] >> 1
     if weave.hunks[killer].unit in explained:
         return False
-    return weave.owner_of(killer) is None and unsure(step_key(weave, weave.hunks[weave.birth[atom]].unit))
+    if not unsure(step_key(weave, weave.hunks[weave.birth[atom]].unit)):
+        return False
+    if weave.owner_of(killer) is None:
+        return True
+    made = [weave.hunks[hunk] for hunk in weave.unit_of(weave.birth[atom]).hunks]
+    # what takes more away than it brings is a removal as well, and that is not in doubt
+    is_removal = sum(len(one.dels) for one in made) > sum(len(one.births) for one in made)
+    return weave.content(atom) in doubted and not is_removal
 
 
 def step_key(weave: Weave, unit: int) -> str:

@@ -51,6 +51,11 @@ class Look:
     undone: Callable[[str], bool] = lambda _: False
     """Whether HEAD has no more those commits, of those in `done`."""
 
+    def brings(self, line: bytes) -> bool:
+        """Tell whether the answer has a line that neither HEAD nor the file has."""
+        has, *others = (line in split_lines(text) for text in (self.text, self.head, self.worktree))
+        return has and not any(others)
+
     def place(self, line: bytes) -> tuple[int, int]:
         """Return the first and last number of a line in the file, or in HEAD, or of the first line."""
         for text in (self.worktree, self.head):
@@ -85,11 +90,10 @@ def speaks_against(look: Look) -> bytes | None:
     texts = _Texts(look)
     own = [step for step in look.steps if step.owner is not None and step.owner in look.names]
     is_unsure = any(look.unsure(step.key) for step in own)
-    wrong = (
-        out_of_place(look.head, look.text, look.worktree, own, is_unsure) if look.head != look.text else None
-    )
-    if wrong is not None:
-        return wrong
+    if look.head != look.text:
+        wrong = out_of_place(look.head, look.text, look.worktree, own, is_unsure, look.done)
+        if wrong is not None:
+            return wrong
     wrong = _doubled(look, texts) if look.head != look.text else None
     if wrong is not None:
         return wrong
@@ -491,11 +495,14 @@ def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:
 def _found_all_settled(look: Look, removal: Step) -> bool:
     """Tell whether no removal was waiting any more: the file was just what HEAD holds.
 
-    A later edit started from there, or git put it there and nobody's change came after, as a popped stash.
+    A later edit started from there, or git put it there and nobody's change brought lines after, as a popped
+    stash does.
     """
     since = next((n for n, step in enumerate(look.steps, 1) if step is removal), len(look.steps))
-    last = next((step for step in reversed(look.steps[since:]) if step.owner is None), None)
-    is_put = last is not None and last.put and last.after == look.head
+    nobodys = [step for step in look.steps[since:] if step.owner is None]
+    while nobodys and not nobodys[-1].put and not difference(nobodys[-1].before, nobodys[-1].after)[1]:
+        nobodys.pop()
+    is_put = bool(nobodys) and nobodys[-1].put and nobodys[-1].after == look.head
     return is_put or any(step.clean for step in look.steps[since:])
 
 

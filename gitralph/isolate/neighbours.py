@@ -27,12 +27,17 @@ _LARGEST = 100_000
 
 
 def out_of_place(
-    head: bytes | None, text: bytes | None, worktree: bytes | None, made: Sequence[Step], is_unsure: bool
+    head: bytes | None,
+    text: bytes | None,
+    worktree: bytes | None,
+    made: Sequence[Step],
+    is_unsure: bool,
+    done: Collection[str] = (),
 ) -> bytes | None:
     """Return a common line of which the answer has more or fewer in one place than HEAD and the file allow.
 
     Nor do `made`, the edits that it may hold, speak for so many; of those that git may have taken away since
-    (`is_unsure`) only what they put behind lines of their own.
+    (`is_unsure`) only what they put behind lines of their own. Of the steps in `done` commits took something.
     """
     if text is None or head is None or worktree is None:
         return None
@@ -67,7 +72,9 @@ def out_of_place(
             told = _told(made, place, line, places, sides.head.get(place), is_unsure)
             if not told or not min(told) <= has[line] <= max(told):
                 return line
-    for line in _within_another(old, new, disk, places) if in_pairs else ():
+    fresh = [step for step in made if step.key not in done]
+    # An edit that leaves one open moves all that follows it, in the answer as in the file.
+    for line in _within_another(old, new, disk, places) if in_pairs and _keep_pairs(fresh) else ():
         deep = _depths(split_lines(text), [line])[line]
         if all(_depths(split_lines(step.after), [line]).get(line) != deep for step in made):
             return line
@@ -99,7 +106,22 @@ _BRACKETS = frozenset(_OPENING + _CLOSING)
 
 def _is_paired(text: bytes) -> bool:
     """Tell whether each bracket of a text has its other half, whatever strings and comments hold."""
-    return all(text.count(one) == text.count(other) for one, other in zip(_OPENING, _CLOSING, strict=True))
+    return not any(_left_open(text))
+
+
+def _left_open(text: bytes | None) -> list[int]:
+    """Return how many of each bracket a text opens and does not close."""
+    pairs = zip(_OPENING, _CLOSING, strict=True)
+    return [text.count(one) - text.count(other) if text else 0 for one, other in pairs]
+
+
+def _keep_pairs(made: Sequence[Step]) -> bool:
+    """Tell whether edits together open as many brackets as they close."""
+    before, after = (
+        [sum(each) for each in zip(*map(_left_open, texts), strict=True)]
+        for texts in ((step.before for step in made), (step.after for step in made))
+    )
+    return before == after
 
 
 @dataclass(frozen=True)

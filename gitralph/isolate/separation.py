@@ -6,7 +6,7 @@ answer. Must not relax a rule for an option: an option says what happens to what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 
 from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.api import ABSORBED, UNRECORDED, LeftEdit, Note, Reading, Separation, Step, step_of
@@ -62,6 +62,7 @@ class _Question:
     unsure: Unsure
     past: bytes | None
     undone: Callable[[str], bool]
+    doubtful: Unsure
 
 
 def separate(
@@ -80,6 +81,7 @@ def separate(
     unsure: Unsure = lambda _: False,
     past: bytes | None = None,
     undone: Callable[[str], bool] = lambda _: False,
+    doubtful: Unsure = lambda _: False,
 ) -> Separation:
     """Return the text of a commit that adds the owners' pending edits to HEAD, or a refusal.
 
@@ -88,13 +90,14 @@ def separate(
     is another than when the steps began; None leaves that to whether commits of ours are in it.
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
-    `unsure` says by a step's key whether git put files back since (see `gone`). `past` is what HEAD's
+    `unsure` says by a step's key whether git put files back since (see `gone`), `doubtful` whether it may
+    have done so without a mark. `past` is what HEAD's
     history held last, where HEAD has no such file; `undone` says by a step's key whether only
     commits took something of it that HEAD no longer has.
     """
     asked = _Question(
         head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,
-        moved, readings, follow, unsure, past, undone,
+        moved, readings, follow, unsure, past, undone, doubtful,
     )  # fmt: skip
     found = _by_weave(asked)
     return (_by_lines(asked) or found) if found.refused else found
@@ -119,40 +122,55 @@ def _by_lines(asked: _Question) -> Separation | None:
 
 
 def _by_weave(asked: _Question) -> Separation:
-    """The answer of the weave, refused where the last look speaks against it."""
-    found = _separated(asked)
-    if found.refused:
-        return found
-    head, steps, worktree, unsure = asked.head, asked.steps, asked.worktree, asked.unsure
-    owners = asked.owners
+    """The answer of the weave, refused where the last look speaks against it.
+
+    A line that it speaks against and that neither HEAD nor the file has is left out, and it looks again.
+    """
+    doubted = set[bytes]()
+    first = found = _separated(asked)
+    refusal = None
+    while not found.refused:
+        look = _look(asked, found)
+        line = speaks_against(look)
+        if line is None:
+            return found
+        if refusal is None:
+            # Nobody can say which of the three is wrong; a refusal costs a look, a wrong commit a line.
+            detail = "HEAD, the file and the records disagree about where its lines belong"
+            left = LeftEdit("stale", look.place(line), (), detail, found.taken)
+            refusal = Separation(asked.head, left=(left,), refused=True, notes=found.notes)
+        if line in doubted or len(doubted) == _MOST_DOUBTED or not look.brings(line):
+            return refusal
+        doubted.add(line)
+        found = _separated(asked, doubted)
+    return refusal or first
+
+
+_MOST_DOUBTED = 8
+"""So many lines are left out one after the other; each asks for another answer of the weave."""
+
+
+def _look(asked: _Question, found: Separation) -> Look:
     # With --include-entangled others' lines are in the commit on purpose: they speak for themselves as well.
     included = found.includes if asked.include_entangled else ()
-    names = {*owners, *(None if name == UNRECORDED else name for name in included)}
-    done = set(map(step_of, asked.committed))
-    look = Look(
-        head,
+    names = {*asked.owners, *(None if name == UNRECORDED else name for name in included)}
+    return Look(
+        asked.head,
         found.text,
-        worktree,
-        steps,
-        owners,
+        asked.worktree,
+        asked.steps,
+        asked.owners,
         names,
-        unsure,
+        lambda key: asked.unsure(key) or asked.doubtful(key),
         not found.left,
-        done,
+        set(map(step_of, asked.committed)),
         asked.past,
         asked.undone,
     )
-    line = speaks_against(look)
-    if line is None:
-        return found
-    # Nobody can say which of the three is wrong; a refusal costs a look, a wrong commit a line.
-    detail = "HEAD, the file and the records disagree about where its lines belong"
-    left = LeftEdit("stale", look.place(line), (), detail, found.taken)
-    return Separation(head, left=(left,), refused=True, notes=found.notes)
 
 
-def _separated(asked: _Question) -> Separation:
-    """The answer of the weave, before the last look."""
+def _separated(asked: _Question, doubted: Container[bytes] = ()) -> Separation:
+    """The answer of the weave, before the last look, without the `doubted` lines."""
     head, steps, worktree, unsure = asked.head, asked.steps, asked.worktree, asked.unsure
     fitted = fit(asked.readings or plain(steps, asked.committed), head, worktree)
     if fitted is None:
@@ -170,9 +188,10 @@ def _separated(asked: _Question) -> Separation:
     case.gone = still_gone(weave, wanted, set(asked.settled))
     wanted -= case.gone
     # What somebody wrote in the place of a block that git had taken away is no correction of it.
-    case.gone |= {unit for unit in wanted if is_written_anew(weave, anchored, unit, unsure)}
+    case.gone |= {unit for unit in wanted if is_written_anew(weave, anchored, unit, unsure, asked.doubtful)}
     wanted -= case.gone
-    went = bury_gone(weave, anchored.units, wanted, following(weave, anchored, wanted, unsure), unsure)
+    along = following(weave, anchored, wanted, unsure, doubtful=asked.doubtful)
+    went = bury_gone(weave, anchored.units, wanted, along, unsure, asked.doubtful, doubted)
     case.gone |= went.whole
     case.takers = went.takers - {BASE}
     # What was let go may have been all that kept another unit of the owner's from being reverted.
@@ -181,7 +200,7 @@ def _separated(asked: _Question) -> Separation:
     wanted = case.ground.own - case.void
     while True:
         if asked.follow:
-            case.followed = following(weave, anchored, wanted, unsure, case.void - case.gone)
+            case.followed = following(weave, anchored, wanted, unsure, case.void - case.gone, asked.doubtful)
         choice = _choose_with_followed(case, wanted, asked.include_entangled)
         # An edit that its owner took back and made again counts once more, and so do its corrections.
         again = case.ground.own - case.void - wanted

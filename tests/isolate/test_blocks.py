@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gitralph.base.dataclass import replace
 from gitralph.isolate.api import Separation, Step
 from gitralph.isolate.neighbours import out_of_place
 from gitralph.isolate.order import chain
@@ -136,3 +137,15 @@ def test_a_line_within_the_brackets_of_another_block_is_seen() -> None:
     head, disk = text(A, B), text(A, B, function("new", 0, 0))
     cut = head.replace(b"  }\n}\n", b"  }\n" + function("new", 0, 0).encode() + b"}\n", 1)
     assert look(head, cut, disk, edit("0", "S1", head, disk), is_unsure=False) is not None
+
+
+def test_an_edit_that_leaves_a_bracket_open_tells_nothing_of_depth() -> None:
+    """All that follows it stands deeper, in the answer as in the file, where a person took another away."""
+    head, there = b"one 1\n{\ntwo 2\n}\n", b"one 1\nhis words\ntwo 2\n}\n"
+    answer, disk = (text.replace(b"two", b"mine 3\n{\ntwo") for text in (head, there))
+    opens = edit("0", "S1", there, disk)
+    assert look(head, answer, disk, opens, is_unsure=False) is None
+    # one that a commit took long ago does not stand for it
+    closes = edit("0", "S1", b"one 1\n{\ntwo 2\n", head)
+    assert out_of_place(head, answer, disk, [closes, replace(opens, key="1")], False) is not None
+    assert out_of_place(head, answer, disk, [closes, replace(opens, key="1")], False, {"0"}) is None

@@ -78,3 +78,26 @@ def test_a_formatters_change_of_anothers_line_does_not_go_with_the_line_before_i
     ]
     answer = separate(head, steps, b"zero\n" + formatted, committed=(), owners={"S1"}, follow=True)
     assert b"their" not in (answer.text or b"")
+
+
+def test_what_git_may_have_put_in_the_place_of_a_line_is_no_correction() -> None:
+    """A merge replaced one line of two, and a reset left its text in the file; with a word kept it is one."""
+    head = b"one\ntwo\n"
+    steps = [Step("0", "S1", head, b"one\nmine first\nmine second\ntwo\n")]
+    for came, is_unsure, goes in (
+        (b"of the merge", True, False), (b"of the merge", False, True), (b"mine corrected", True, True),
+    ):  # fmt: skip
+        there = b"one\nmine first\n" + came + b"\ntwo\n"
+        answer = separate(
+            head, steps, there, committed=(), owners={"S1"}, follow=True,
+            unsure={"0": is_unsure}.__getitem__,
+        )  # fmt: skip
+        assert answer.text == (there if goes else b"one\nmine first\ntwo\n")
+
+
+def test_text_below_a_kept_brace_is_no_correction_of_the_line_above_it() -> None:
+    head = b"{\none\n}\ntwo\n"
+    steps = [Step("0", "S1", head, head + b"mine alone\n{\n")]
+    for there, goes in ((b"{\na person's\n}\n", False), (b"a person's\n{\n", True)):
+        answer = separate(head, steps, head + there, committed=(), owners={"S1"}, follow=True)
+        assert (b"person" in (answer.text or b"")) is goes

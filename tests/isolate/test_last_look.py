@@ -417,3 +417,30 @@ def test_what_head_had_passed_over_stays_so_when_it_drops_the_file(
     )
     found = speaks_against(asked)
     assert found == (None if wrong is None else b"line " + wrong.encode())
+
+
+def test_a_line_that_another_session_rewrote_and_a_person_that_one_is_left_out() -> None:
+    """The file has none of it, so that no commit needs it; what else the edit brought goes on its way."""
+    head, rest = b"one\ntwo\n", b"first\nthe second\n"
+    mine = rest + b"line of S1\n" + head
+    theirs, there = (mine.replace(b"line of S1", other) for other in (b"S2 wrote this", b"a person's"))
+    steps = [Step("0", "S1", head, mine), Step("1", "S2", mine, theirs)]
+    answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True)
+    assert answer.text == rest + head
+    assert not answer.refused
+    # nothing but that line: nothing is left to commit
+    lone = [replace(steps[0], before=rest + head), steps[1]]
+    answer = separate(
+        rest + head, lone, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True
+    )
+    assert (answer.text, answer.taken, answer.refused) == (rest + head, (), False)
+    assert answer.void == ("0.0",)
+
+
+def test_a_removal_is_not_left_out_with_the_line_that_came_for_it() -> None:
+    """It took more away than it brought: what it took stays away."""
+    head = b"one\nold 1\nold 2\nold 3\ntwo\n"
+    mine, theirs, there = (b"one\n" + other + b"\ntwo\n" for other in (b"of S1", b"by S2", b"a person's"))
+    steps = [Step("0", "S1", head, mine), Step("1", "S2", mine, theirs)]
+    answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True)
+    assert answer.refused
