@@ -46,21 +46,22 @@ commute. I3 every line new in HEAD was inserted by the owner, but for correction
 I4 every line gone was deleted by the owner or by a superseded unit. I5 no input is changed.
 I6 the rebuilt text of HEAD is HEAD's, else the answer is ``stale``.
 
-Rules. A needs B's unit, which HEAD lacks, when A (1) replaced or removed its lines: superseded if
-no line and no word of it is left, else entangled; (2) inserted strictly inside its block;
-(3) replaced a range across lines it deleted; (4) moved or restored its text. (5) An edit taken
-back as a whole is reverted, until its lines come back. (6) B inside A's new block never stops A.
-(7) A gap that only replaces or removes A's pending lines, or stands inside one block of them,
-follows A. (8) What a text of git's did not hold, seen in the index or by an edit that started from
-what HEAD held, is dead until it comes back. (9) A's line that is not on disk, taken away by nobody's
-change that does not follow, is left out once git put files back since A's edit: a gap can be filled, a
-line back from the dead is a lie. Then text in the place of all of A's lines follows only if it keeps most
-of their words. (10) No text goes into a commit in which a line stands twice that HEAD, file and each of
-the owner's edits have once; behind no line more or fewer common lines than HEAD or the file has there, nor a
-line deeper in brackets than in both (see `neighbours`), and once git put files back since an edit of A's,
-none against which HEAD, file and the recorded edits speak, counted line by line (see `last_look`).
-(11) Where the weave has no answer and git put files back since, A's own hunks go onto HEAD as a rebase would
-put them there, if every line that then differs tells by itself that it is A's (see `by_lines`).
+Rules. A needs B's unit, which HEAD lacks, when A (1) replaced or removed its lines: superseded if no line
+and no word of it is left, else entangled; (2) inserted strictly inside its block; (3) replaced a range
+across lines it deleted; (4) moved or restored its text. (5) An edit taken back as a whole is reverted,
+until its lines come back. (6) B inside A's new block never stops A. (7) A gap that only replaces or removes
+A's pending lines, or stands inside one block of them, follows A. (8) What a text of git's did not hold,
+seen in the index or by an edit that started from what HEAD held, is dead until it comes back. (9) A's line
+that is not on disk, taken away by nobody's change that does not follow, is left out once git put files back
+since A's edit: a gap can be filled, a line back from the dead is a lie. Then text in the place of all of
+A's lines follows only if it keeps most of their words, of some of them only if it keeps one; and one where
+git left no mark but wrote its index. (10) No text goes into a commit in which a line stands twice that
+HEAD, file and each of the owner's edits have once; behind no line more or fewer common lines than HEAD or
+the file has there, nor a line deeper in brackets than in both (see `neighbours`), and once git put files
+back since an edit of A's, none against which HEAD, file and the recorded edits speak, counted line by line
+(see `last_look`). Such a line that is neither in HEAD nor on disk is left out, and the look is taken again.
+(11) Where the weave has no answer and git put files back since, A's own hunks go onto HEAD as a rebase
+would put them there, if every line that then differs tells by itself that it is A's (see `by_lines`).
 
 Cost, for s steps of h changed lines, a atoms, u units of o operations: build O(s*h + a), head
 O(a) where our commits explain it and O(u*a) where lines must be matched, select O(u*o) a round.

@@ -63,6 +63,14 @@ def parsed(text: str | None) -> Functions | None:
     return found if rendered(found) == text else None
 
 
+def _reached(start: Version | None, ways: list[tuple[Version | None, Version | None]]) -> set[Version | None]:
+    """The versions that some ways lead to from one of them."""
+    found = {start}
+    while more := {b for a, b in ways if a in found} - found:
+        found |= more
+    return found
+
+
 class Ended(Exception):
     """Git left a text that is not made of whole functions: the day is over."""
 
@@ -143,15 +151,18 @@ class CodeDay:
         self.touches.setdefault(name, []).append((old, new, who))
 
     def hands(self, name: str, old: Version | None, new: Version | None) -> set[str] | None:
-        """Who made one version of a function of another; None where nobody did."""
-        rows, todo = self.touches.get(name, []), [old]
-        found: dict[Version | None, set[str]] = {old: set()}
-        while todo:
-            at = todo.pop(0)
-            for _, version in ((a, b) for a, b, _ in reversed(rows) if a == at and b not in found):
-                found[version] = found[at] | {who for a, b, who in rows if (a, b) == (at, version)}
-                todo.append(version)
-        return found.get(new)
+        """Who may have made one version of a function of another, on any way; None where nobody did."""
+        rows = self.touches.get(name, [])
+        ahead, behind = (
+            _reached(old, [(a, b) for a, b, _ in rows]),
+            _reached(new, [(b, a) for a, b, _ in rows]),
+        )
+        if new not in ahead:
+            return None
+        # no way goes through its own start or end
+        return {
+            who for a, b, who in rows if a in ahead and b in behind and b != old and a != new and old != new
+        }
 
     # --- edits ---
 
@@ -232,7 +243,8 @@ class CodeDay:
         if not new.keys() <= hands.keys():
             self._fault("REVIVED", new.keys() - hands.keys())
         if index is not None:
-            self._staged(index, head, new, own)
+            staged = {name for name in index if self.hands(name, head.get(name), index[name]) == {who}}
+            self._staged(index, head, new, own | staged)
 
     def _staged(self, index: Functions, head: Functions, new: Functions, own: set[str]) -> None:
         """What was staged of others stays staged, and no more is."""
