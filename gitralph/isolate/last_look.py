@@ -181,17 +181,29 @@ def _doubled(look: Look, texts: _Texts) -> bytes | None:
 def _beside_its_rewrite(look: Look, texts: _Texts) -> bytes | None:
     """Return a line of HEAD that no record knows and the file has not, where one like it comes in its place.
 
-    Somebody had rewritten the owner's line and committed that, and the file went back since.
+    Somebody had rewritten the owner's line and committed that, and the file went back since; or rewritten what
+    another session made of the line, and once more since that was committed.
     """
     fresh = [one for one in texts.new if texts.comes(one) and has_words(one)]
     stay = (line for line in texts.old if texts.old[line] == texts.new[line] == 1 and not texts.disk[line])
-    for line in _unknown(look, [line for line in stay if has_words(line)]) if fresh else ():
-        said = set(words(line))
-        alike = {one for one in fresh if 2 * len(said.intersection(words(one))) >= len(set(words(one)))}
+    unknown = _unknown(look, [line for line in stay if has_words(line)]) if fresh else []
+    history = LineHistory(look.steps, look.worktree) if unknown else None
+    gone = [one for one in fresh if not texts.stands(one)] if unknown else []
+    made = {other for one in gone for other in history.became(one)} if history else set[bytes]()
+    for line in unknown:
+        if any(_is_like(line, one) for one in made if not texts.was(one)) and not texts.stands(line):
+            return line
+        alike = {one for one in fresh if _is_like(line, one)}
         there = exchanges(Step("", None, look.head, look.worktree)).get(line) if alike else None
         if there is not None and not alike.isdisjoint(there.came) and not texts.stands(line):
             return line
     return None
+
+
+def _is_like(line: bytes, other: bytes) -> bool:
+    """Tell whether a line has half the words of another."""
+    said = set(words(other))
+    return 2 * len(said.intersection(words(line))) >= len(said)
 
 
 def _lost_on_return(look: Look, texts: _Texts) -> bytes | None:

@@ -444,3 +444,12 @@ def test_a_removal_is_not_left_out_with_the_line_that_came_for_it() -> None:
     steps = [Step("0", "S1", head, mine), Step("1", "S2", mine, theirs)]
     answer = separate(head, steps, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True)
     assert answer.refused
+
+
+def test_a_line_does_not_come_beside_what_a_person_made_of_anothers_form_of_it() -> None:
+    """HEAD has what the person made of it first; in the file he changed it again."""
+    mine, theirs = ["a", "k one two", "b"], ["a", "k 3 two", "b"]
+    first, second = ("S1", ["a", "b"], mine), ("S2", mine, theirs)
+    for his, wanted in (("k 3 his", "k 3 his"), ("x y his", None)):
+        head, answer, file = ["a", his, "b"], ["a", "k one two", his, "b"], ["a", "k 3 other", "b"]
+        assert told(head, answer, file, first, second, put_back=False) == wanted
