@@ -181,8 +181,8 @@ def _doubled(look: Look, texts: _Texts) -> bytes | None:
 def _beside_its_rewrite(look: Look, texts: _Texts) -> bytes | None:
     """Return a line of HEAD that no record knows and the file has not, where one like it comes in its place.
 
-    Somebody had rewritten the owner's line and committed that, and the file went back since; or rewritten what
-    another session made of the line, and once more since that was committed.
+    Somebody had rewritten the owner's line and committed that, and the file went back since; or he rewrote
+    what another session had made of it, and changed that again.
     """
     fresh = [one for one in texts.new if texts.comes(one) and has_words(one)]
     stay = (line for line in texts.old if texts.old[line] == texts.new[line] == 1 and not texts.disk[line])

@@ -126,24 +126,26 @@ def _by_weave(asked: _Question) -> Separation:
 
     A line that it speaks against and that neither HEAD nor the file has is left out, and it looks again.
     """
+    found = _separated(asked)
+    look = _look(asked, found)
+    line = None if found.refused else speaks_against(look)
+    if line is None:
+        return found
+    # Nobody can say which of the three is wrong; a refusal costs a look, a wrong commit a line.
+    detail = "HEAD, the file and the records disagree about where its lines belong"
+    left = LeftEdit("stale", look.place(line), (), detail, found.taken)
+    refusal = Separation(asked.head, left=(left,), refused=True, notes=found.notes)
     doubted = set[bytes]()
-    first = found = _separated(asked)
-    refusal = None
-    while not found.refused:
+    while line not in doubted and len(doubted) < _MOST_DOUBTED and look.brings(line):
+        doubted.add(line)
+        found = _separated(asked, doubted)
+        if found.refused:
+            break
         look = _look(asked, found)
         line = speaks_against(look)
         if line is None:
             return found
-        if refusal is None:
-            # Nobody can say which of the three is wrong; a refusal costs a look, a wrong commit a line.
-            detail = "HEAD, the file and the records disagree about where its lines belong"
-            left = LeftEdit("stale", look.place(line), (), detail, found.taken)
-            refusal = Separation(asked.head, left=(left,), refused=True, notes=found.notes)
-        if line in doubted or len(doubted) == _MOST_DOUBTED or not look.brings(line):
-            return refusal
-        doubted.add(line)
-        found = _separated(asked, doubted)
-    return refusal or first
+    return refusal
 
 
 _MOST_DOUBTED = 8

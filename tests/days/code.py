@@ -151,14 +151,23 @@ class CodeDay:
         self.touches.setdefault(name, []).append((old, new, who))
 
     def hands(self, name: str, old: Version | None, new: Version | None) -> set[str] | None:
-        """Who may have made one version of a function of another, on any way; None where nobody did."""
+        """Who made one version of a function of another; None where nobody did."""
+        rows, todo = self.touches.get(name, []), [old]
+        found: dict[Version | None, set[str]] = {old: set()}
+        while todo:
+            at = todo.pop(0)
+            for _, version in ((a, b) for a, b, _ in reversed(rows) if a == at and b not in found):
+                found[version] = found[at] | {who for a, b, who in rows if (a, b) == (at, version)}
+                todo.append(version)
+        return found.get(new)
+
+    def all_hands(self, name: str, old: Version | None, new: Version | None) -> set[str]:
+        """As `hands`, for every way from the one to the other: git may have taken the first one back."""
         rows = self.touches.get(name, [])
         ahead, behind = (
             _reached(old, [(a, b) for a, b, _ in rows]),
             _reached(new, [(b, a) for a, b, _ in rows]),
         )
-        if new not in ahead:
-            return None
         # no way goes through its own start or end
         return {
             who for a, b, who in rows if a in ahead and b in behind and b != old and a != new and old != new
@@ -219,8 +228,9 @@ class CodeDay:
         status = document["status"]
         self.tally[status] += 1
         self._say(who, "COMMIT", status, [row["detail"] for row in document["left"]], document["notes"])
-        hands = {name: self.hands(name, head.get(name), disk.get(name)) for name in {**disk, **head}}
-        own = {name for name, all_hands in hands.items() if all_hands is None or who in all_hands}
+        hands = {name: self.all_hands(name, head.get(name), disk.get(name)) for name in {**disk, **head}}
+        known = {name: self.hands(name, head.get(name), disk.get(name)) is not None for name in hands}
+        own = {name for name, all_hands in hands.items() if not known[name] or who in all_hands}
         if self._disk() != texts[0]:
             self._fault("DISK", "changed")
         if status == "refused":
@@ -243,7 +253,7 @@ class CodeDay:
         if not new.keys() <= hands.keys():
             self._fault("REVIVED", new.keys() - hands.keys())
         if index is not None:
-            staged = {name for name in index if self.hands(name, head.get(name), index[name]) == {who}}
+            staged = {name for name in index if self.all_hands(name, head.get(name), index[name]) == {who}}
             self._staged(index, head, new, own | staged)
 
     def _staged(self, index: Functions, head: Functions, new: Functions, own: set[str]) -> None:

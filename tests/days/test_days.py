@@ -48,7 +48,7 @@ def test_no_commit_of_a_drawn_day_is_wrong(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not FULL, reason="200,000 steps take hours: RALPH_FULL=1 plays them")
+@pytest.mark.skipif(not FULL, reason="200,000 steps take half an hour: RALPH_FULL=1 plays them")
 def test_no_commit_of_many_random_days_is_wrong_and_few_are_refused_needlessly() -> None:
     """The same over days that nobody looked at, and needless refusals below 1 %: both not reached yet."""
     total = _played()
