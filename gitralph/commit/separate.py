@@ -214,7 +214,7 @@ def _readings(
     if head is None and scene.undone:
         names = [_still_there(scene, landed)]
     saw = _saw(scene, state.path)
-    agreed = isolate.agreed(steps, start, head, saw)
+    agreed = isolate.agreed(steps, start, head, saw, scene.head)
     since = _place_of(steps, landed[0].since, landed[0].base) if landed else 0
     places = [since] if agreed is None else [agreed, since]
     last = _place_at(steps, landed[0].upto) if landed else 0

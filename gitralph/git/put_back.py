@@ -15,10 +15,9 @@ from gitralph.git.repository import Repository
 class PutBack:
     """What a repository's own files tell of its worktree: read once, asked for every record.
 
-    ``latest`` is when a mark changed last, ``last_move`` when HEAD's reflog did and ``index`` when the index
-    was written (nanoseconds). ``places`` has
-    each commit of that with its first row; in row ``moved``, the last such one, HEAD moved by more than a
-    commit; -1: in none.
+    ``latest`` is when a mark changed last, ``last_move`` when HEAD's reflog did, ``index`` when the index was
+    written (nanoseconds). ``places`` has each commit of the reflog with its first row; in row ``moved``, the
+    last such one, HEAD moved by more than a commit; -1: in none.
     """
 
     latest: int

@@ -21,10 +21,12 @@ Saw = Callable[[Step], bool | None]
 """Whether a step, when it was recorded, found HEAD holding what it holds now; None: nobody knows."""
 
 
-def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: Saw) -> int | None:
+def agreed(
+    steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: Saw, commit: str | None = None
+) -> int | None:
     """Return how many steps HEAD has passed, or None where its text is none that they knew.
 
-    `steps` come from `chain`; place n is the text after n steps.
+    `steps` come from `chain`; place n is the text after n steps. `commit` is the one that HEAD is at.
     """
     known = {0} if start == head else set()
     # what git put on disk tells nothing: a stash puts HEAD's text there, too
@@ -32,6 +34,10 @@ def agreed(steps: Sequence[Step], start: bytes | None, head: bytes | None, saw: 
     sighted = any(step.after == head for step in steps if step.key == SIGHTED)
     if not known and not sighted:
         return None
+    # What was recorded when HEAD was at this very commit, before a reset brought it back, is not in it.
+    first = next((at for at, step in enumerate(steps) if commit is not None and step.head == commit), None)
+    if first is not None and any(place <= first for place in known):
+        known = {place for place in known if place <= first}
     # The same text may have been HEAD's twice (an edit, its undo). A place from before somebody was seen to
     # work on another HEAD belongs to that HEAD, so the later ones are asked first.
     begin, end = _last_run(steps, saw)

@@ -59,7 +59,8 @@ def _gone(weave: Weave, unit: Unit, flags: Flags) -> bool:
         # Who created or deleted the file is asked apart: its lines say nothing about that.
         if EXISTS in made.dels or EXISTS in made.undels:
             return False
-        if any(visible(weave, atom, flags) for atom in _brought(made)):
+        # What a popped stash brought back to the file is not gone, whatever was recorded of it.
+        if any(visible(weave, atom, flags) or weave.visible(atom) for atom in _brought(made)):
             return False
         if not _brought(made) and not moved.issuperset(_lines(made.dels)):
             return False

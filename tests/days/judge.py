@@ -527,6 +527,8 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
     """What was staged is carried over to a new HEAD, or was a pending state of the session itself."""
     old, new = commit.parent_text(path), commit.made_text(path)
     was, now = commit._text(commit.before.index, path), commit._text(commit.after.index, path)
+    if old is None and new is not None:
+        old = _moved_from(commit, new)
     ahead = words_of(was or ()) - words_of(old or ())
     behind = words_of(old or ()) - words_of(was or ())
     wanted = (words_of(was or ()) | (words_of(new or ()) - words_of(old or ()))) - (
@@ -555,6 +557,14 @@ def _carried(truth: Truth, commit: Commit, path: str) -> Iterator[Fault]:
     yield Fault(
         "STAGED", "another change than before", path, f"staged {was} then {now}, HEAD {old} then {new}"
     )
+
+
+def _moved_from(commit: Commit, new: tuple[str, ...]) -> Text:
+    """The file that a new one came from, by their lines; None where it came from none."""
+    gone = commit.before.head.keys() - commit.after.head.keys()
+    texts = [text for path in sorted(gone) if (text := commit.parent_text(path)) is not None]
+    alike = max(texts, key=lambda text: len(set(text).intersection(new)), default=())
+    return alike if 2 * len(set(alike).intersection(new)) > len(set(alike)) else None
 
 
 def _is_own_state(truth: Truth, who: str, path: str, ahead: set[str], behind: set[str]) -> bool:
