@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitralph.base.dataclass import replace
 from gitralph.isolate import SIGHTED, Step, agreed, came_back, rewound
 
 
@@ -41,3 +42,17 @@ def test_what_head_lost_of_a_commit_of_ours_and_the_file_has_is_rewound() -> Non
     assert not rewound(edits, text("ab"), text("abY"), {"0"})  # the file lost it as well
     assert not rewound(edits, text("ab"), text("aXbY"), ())  # none of ours took it
     assert not rewound(edits, text("aXb"), text("aXbY"), {"0"})
+
+
+def test_a_commit_holds_nothing_that_was_recorded_while_head_was_at_it() -> None:
+    """A reset brought it back: of the two places with its text it is at the one before the edit."""
+    edits = steps(("S2", "a", "ab"), ("S1", "ab", "aXb"), (None, "aXb", "ab"), ("S1", "ab", "aYb"))
+    heads = ("first", "now", "other", "other")
+    made = [replace(step, head=head) for step, head in zip(edits, heads, strict=True)]
+
+    def saw(step: Step) -> bool:
+        return step.head == "now"
+
+    assert agreed(made, text("a"), text("ab"), saw, "now") == 1
+    # another commit with the same text may be made of what came later
+    assert agreed(made, text("a"), text("ab"), saw, "a fourth") == 3

@@ -366,3 +366,16 @@ def test_a_removal_beside_a_replacement_is_not_superseded_with_it() -> None:
     third = head.replace(b"old words\n    return\n", b"three\n")
     steps = [Step("0", "s3", head, first), Step("1", "s2", first, second), Step("2", "s1", second, third)]
     assert separate(head, steps, third, committed=(), owners={"s1"}).refused
+
+
+def test_what_a_stash_brought_back_to_the_file_is_not_absorbed() -> None:
+    """S1 rewrote S2's line, and somebody put that back: S1's commit must not take it along as gone."""
+    old, mine, theirs = line(3), b"three by s1\n", b"words of s2\n"
+    first, second = TEN.replace(old, theirs), TEN.replace(old, mine)
+    made = [Step("0", "s2", TEN, first), Step("1", "s1", first, second)]
+    gone = separate(TEN, made, second, committed=(), owners={"s1"})
+    assert gone.text == second
+    assert kinds(gone.notes) == {"absorbed"}
+    back = second.replace(mine, theirs + mine)
+    found = separate(TEN, made, back, committed=(), owners={"s1"})
+    assert found.refused
