@@ -13,12 +13,13 @@ from tests.support.repo import Repo
 
 @pytest.fixture
 def since(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], bool]:
-    """Ask for a record that found HEAD where it is now, made when the clock stood at so many nanoseconds."""
+    """Ask for a record that found HEAD where it is at first, made at so many nanoseconds of the clock."""
     monkeypatch.chdir(repo.root)
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     found = open_repository(Git.find(os.environ))
-    return lambda mtime: put_back.read(found).since(repo.head(), mtime)
+    head = repo.head()
+    return lambda mtime: put_back.read(found).since(head, mtime)
 
 
 def edited(repo: Repo) -> int:
@@ -58,6 +59,13 @@ def test_a_switch_to_the_branch_that_is_checked_out_puts_nothing_back(
     repo.git("checkout", "-q", repo.git("symbolic-ref", "--short", "HEAD").strip())
     assert not since(mtime)
     repo.git("switch", "-q", "-c", "other", "HEAD")
+    assert not since(mtime)
+
+
+def test_a_branch_that_is_renamed_puts_nothing_back(repo: Repo, since: Callable[[int], bool]) -> None:
+    repo.git("branch", "-M", "renamed")
+    mtime = edited(repo)
+    repo.commit_all("another")
     assert not since(mtime)
 
 

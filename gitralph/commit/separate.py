@@ -553,7 +553,6 @@ def _follows(scene: Scene, state: PathState) -> bool:
 
 
 def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
-    follow = _follows(scene, state)
     found = isolate.separate(
         known.head,
         known.steps,
@@ -565,12 +564,11 @@ def _ask(scene: Scene, state: PathState, known: Evidence) -> Separation:
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
         readings=known.readings,
-        follow=follow,
+        follow=_follows(scene, state),
         unsure=_unsure(scene, state, known),
         past=_last_in_head(scene, state.path, known),
         undone=_undone(scene, state),
-        # Who wants the recorded text where it differs from the file gets it.
-        doubtful=_doubtful(scene, state, known) if follow else lambda _: False,
+        doubtful=_doubtful(scene, state, known),
     )
     return known.seen.told(found)
 
@@ -646,10 +644,32 @@ def _unsure(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], 
 
 
 def _doubtful(scene: Scene, state: PathState, known: Evidence) -> Callable[[str], bool]:
-    """Whether git may have put the file of a record back and left no mark of it."""
+    """Whether git may have put the file of a record back and left no mark of it.
+
+    `git checkout -- f` writes the index, as `git status` does; when it wrote the file stands there until the
+    next `git add -p`. So a path that is staged is doubtful, and only that.
+    """
     records = {str(record.offset): record for record in state.journal.records}
-    found = {key for key, record in records.items() if scene.put_back.might_have(record.mtime)}
-    return (found - _untouched(scene, state.path, known) if found else found).__contains__
+    found: set[str] | None = None
+
+    def doubtful(key: str) -> bool:
+        nonlocal found
+        if found is None:
+            found = {name for name, record in records.items() if scene.put_back.might_have(record.mtime)}
+            found -= _untouched(scene, state.path, known) if found else found
+            found = found if found and _is_staged(scene, state.path) else set()
+        return key in found
+
+    return doubtful
+
+
+def _is_staged(scene: Scene, path: bytes) -> bool:
+    """True when the index has another entry of a path than HEAD."""
+    said = scene.repo.git.at(scene.repo.root).try_run("--literal-pathspecs", "ls-files", "-s", "--", path)
+    row, there = said.stdout.partition(b"\t")[0].split(b" "), scene.reader.entry(path)
+    return (row[:2] == [b""]) == (there is not None) or (
+        there is not None and row[:2] != [b"%06o" % there.mode, there.oid]
+    )
 
 
 def _untouched(scene: Scene, path: bytes, known: Evidence) -> set[str]:

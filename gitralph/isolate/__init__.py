@@ -54,10 +54,10 @@ A's pending lines, or stands inside one block of them, follows A. (8) What a tex
 seen in the index or by an edit that started from what HEAD held, is dead until it comes back. (9) A's line
 that is not on disk, taken away by nobody's change that does not follow, is left out once git put files back
 since A's edit: a gap can be filled, a line back from the dead is a lie. Then text in the place of all of
-A's lines follows only if it keeps most of their words, of some of them only if it keeps one; and one where
-git left no mark but wrote its index. (10) No text goes into a commit in which a line stands twice that
-HEAD, file and each of the owner's edits have once; behind no line more or fewer common lines than HEAD or
-the file has there, nor a line deeper in brackets than in both (see `neighbours`), and once git put files
+A's lines follows only if it keeps most of their words, of some of them only if it keeps one; so too where
+the path is staged: git may have left no mark. (10) No text goes into a commit in which a line stands twice
+that HEAD, file and each of the owner's edits have once; behind no line more or fewer common lines than HEAD
+or the file has there, nor a line deeper in brackets than in both (see `neighbours`), and once git put files
 back since an edit of A's, none against which HEAD, file and the recorded edits speak, counted line by line
 (see `last_look`). Such a line that is neither in HEAD nor on disk is left out, and the look is taken again.
 (11) Where the weave has no answer and git put files back since, A's own hunks go onto HEAD as a rebase

@@ -99,7 +99,7 @@ def is_written_anew(
     # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
     # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days
     # that `python -m tests.days` plays).
-    return 2 * len(old & fresh) <= len(old) if is_unsure else old.isdisjoint(fresh)
+    return 2 * len(old & fresh) <= len(old) if is_unsure else bool(old) and old.isdisjoint(fresh)
 
 
 def _last_of(weave: Weave, hunks: set[int]) -> list[int]:

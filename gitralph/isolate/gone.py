@@ -44,25 +44,19 @@ def bury_gone(
     own: set[int],
     followed: set[int],
     unsure: Unsure,
-    doubtful: Unsure = lambda _: False,
     doubted: Container[bytes] = (),
 ) -> Gone:
     """Settle single lines that are gone.
 
-    `own` are the owner's pending units, `followed` the corrections that go along with them. What git may have
-    taken away without a mark is `doubtful`; lines that are `doubted` are gone where the file lacks them,
-    whoever took them away.
+    `own` are the owner's pending units, `followed` the corrections that go along with them. Lines that are
+    `doubted` are gone where the file lacks them, whoever took them away.
     """
     found = Gone(set(), set())
     explained = own | followed | in_head
-
-    def may_be_gits(key: str) -> bool:
-        return unsure(key) or doubtful(key)
-
     for unit in sorted(own):
         hunks = [weave.hunks[hunk] for hunk in weave.units[unit].hunks]
         births = [atom for made in hunks for atom in made.births]
-        dead = [atom for atom in births if _is_dead(weave, atom, explained, may_be_gits, doubted)]
+        dead = [atom for atom in births if _is_dead(weave, atom, explained, unsure, doubted)]
         if dead and len(dead) == len(births) and not any(made.undels for made in hunks):
             found.whole.add(unit)
             continue

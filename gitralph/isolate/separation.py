@@ -163,7 +163,7 @@ def _look(asked: _Question, found: Separation) -> Look:
         asked.steps,
         asked.owners,
         names,
-        lambda key: asked.unsure(key) or asked.doubtful(key),
+        asked.unsure,
         not found.left,
         set(map(step_of, asked.committed)),
         asked.past,
@@ -193,7 +193,7 @@ def _separated(asked: _Question, doubted: Container[bytes] = ()) -> Separation:
     case.gone |= {unit for unit in wanted if is_written_anew(weave, anchored, unit, unsure, asked.doubtful)}
     wanted -= case.gone
     along = following(weave, anchored, wanted, unsure, doubtful=asked.doubtful)
-    went = bury_gone(weave, anchored.units, wanted, along, unsure, asked.doubtful, doubted)
+    went = bury_gone(weave, anchored.units, wanted, along, unsure, doubted)
     case.gone |= went.whole
     case.takers = went.takers - {BASE}
     # What was let go may have been all that kept another unit of the owner's from being reverted.
@@ -358,9 +358,11 @@ def _notes(case: _Case, choice: Choice, waiting: set[int]) -> list[Note]:
         detail = "was corrected by somebody without a session; committed as it stands"
         notes.append(note(weave, places, "followed", followed, detail))
     notes += _differing_notes(case, choice)
-    if case.takers:
+    # one line of a block may be gone, and what was written for it stand inside the block
+    takers = case.takers - case.followed
+    if takers:
         detail = "recorded lines that somebody without a session changed or removed since are left out"
-        notes.append(note(weave, places, "left out", case.takers, detail))
+        notes.append(note(weave, places, "left out", takers, detail))
     if waiting:
         detail = "removes lines that are not committed yet"
         notes.append(note(weave, places, "waiting", waiting, detail))

@@ -104,7 +104,7 @@ def test_text_below_a_kept_brace_is_no_correction_of_the_line_above_it() -> None
 
 
 def test_where_a_checkout_may_have_left_no_mark_other_text_is_no_correction() -> None:
-    """The index was written since the edit: by `git checkout -- f`, or by anything else."""
+    """The path is staged, and `git checkout -- f` may have come before that."""
     head = b"one\ntwo\n"
     steps = [Step("0", "S1", head, head + b"mine alone\n")]
     for came, is_doubtful, goes in (
@@ -115,16 +115,3 @@ def test_where_a_checkout_may_have_left_no_mark_other_text_is_no_correction() ->
             doubtful={"0": is_doubtful}.__getitem__,
         )  # fmt: skip
         assert answer.text == (head + came if goes else head)
-
-
-def test_a_line_that_went_with_one_of_heads_is_left_out_where_git_may_have_taken_it() -> None:
-    """Nobody recorded the change, and it is none of the session's line alone."""
-    head = b"one\ntwo\n"
-    steps = [Step("0", "S1", head, b"one\nmine alone\nmine too\ntwo\n")]
-    for is_doubtful in (True, False):
-        answer = separate(
-            head, steps, b"one\nmine alone\nother words\n", committed=(), owners={"S1"}, follow=True,
-            doubtful={"0": is_doubtful}.__getitem__,
-        )  # fmt: skip
-        assert (b"mine too" in (answer.text or b"")) is not is_doubtful
-        assert b"mine alone" in (answer.text or b"")
