@@ -52,8 +52,8 @@ def read(repo: Repository) -> PutBack:
     moved = -1
     for at, move in enumerate(reflog.of_head(repo)):
         places.setdefault(move.new, at)
-        # A checkout of the commit that HEAD is at leaves the files, or is no more than one of files; a renamed
-        # branch has two rows, HEAD gone and there again.
+        # A checkout of the commit that HEAD is at leaves the files, or is no more than one of files; a branch
+        # that is renamed has two rows, HEAD gone and there again.
         is_idle = move.old == move.new and move.message.startswith(b"checkout: ")
         is_idle = is_idle or move.message.startswith(b"Branch: renamed ")
         if not _is_commit(move.message) and not is_idle:

@@ -42,6 +42,45 @@ def test_a_correction_that_was_staged_is_committed_as_it_stands(day: Repo) -> No
     nothing_pending(day, "S1")
 
 
+@pytest.mark.parametrize("git", ["status", "add other"])
+@pytest.mark.parametrize(
+    ("was", "mine", "then"),
+    [
+        ("return a + b", "return b + a", "return (b + a)"),
+        ("timeout = 30", "timeout = 60", "timeout = 45"),
+        ("x = f(y)", "x = g(y)", "x = helper(y)"),
+        ("return x", "return x  # total", "return x  # sum"),
+        ("---", "***", "==="),
+    ],
+)
+def test_a_correction_is_one_also_where_git_wrote_its_index(
+    empty_repo: Repo, git: str, was: str, mine: str, then: str
+) -> None:
+    """A shell prompt runs ``git status``, and somebody stages other files: that puts no file back."""
+    repo = empty_repo
+    repo.write("f", ten(l3=was))
+    repo.write("other", "")
+    repo.git("add", "f")
+    repo.git("commit", "-q", "-m", "base")
+    swap(repo, "S1", was, mine)
+    swap(repo, None, mine, then)
+    repo.git(*git.split())
+    repo.commit("S1")
+    assert head(repo) == ten(l3=then)
+
+
+def test_a_removal_beside_a_persons_change_goes_alone_also_after_git_status(empty_repo: Repo) -> None:
+    """The last look asks more where git put files back, and `git status` puts none back."""
+    repo, text = empty_repo, "def g(line):\n    set(line)\n    return x\n\ndef h(q):\n    return x\n"
+    repo.write("f", text)
+    repo.commit_all("base")
+    swap(repo, "S1", "    set(line)\n    return x\n", "    set(line)\n")
+    swap(repo, None, "    set(line)\n", "    put(total)\n")
+    repo.git("status")
+    repo.commit("S1")
+    assert head(repo) == text.replace("    set(line)\n    return x\n", "    set(line)\n")
+
+
 def test_a_removed_line_of_a_pending_block_goes_with_it(day: Repo) -> None:
     day.edit("S1", "f", TEN + "a\nb\nc\n")
     swap(day, None, "b\n", "")
