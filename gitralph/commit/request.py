@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.quote import shown
-from gitralph.commit.decision import Left, Outcome
+from gitralph.commit.decision import GONE, Left, Outcome
 from gitralph.commit.inputs import Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
@@ -123,8 +123,8 @@ class Draft:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """The undone commits of which a path was not looked at, or refused: the next commit asks again."""
-        is_open = self.limited or any(left.refuses for left in self.left)
+        """The undone commits of which a path was not looked at, refused or gone: the next one asks again."""
+        is_open = self.limited or any(left.refuses or left.reason == GONE for left in self.left)
         return self.undone if is_open else ()
 
     def without(self, lefts: Collection[Left]) -> Draft:
