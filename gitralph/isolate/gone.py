@@ -93,14 +93,36 @@ def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure, doubt
     killer = (weave.ops[atom] or [BASE])[-1] >> 1
     if weave.hunks[killer].unit in explained:
         return False
+    is_nobodys = weave.owner_of(killer) is None
+    if is_nobodys and _is_back_as_before(weave, atom, killer):
+        return True
     if not unsure(step_key(weave, weave.hunks[weave.birth[atom]].unit)):
         return False
-    if weave.owner_of(killer) is None:
+    if is_nobodys:
         return True
     made = [weave.hunks[hunk] for hunk in weave.unit_of(weave.birth[atom]).hunks]
     # what takes more away than it brings is a removal as well, and that is not in doubt
     is_removal = sum(len(one.dels) for one in made) > sum(len(one.births) for one in made)
     return weave.content(atom) in doubted and not is_removal
+
+
+def _is_back_as_before(weave: Weave, atom: int, killer: int) -> bool:
+    """Tell whether a line went for that of the first text which it had replaced, at first or second hand.
+
+    Whoever put that back, with git or without, took back what came in between.
+    """
+    back = {one for one in weave.hunks[killer].undels if weave.birth[one] == BASE and weave.visible(one)}
+    asked, todo = set[int](), [weave.birth[atom]] if back else []
+    while todo:
+        hunk = todo.pop()
+        if hunk in asked or hunk == BASE:
+            continue
+        asked.add(hunk)
+        lines = [one for one in weave.hunks[hunk].dels if one > NEWLINE]
+        if not back.isdisjoint(lines):
+            return True
+        todo += [weave.birth[one] for one in lines]
+    return False
 
 
 def step_key(weave: Weave, unit: int) -> str:

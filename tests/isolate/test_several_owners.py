@@ -379,3 +379,14 @@ def test_what_a_stash_brought_back_to_the_file_is_not_absorbed() -> None:
     back = second.replace(mine, theirs + mine)
     found = separate(TEN, made, back, committed=(), owners={"s1"})
     assert found.refused
+
+
+def test_a_line_that_is_as_it_was_before_two_rewrites_is_reverted() -> None:
+    """A person's rewrite and the session's of that went together, whatever else changed at that time."""
+    old, his, mine = line(3), b"his words of three\n", b"my words of three\n"
+    made = [
+        Step("g", None, TEN, TEN.replace(old, his)),
+        Step("0", "s1", TEN.replace(old, his), TEN.replace(old, mine)),
+    ]
+    found = separate(TEN, made, b"another line\n" + TEN, committed=(), owners={"s1"}, follow=True)
+    assert (found.text, found.taken, found.void) == (TEN, (), ("0.0",))
