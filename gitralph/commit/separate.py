@@ -667,9 +667,8 @@ def _is_staged(scene: Scene, path: bytes) -> bool:
     """True when the index has another entry of a path than HEAD."""
     said = scene.repo.git.at(scene.repo.root).try_run("--literal-pathspecs", "ls-files", "-s", "--", path)
     row, there = said.stdout.partition(b"\t")[0].split(b" "), scene.reader.entry(path)
-    return (row[:2] == [b""]) == (there is not None) or (
-        there is not None and row[:2] != [b"%06o" % there.mode, there.oid]
-    )
+    in_head = None if there is None else [b"%06o" % there.mode, there.oid]
+    return (row[:2] if said.stdout else None) != in_head
 
 
 def _untouched(scene: Scene, path: bytes, known: Evidence) -> set[str]:

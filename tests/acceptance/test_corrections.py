@@ -69,6 +69,20 @@ def test_a_correction_is_one_also_where_git_wrote_its_index(
     assert head(repo) == ten(l3=then)
 
 
+def test_what_a_person_wrote_and_staged_where_a_checkout_took_a_line_is_his(day: Repo) -> None:
+    """`git add -p` writes an index entry without the times that would tell of the checkout."""
+    swap(day, "S1", "line 5\n", "line 5\nfresh by S1\n")
+    day.git("checkout", "--", "f")
+    day.tick()
+    his = TEN.replace("line 5\n", "line 5\na person wrote here\n")
+    day.write("f", his)
+    oid = day.git("hash-object", "-w", "f").strip()
+    day.git("update-index", "--cacheinfo", f"100644,{oid},f")
+    day.commit("S1")
+    assert head(day) == TEN
+    assert day.git_bytes("show", ":f").decode() == his
+
+
 def test_a_removal_beside_a_persons_change_goes_alone_also_after_git_status(empty_repo: Repo) -> None:
     """The last look asks more where git put files back, and `git status` puts none back."""
     repo, text = empty_repo, "def g(line):\n    set(line)\n    return x\n\ndef h(q):\n    return x\n"
