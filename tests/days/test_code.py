@@ -22,7 +22,7 @@ def test_no_commit_of_a_day_over_code_is_wrong(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not FULL, reason="300 days take minutes: RALPH_FULL=1 plays them")
 def test_no_commit_of_many_days_over_code_is_wrong() -> None:
-    """Not reached yet: of 718 commits of these days 2 are wrong."""
+    """Not reached yet: one commit of these days brings a line back that a checkout took away (seed 251)."""
     days = [CodeDay(seed).play() for seed in range(1, 301)]
     assert [(day.seed, day.faults) for day in days if day.faults] == []
 
