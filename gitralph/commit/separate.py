@@ -656,8 +656,10 @@ def _doubtful(scene: Scene, state: PathState, known: Evidence) -> Callable[[str]
         nonlocal found
         if found is None:
             found = {name for name, record in records.items() if scene.put_back.might_have(record.mtime)}
-            found -= _untouched(scene, state.path, known) if found else found
-            found = found if found and _is_staged(scene, state.path) else set()
+            if found:
+                found -= _untouched(scene, state.path, known)
+            if found and not _is_staged(scene, state.path):
+                found = set()
         return key in found
 
     return doubtful

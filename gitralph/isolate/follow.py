@@ -75,9 +75,6 @@ def is_written_anew(
     words that stand do not count; nor do the words that the unit found there, nor what a commit took along
     with it.
     """
-    is_unsure = unsure(step_key(weave, unit))
-    if not is_unsure and not doubtful(step_key(weave, unit)):
-        return False
     births = [atom for hunk in weave.units[unit].hunks for atom in weave.hunks[hunk].births]
     # a lone word, such as "return", may be anybody's
     standing = {atom for atom in births if weave.visible(atom)}
@@ -99,7 +96,11 @@ def is_written_anew(
     # A formatter keeps all words, a person who corrects a line most of them; texts that were written where a
     # reset had taken a block away shared at most a lone word with it (seeds 4031 and 10011 of the random days
     # that `python -m tests.days` plays).
-    return 2 * len(old & fresh) <= len(old) if is_unsure else bool(old) and old.isdisjoint(fresh)
+    key = step_key(weave, unit)
+    if unsure(key):
+        return 2 * len(old & fresh) <= len(old)
+    # asked last: it may start git
+    return bool(old) and old.isdisjoint(fresh) and doubtful(key)
 
 
 def _last_of(weave: Weave, hunks: set[int]) -> list[int]:

@@ -107,9 +107,9 @@ def _is_dead(weave: Weave, atom: int, explained: set[int], unsure: Unsure, doubt
 
 
 def _is_back_as_before(weave: Weave, atom: int, killer: int) -> bool:
-    """Tell whether a line went for that of the first text which it had replaced, at first or second hand.
+    """Tell whether a line went for those of the first text which it had replaced, at first or second hand.
 
-    Whoever put that back, with git or without, took back what came in between.
+    Whoever put all of them back, with git or without, took back what came in between.
     """
     back = {one for one in weave.hunks[killer].undels if weave.birth[one] == BASE and weave.visible(one)}
     asked, todo = set[int](), [weave.birth[atom]] if back else []
@@ -119,7 +119,7 @@ def _is_back_as_before(weave: Weave, atom: int, killer: int) -> bool:
             continue
         asked.add(hunk)
         lines = [one for one in weave.hunks[hunk].dels if one > NEWLINE]
-        if not back.isdisjoint(lines):
+        if lines and back.issuperset(lines):
             return True
         todo += [weave.birth[one] for one in lines]
     return False

@@ -91,9 +91,8 @@ def separate(
     `readings` are the places to read the steps from, best first (see `fit`). With `follow` goes
     what somebody without a session did to the owners' own pending lines (see `follow`).
     `unsure` says by a step's key whether git put files back since (see `gone`), `doubtful` whether it may
-    have done so without a mark. `past` is what HEAD's
-    history held last, where HEAD has no such file; `undone` says by a step's key whether only
-    commits took something of it that HEAD no longer has.
+    have done so without a mark. `past` is what HEAD's history held last, where HEAD has no such file;
+    `undone` says by a step's key whether only commits took something of it that HEAD no longer has.
     """
     asked = _Question(
         head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,

@@ -390,3 +390,12 @@ def test_a_line_that_is_as_it_was_before_two_rewrites_is_reverted() -> None:
     ]
     found = separate(TEN, made, b"another line\n" + TEN, committed=(), owners={"s1"}, follow=True)
     assert (found.text, found.taken, found.void) == (TEN, (), ("0.0",))
+
+
+def test_a_removal_stays_where_only_a_part_of_what_it_took_is_back() -> None:
+    """A person put one of two lines back in the place of the session's: the other one is still away."""
+    both, mine = line(3) + line(4), b"mine first\nmine second\n"
+    made = [Step("0", "s1", TEN, TEN.replace(both, mine))]
+    found = separate(TEN, made, TEN.replace(line(4), b""), committed=(), owners={"s1"}, follow=True)
+    assert line(4) not in (found.text or b"")
+    assert found.void == ()
