@@ -23,6 +23,7 @@ from gitralph.isolate.lines import (
     difference,
     has_words,
     is_telling,
+    keeps_most_words,
     split_lines,
     words,
 )
@@ -483,9 +484,8 @@ def _was_rewritten(line: bytes, texts: _Texts, history: LineHistory, is_unsure: 
     last, change = history[line][-1] if line in history else (None, 0)
     if last is None or change > 0 or last.owner is not None:
         return False
-    said = set(words(line))
     came = (one for one in history.exchanged(last, line).came if texts.stands(one) and not texts.was(one))
-    return any(not is_unsure or 2 * len(said.intersection(words(one))) > len(said) for one in came)
+    return any(not is_unsure or keeps_most_words(line, one) for one in came)
 
 
 def _is_pending(removal: Step, own: set[bytes], texts: _Texts) -> bool:

@@ -44,6 +44,12 @@ def words(line: bytes) -> list[bytes]:
     return line.translate(_WORDS_ALONE).split()
 
 
+def keeps_most_words(line: bytes, other: bytes) -> bool:
+    """Tell whether another line has more than half of the words of a line: a correction, and no new text."""
+    said = set(words(line))
+    return 2 * len(said.intersection(words(other))) > len(said)
+
+
 def marks(line: bytes) -> list[bytes]:
     """Return the punctuation of a line, one byte each."""
     return [b"%c" % one for one in line.translate(None, _NO_MARK)]

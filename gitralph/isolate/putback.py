@@ -10,7 +10,7 @@ later (`git stash pop`), by whomever.
 from __future__ import annotations
 
 from gitralph.isolate.gone import leave_what_it_replaced
-from gitralph.isolate.lines import is_telling, words
+from gitralph.isolate.lines import is_telling, keeps_most_words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
 
 
@@ -109,11 +109,8 @@ def _is_covered(weave: Weave, ops: list[int], limit: int) -> bool:
 
 def _is_corrected(weave: Weave, atom: int, killer: int, limit: int) -> bool:
     """Tell whether nobody's change put a line of most of its words there, and that stood: no git did."""
-    said = set(words(weave.content(atom)))
-    if weave.owner_of(killer) is not None or not said:
-        return False
-    return any(
-        2 * len(said.intersection(words(weave.content(other)))) > len(said) and weave.visible_at(other, limit)
+    return weave.owner_of(killer) is None and any(
+        keeps_most_words(weave.content(atom), weave.content(other)) and weave.visible_at(other, limit)
         for other in weave.hunks[killer].births
     )
 
