@@ -57,9 +57,13 @@ class Table:
 def _used(repo: Repository, words: list[str], stdin: bytes) -> tuple[float, int]:
     """Seconds of processor time of a process and its children, and the most memory of one, in KiB."""
     process = subprocess.Popen(
-        words, cwd=repo.root, env=repo.environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        words,
+        cwd=repo.root,
+        env=repo.environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
     assert process.stdin is not None
     assert process.stderr is not None
     try:
@@ -137,9 +141,12 @@ def reading(table: Table, runs: int) -> None:
         for path in paths:
             repo.edit("bench", path, "one\ntwo\n")
         asked = {
-            "status": ["status"], "diff": ["diff"], "why a line": ["why", f"{paths[0]}:1"],
-            "session list": ["session", "list"], "report": ["report", "-o", "../report.html"],
-        }  # fmt: skip
+            "status": ["status"],
+            "diff": ["diff"],
+            "why a line": ["why", f"{paths[0]}:1"],
+            "session list": ["session", "list"],
+            "report": ["report", "-o", "../report.html"],
+        }
         cases = [_bare(repo), *(_ralph(repo, words) for words in asked.values())]
         bare, *found = alternate(cases, runs)
     for name, seconds in zip(asked, found, strict=True):
@@ -154,9 +161,10 @@ def _ralph(repo: Repository, words: list[str]) -> Callable[[int], float]:
 def old_sessions(table: Table, runs: int, count: int) -> None:
     """The same questions where thousands of sessions are over."""
     asked = {
-        "status": ["status"], "session list": ["session", "list"],
+        "status": ["status"],
+        "session list": ["session", "list"],
         "report": ["report", "-o", "../report.html"],
-    }  # fmt: skip
+    }
     with repository(1_000) as new, repository(1_000) as old:
         for repo in (new, old):
             for path in ten_paths(1_000):
@@ -260,9 +268,13 @@ def plain_commits(table: Table, runs: int, sizes: list[int]) -> None:
     for size in sizes:
         with repository(size) as repo:
             subprocess.run(
-                [GIT_RALPH, "install", "--guard=narrow"], cwd=repo.root, env=repo.environ, check=True,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+                [GIT_RALPH, "install", "--guard=narrow"],
+                cwd=repo.root,
+                env=repo.environ,
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             paths = ten_paths(size)
             cases = [
                 _plain(repo, paths, who, guarded) for who in (None, "bench") for guarded in (False, True)

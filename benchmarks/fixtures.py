@@ -41,9 +41,13 @@ class Repository:
         """An edit of an agent, recorded in this process by the hook's own code."""
         before = self.write(path, text)
         payload: dict[str, object] = {
-            "session": session, "cwd": str(self.root), "event": "edit", "path": path,
-            "before": before, "after": text,
-        }  # fmt: skip
+            "session": session,
+            "cwd": str(self.root),
+            "event": "edit",
+            "path": path,
+            "before": before,
+            "after": text,
+        }
         entry.take("generic", payload, True, self.environ)
 
     def claude_payload(self, session: str, path: str, text: str) -> bytes:
@@ -51,15 +55,23 @@ class Repository:
         before = self.write(path, text)
         return json.dumps(
             {
-                "session_id": session, "cwd": str(self.root), "hook_event_name": "PostToolUse",
-                "tool_name": "Edit", "tool_use_id": f"toolu_{text.strip()}", "permission_mode": "acceptEdits",
+                "session_id": session,
+                "cwd": str(self.root),
+                "hook_event_name": "PostToolUse",
+                "tool_name": "Edit",
+                "tool_use_id": f"toolu_{text.strip()}",
+                "permission_mode": "acceptEdits",
                 "tool_input": {"file_path": str(self.root / path), "old_string": before, "new_string": text},
                 "tool_response": {
-                    "filePath": str(self.root / path), "oldString": before, "newString": text,
-                    "originalFile": before, "structuredPatch": [], "replaceAll": False,
+                    "filePath": str(self.root / path),
+                    "oldString": before,
+                    "newString": text,
+                    "originalFile": before,
+                    "structuredPatch": [],
+                    "replaceAll": False,
                 },
             }
-        ).encode()  # fmt: skip
+        ).encode()
 
     def add_dead_sessions(self, count: int) -> None:
         """Ended sessions, each with an edit pending on a path of its own."""
@@ -100,9 +112,11 @@ def _environment(home: Path) -> dict[str, str]:
     )
     bin_folder = os.path.dirname(os.path.abspath(sys.executable))
     return {
-        "PATH": f"{bin_folder}:{os.environ['PATH']}", "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1",
+        "PATH": f"{bin_folder}:{os.environ['PATH']}",
+        "HOME": str(home),
+        "GIT_CONFIG_NOSYSTEM": "1",
         "LC_ALL": "C.UTF-8",
-    }  # fmt: skip
+    }
 
 
 def _paths(count: int) -> Iterator[str]:

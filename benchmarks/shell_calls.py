@@ -49,8 +49,14 @@ def timed(action: Callable[[], None], rounds: int) -> float:
 
 def event(root: Path, name: str, tool: str, call: str) -> bytes:
     """A hook event of Claude Code."""
-    payload = {"session_id": "bench", "cwd": str(root), "hook_event_name": name, "tool_name": tool,
-               "tool_input": {"command": "true"}, "tool_use_id": call}  # fmt: skip
+    payload = {
+        "session_id": "bench",
+        "cwd": str(root),
+        "hook_event_name": name,
+        "tool_name": tool,
+        "tool_input": {"command": "true"},
+        "tool_use_id": call,
+    }
     return json.dumps(payload).encode()
 
 

@@ -75,9 +75,6 @@ def main() -> int:
     # A relative or empty entry (PYTHONPATH, python -m) would let a file of the working tree, say a
     # json.py, be imported in place of ours.
     sys.path[:] = [entry for entry in sys.path if entry[:1] == "/"]
-    from gitralph.base import loader
-
-    loader.install()
     from gitralph.base import streams
 
     streams.fill()

@@ -6,9 +6,9 @@ works on bytes, so that a tick changes exactly one of them, whatever the file's 
 
 import os
 import re
+from dataclasses import dataclass
 
 from gitralph.base import files, locks
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.ids import digest
 from gitralph.base.layout import Layout
@@ -95,10 +95,15 @@ def parse(data: bytes) -> list[Task]:
         seen[text] = seen.get(text, 0) + 1
         tasks.append(
             Task(
-                text, seen[text], len(tasks) + 1, found[2] != b" ", at + len(found[1]), line,
+                text,
+                seen[text],
+                len(tasks) + 1,
+                found[2] != b" ",
+                at + len(found[1]),
+                line,
                 _details(rows, index),
             )
-        )  # fmt: skip
+        )
     return tasks
 
 

@@ -13,14 +13,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from subprocess import Popen
 
 from gitralph.base import files, process
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 # The end of what a child printed, for messages and for finding the promise in it; all of it goes to the
 # sink.

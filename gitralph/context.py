@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from gitralph.base import gitdir, layout, lost_worktree
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.layout import Layout
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
 from gitralph.hook import sessionfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 @dataclass

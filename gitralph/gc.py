@@ -13,12 +13,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 
 from gitralph.base import files, gitdir, layout, locks
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout, session_of
-from gitralph.commit import decision, own_worktree, pending_paths, recover
+from gitralph.commit import commit, decision, own_worktree, pending_paths, recover
+from gitralph.commit.preview import preview
+from gitralph.commit.request import Request
 from gitralph.context import Context, in_worktree
 from gitralph.fleet import tidy
 from gitralph.git import worktrees as git_worktrees
@@ -109,9 +111,6 @@ def _has_pending(trees: Worktrees, session: str) -> bool:
 
 def _settle(trees: Worktrees, session: str) -> None:
     """Consume what came to nothing, as its commit would: else it is a rival in others' files for ever."""
-    from gitralph.commit import commit
-    from gitralph.commit.preview import preview
-    from gitralph.commit.request import Request
 
     for lay in trees.here:
         if _has_records(lay, session):

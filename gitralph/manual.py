@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from importlib import metadata
 
 from gitralph.base import run as runner
 from gitralph.base.errors import Fatal, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _SECTIONS = ("1", "5", "7")
 _PAGE = re.compile(r"(git-ralph|gitralph)(-[a-z-]+)?\.[157]")

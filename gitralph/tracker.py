@@ -8,11 +8,11 @@ no answer, ``.beads/issues.jsonl`` is read as it is.
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from gitralph.base import ids, jsonline
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.context import Context

@@ -77,8 +77,11 @@ def make_repo(tmp_path: Path, environ: dict[str, str]) -> Callable[[str], Repo]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Name what was skipped and why, also in a quiet run."""
-    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])
-               if isinstance(report.longrepr, tuple)]  # fmt: skip
+    reasons = [
+        str(report.longrepr[2])
+        for report in terminalreporter.stats.get("skipped", [])
+        if isinstance(report.longrepr, tuple)
+    ]
     for reason in sorted(set(reasons)):
         terminalreporter.write_line(f"NOT RUN ({reasons.count(reason)}): {reason}", red=True, bold=True)
 

@@ -25,8 +25,11 @@ pytestmark = pytest.mark.skipif(
 KINDS = {
     "worktree": {"worktree-create", "other"},
     "batch": {"other"},
-    "outside": {"edit"}, "cwd": {"cwd", "other"}, "failed": {"failed", "other"}, "pre": {"pre", "other"},
-}  # fmt: skip
+    "outside": {"edit"},
+    "cwd": {"cwd", "other"},
+    "failed": {"failed", "other"},
+    "pre": {"pre", "other"},
+}
 
 
 @dataclass(frozen=True)

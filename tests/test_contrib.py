@@ -112,9 +112,12 @@ def test_the_plugin_has_its_agents_with_their_policies() -> None:
         for page in (PLUGIN / "agents").glob("*.md")
     }
     assert {name: row.split(": ")[1] for name, row in policies.items()} == {
-        "orchestrator": "none", "ralph-worker": "required", "scribe": "none", "bead-farmer": "none",
+        "orchestrator": "none",
+        "ralph-worker": "required",
+        "scribe": "none",
+        "bead-farmer": "none",
         "verification": "none",
-    }  # fmt: skip
+    }
     assert all(f"name: {page.stem}\n" in _frontmatter(page) for page in (PLUGIN / "agents").glob("*.md"))
 
 

@@ -27,10 +27,13 @@ def shown(watched: Path) -> Done:
         (watched / name).mkdir()
     (watched / "bin/git-ralph").symlink_to("/bin/true")  # it is installed: looked for, never started
     env = {
-        "PATH": f"{watched / 'bin'}:{os.environ['PATH']}", "HOME": str(watched / "home"),
-        "TMPDIR": str(watched / "tmp"), "PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere",
+        "PATH": f"{watched / 'bin'}:{os.environ['PATH']}",
+        "HOME": str(watched / "home"),
+        "TMPDIR": str(watched / "tmp"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "GIT_DIR": "/nowhere",
         "RALPH_SESSION": "not-mine",
-    }  # fmt: skip
+    }
     return runner.as_process(["demo"], cwd=str(watched / "cwd"), env=env)
 
 
@@ -49,8 +52,12 @@ def test_it_shows_three_owners_of_one_file(shown: Done) -> None:
 def test_it_touches_nothing_outside_its_own_folder(shown: Done, watched: Path) -> None:
     assert shown.code == 0
     assert [str(path.relative_to(watched)) for path in sorted(watched.rglob("*"))] == [
-        "bin", "bin/git-ralph", "cwd", "home", "tmp",
-    ]  # fmt: skip
+        "bin",
+        "bin/git-ralph",
+        "cwd",
+        "home",
+        "tmp",
+    ]
 
 
 def test_no_raw_escape_when_it_is_no_terminal(shown: Done) -> None:

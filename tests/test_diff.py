@@ -22,8 +22,9 @@ def day(repo: Repo) -> Repo:
 def test_several_sessions_have_a_header_each_and_one_has_none(day: Repo) -> None:
     rows = day.ralph("diff").text.splitlines()
     assert [row for row in rows if row.startswith("#")] == [
-        "# session generic-1 (generic)", "# session generic-2 (generic)",
-    ]  # fmt: skip
+        "# session generic-1 (generic)",
+        "# session generic-2 (generic)",
+    ]
     assert day.ralph("diff", "--session", "S1").text.startswith("diff --git a/a b/a\n")
     assert day.ralph("diff", "--name-only", "--session", "S1").text == "a\n"
 

@@ -22,12 +22,29 @@ from tests.support import runner, source, tree
 MAN = source.ROOT / "man"
 PAGES = sorted(MAN.glob("*.[1-8]"))
 GUIDES = {
-    "gitralph-fleet.7", "gitralph-isolation.7", "gitralph-sessions.5", "gitralph-hooks.7", "gitralph-policy.7"
-}  # fmt: skip
+    "gitralph-fleet.7",
+    "gitralph-isolation.7",
+    "gitralph-sessions.5",
+    "gitralph-hooks.7",
+    "gitralph-policy.7",
+}
 ORDER = [
-    "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "ENVIRONMENT", "CONFIGURATION", "EXIT STATUS",
-    "FILES", "EXAMPLES", "GLOSSARY", "SECURITY", "BUGS", "SEE ALSO", "GITRALPH",
-]  # fmt: skip
+    "NAME",
+    "SYNOPSIS",
+    "DESCRIPTION",
+    "COMMANDS",
+    "OPTIONS",
+    "ENVIRONMENT",
+    "CONFIGURATION",
+    "EXIT STATUS",
+    "FILES",
+    "EXAMPLES",
+    "GLOSSARY",
+    "SECURITY",
+    "BUGS",
+    "SEE ALSO",
+    "GITRALPH",
+]
 TYPED = list(tree.commands())
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.name))
@@ -92,10 +109,24 @@ def test_every_field_of_a_record_is_explained() -> None:
     place = Layout("/nowhere", layout.MAIN)
     # those that are written only where there is something to say, too
     step = journal.Record(
-        "s", "edit", None, None, journal.NONE, hunks=[journal.TextHunk(0, 0, [b"x"])], mode=("100644", None),
-        agent_id="a", tool="Edit", call="c", head="h", other="o", ts="t", seen=True, mtime=1, units=("1.0",),
+        "s",
+        "edit",
+        None,
+        None,
+        journal.NONE,
+        hunks=[journal.TextHunk(0, 0, [b"x"])],
+        mode=("100644", None),
+        agent_id="a",
+        tool="Edit",
+        call="c",
+        head="h",
+        other="o",
+        ts="t",
+        seen=True,
+        mtime=1,
+        units=("1.0",),
         model="m",
-    )  # fmt: skip
+    )
     fields = {*sessionfile.new_record(place, "s"), *json.loads(journal.encode(step, b"a"))}
     assert fields - told == set()
 

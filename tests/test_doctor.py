@@ -51,11 +51,17 @@ def test_both_agents_are_alive_after_install(home: Home) -> None:
         name = SETTINGS if row["agent"] == "claude-code" else ".pi/agent/extensions/gitralph.ts"
         file = f"{home.root}/{name}"
         assert row == {
-            "agent": row["agent"], "present": True,
+            "agent": row["agent"],
+            "present": True,
             "installed": [{"scope": "user", "file": file, "read_here": True}],
-            "trusted": True, "seen": None, "alive": True, "exact": "payload",
-            "problem": None, "fix": None, "problems": [],
-        }  # fmt: skip
+            "trusted": True,
+            "seen": None,
+            "alive": True,
+            "exact": "payload",
+            "problem": None,
+            "fix": None,
+            "problems": [],
+        }
 
 
 def test_the_form_for_people(home: Home) -> None:
@@ -294,8 +300,13 @@ def test_what_it_tells_of_the_repository(home: Home, repo: Repo) -> None:
     home.cwd = repo.root
     found = document(home, 0)
     assert [check["check"] for check in found["checks"]] == [
-        "git", "state format", "writable", "private", "unfinished commits", "hooks.log",
-    ]  # fmt: skip
+        "git",
+        "state format",
+        "writable",
+        "private",
+        "unfinished commits",
+        "hooks.log",
+    ]
     assert "input is not JSON" in found["repository"]["log"][-1]
     repo.state.chmod(0o755)
     check = next(row for row in document(home, 0)["checks"] if row["check"] == "private")

@@ -58,9 +58,12 @@ def test_our_configuration_is_told_and_nothing_else(home: Home, repo: Repo) -> N
 
 def test_variables_by_name_only(home: Home) -> None:
     given = {
-        "RALPH_SESSION": "s1", "RALPH_TRACKING": "1", "RALPH_PLAN": "secret-plan",
-        "CLAUDE_CODE_SESSION_ID": "secret-id", "ANTHROPIC_API_KEY": "secret-key",
-    }  # fmt: skip
+        "RALPH_SESSION": "s1",
+        "RALPH_TRACKING": "1",
+        "RALPH_PLAN": "secret-plan",
+        "CLAUDE_CODE_SESSION_ID": "secret-id",
+        "ANTHROPIC_API_KEY": "secret-key",
+    }
     found = facts(home, **given)
     assert (found["RALPH_SESSION"], found["RALPH_TRACKING"]) == ("s1", "1")
     assert {"RALPH_PLAN", "CLAUDE_CODE_SESSION_ID"} <= set(found["set"].split())

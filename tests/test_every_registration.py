@@ -127,8 +127,11 @@ def test_comments_are_refused_where_the_agent_would_not_take_them(agent: Agent, 
 def test_a_missing_git_ralph_is_no_denial_to_copilot(home: Home) -> None:
     """It takes any failing hook for a no."""
     assert AGENTS["copilot"].command.endswith("|| true")
-    home.write(".copilot/hooks/gitralph.json", '{"version": 1, "hooks": {"preToolUse": [{"type": "command", '
-               '"bash": "git ralph hook copilot", "timeoutSec": 30}]}}')  # fmt: skip
+    home.write(
+        ".copilot/hooks/gitralph.json",
+        '{"version": 1, "hooks": {"preToolUse": [{"type": "command", '
+        '"bash": "git ralph hook copilot", "timeoutSec": 30}]}}',
+    )
     assert "brought up to date" in home.ralph("install", "--agent", "copilot").text
     assert home.read(".copilot/hooks/gitralph.json").count(b"git ralph hook copilot || true") == 8
 
@@ -142,8 +145,10 @@ def test_an_install_without_the_shell_tool_is_brought_up_to_date(home: Home) -> 
     assert codes(verdict(home, "claude-code")) == []
 
 
-@pytest.mark.parametrize(("agent", "is_read"), [("codex", True), ("opencode", True), ("gemini", False),
-                                                ("qwen", False), ("copilot", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("agent", "is_read"),
+    [("codex", True), ("opencode", True), ("gemini", False), ("qwen", False), ("copilot", False)],
+)
 def test_started_in_a_subdirectory(agent: str, is_read: bool, home: Home, repo: Repo) -> None:
     home.cwd = repo.root / "d"
     home.ralph("install", "--agent", agent, "--project")

@@ -51,8 +51,17 @@ def test_the_archive_is_as_the_first_version_left_it(old: Repo) -> None:
     """Every kind of record that version knew is in it; without one, the tests below would prove less."""
     assert (old.state / "format").read_text() == "1\n"
     journals = "".join(path.read_text() for path in sorted((old.state / "edits").iterdir()))
-    for member in ('"op":"create"', '"op":"delete"', '"op":"rename-to"', '"op":"gap"', '"op":"assign"',
-                   '"exact":"payload"', '"exact":"none"', '"commit":null', '"left":["0.1"]'):  # fmt: skip
+    for member in (
+        '"op":"create"',
+        '"op":"delete"',
+        '"op":"rename-to"',
+        '"op":"gap"',
+        '"op":"assign"',
+        '"exact":"payload"',
+        '"exact":"none"',
+        '"commit":null',
+        '"left":["0.1"]',
+    ):
         assert member in journals, member
     assert '"model"' not in journals
     names = {path.name for path in old.state.iterdir()}
@@ -74,20 +83,37 @@ def test_nothing_of_the_machine_is_in_the_archive(old: Repo) -> None:
 def test_status_names_the_owners(old: Repo) -> None:
     """Main's uncommitted paths; the linked worktrees have their own."""
     assert old.owners() == {
-        "a b/ü.txt": "other", "claimed.txt": "other", "crlf.txt": "other", "fixed.txt": "other",
-        "gone.txt": "other", "listed.txt": "other", "mixed.txt": "other", "new/name.txt": "other",
-        "old-name.txt": "other", "own.txt": "other", "sub.txt": "other", "shared.py": "contested",
-        "both.txt": "nobody", "data.bin": "nobody", "generated.txt": "nobody", "plan.md": "nobody",
+        "a b/ü.txt": "other",
+        "claimed.txt": "other",
+        "crlf.txt": "other",
+        "fixed.txt": "other",
+        "gone.txt": "other",
+        "listed.txt": "other",
+        "mixed.txt": "other",
+        "new/name.txt": "other",
+        "old-name.txt": "other",
+        "own.txt": "other",
+        "sub.txt": "other",
+        "shared.py": "contested",
+        "both.txt": "nobody",
+        "data.bin": "nobody",
+        "generated.txt": "nobody",
+        "plan.md": "nobody",
         "staged.txt": "nobody",
-    }  # fmt: skip
+    }
     assert old.owners(ALICE)["own.txt"] == "mine"
 
 
 def test_session_list_counts_what_is_pending(old: Repo) -> None:
     rows = old.ralph("session", "list", "--json").json()
     assert {row["id"]: row["pending"] for row in rows if row["plan"] is None} == {
-        ALICE: 4, BOB: 9, "alice-sub": 1, "worker-1": 0, "worker-2": 0, KILLED: 0,
-    }  # fmt: skip
+        ALICE: 4,
+        BOB: 9,
+        "alice-sub": 1,
+        "worker-1": 0,
+        "worker-2": 0,
+        KILLED: 0,
+    }
     assert {row["task"]: row["state"] for row in rows if row["plan"]} == {
         "1": "ended",
         "2": "ended",
@@ -98,11 +124,20 @@ def test_session_list_counts_what_is_pending(old: Repo) -> None:
 def test_ls_files_lists_each_session_s_paths(old: Repo) -> None:
     assert {who: old.pending(who) for who in (ALICE, BOB, "alice-sub", KILLED)} == {
         ALICE: ["a b/ü.txt", "own.txt", "shared.py", "sub.txt"],
-        BOB: ["claimed.txt", "crlf.txt", "fixed.txt", "gone.txt", "listed.txt", "mixed.txt", "new/name.txt",
-              "old-name.txt", "shared.py"],
+        BOB: [
+            "claimed.txt",
+            "crlf.txt",
+            "fixed.txt",
+            "gone.txt",
+            "listed.txt",
+            "mixed.txt",
+            "new/name.txt",
+            "old-name.txt",
+            "shared.py",
+        ],
         "alice-sub": ["sub.txt"],
         KILLED: [],
-    }  # fmt: skip
+    }
 
 
 def test_why_knows_commit_session_and_call_of_every_record(old: Repo) -> None:
@@ -113,9 +148,11 @@ def test_why_knows_commit_session_and_call_of_every_record(old: Repo) -> None:
         return [(row["session"], row["state"], row["call"]) for row in rows]
 
     assert found("shared.py") == [
-        (ALICE, "committed", "toolu_01"), (BOB, "pending", "call_01"), (ALICE, "pending", "toolu_06"),
+        (ALICE, "committed", "toolu_01"),
+        (BOB, "pending", "call_01"),
+        (ALICE, "pending", "toolu_06"),
         (BOB, "pending", "call_02"),
-    ]  # fmt: skip
+    ]
     assert found("shared.py:2") == [(ALICE, "committed", "toolu_01")]
     assert found("mixed.txt") == [(BOB, "pending", "call_05"), (ALICE, "committed", "toolu_11")]
     assert found("corrected.txt") == [(ALICE, "committed", "toolu_10")]
@@ -139,9 +176,16 @@ def test_commit_takes_every_kind_of_change(old: Repo) -> None:
     wanted = _lines(old.blob("shared.py"), ("return 6\n", "return 66\n"), ("return 8\n", "return 88\n"))
     found = old.commit(BOB)
     assert found.paths == {
-        "claimed.txt": "A", "crlf.txt": "M", "fixed.txt": "M", "gone.txt": "D", "listed.txt": "A",
-        "mixed.txt": "M", "new/name.txt": "A", "old-name.txt": "D", "shared.py": "M",
-    }  # fmt: skip
+        "claimed.txt": "A",
+        "crlf.txt": "M",
+        "fixed.txt": "M",
+        "gone.txt": "D",
+        "listed.txt": "A",
+        "mixed.txt": "M",
+        "new/name.txt": "A",
+        "old-name.txt": "D",
+        "shared.py": "M",
+    }
     assert {path for path, how in found.how.items() if how == "whole-file"} == {"claimed.txt", "listed.txt"}
     assert old.blob("shared.py") == wanted
     for path in ("claimed.txt", "crlf.txt", "fixed.txt", "listed.txt", "mixed.txt", "new/name.txt"):
@@ -186,24 +230,35 @@ def test_a_commit_that_was_cut_short_is_finished(old: Repo) -> None:
 def test_events_are_those_of_the_last_run(old: Repo) -> None:
     rows = old.ralph("events", "--json").json()
     assert [row["topic"] for row in rows] == [
-        "loop.started", "task.started", "task.committed", "task.started", "task.committed", "task.started",
-        "task.failed", "loop.terminate", "day.half",
-    ]  # fmt: skip
+        "loop.started",
+        "task.started",
+        "task.committed",
+        "task.started",
+        "task.committed",
+        "task.started",
+        "task.failed",
+        "loop.terminate",
+        "day.half",
+    ]
     assert rows[-1]["payload"] == "noon"
 
 
 def test_run_list_has_the_run_and_its_tasks(old: Repo) -> None:
     (run,) = old.ralph("run", "list", "--json").json()
     assert (run["plan"], run["state"], run["outcome"], run["tasks"]) == (
-        "plan.md", "ended", "failed", {"done": 2, "total": 3},
-    )  # fmt: skip
+        "plan.md",
+        "ended",
+        "failed",
+        {"done": 2, "total": 3},
+    )
 
 
 def test_worktree_list_has_both_work_items(old: Repo) -> None:
     rows = old.ralph("worktree", "list", "--json").json()
     assert [(row["bead"], row["owner"], row["branch"]) for row in rows] == [
-        ("bd-1", "worker-1", "ralph/bd-1"), ("bd-2", "worker-2", "ralph/bd-2"),
-    ]  # fmt: skip
+        ("bd-1", "worker-1", "ralph/bd-1"),
+        ("bd-2", "worker-2", "ralph/bd-2"),
+    ]
     assert [(row["ahead"], row["dirty"]["modified"]) for row in rows] == [(0, 1), (1, 0)]
     assert [row["path"] for row in rows] == [
         f"{old.root}/.worktrees/ralph-{bead}" for bead in ("bd-1", "bd-2")
@@ -218,6 +273,11 @@ def test_gc_would_take_only_what_is_consumed(old: Repo) -> None:
     os.utime(call)
     rows = [line for line in old.ralph("gc", "--dry-run").text.splitlines() if "edits/" in line]
     assert {row.split("edits/")[1].rpartition("-")[0] for row in rows} == {
-        "both.txt", "corrected.txt", "dying.txt", "loop-one.txt", "loop-two.txt", "own.txt",
-    }  # fmt: skip
+        "both.txt",
+        "corrected.txt",
+        "dying.txt",
+        "loop-one.txt",
+        "loop-two.txt",
+        "own.txt",
+    }
     assert [row.split()[2][:20] for row in rows if "own.txt" in row] == ["worktrees/ralph-bd-2"]

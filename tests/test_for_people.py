@@ -223,12 +223,18 @@ def test_a_session_that_is_gone_is_not_called_by_the_name_of_a_refusal(repo: Rep
 
 
 REFUSING = [
-    make for reason, make in test_ways_out.SCENES
-    if reason in ("unanchored", "stale", "contested", "entangled") and make.__name__ in (
-        "a_path_that_somebody_changed_afterwards", "written_from_an_old_read", "a_binary_file_of_two",
-        "another_branch_under_the_edit", "inside_another_sessions_block",
+    make
+    for reason, make in test_ways_out.SCENES
+    if reason in ("unanchored", "stale", "contested", "entangled")
+    and make.__name__
+    in (
+        "a_path_that_somebody_changed_afterwards",
+        "written_from_an_old_read",
+        "a_binary_file_of_two",
+        "another_branch_under_the_edit",
+        "inside_another_sessions_block",
     )
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("make", REFUSING, ids=lambda make: make.__name__)
@@ -249,8 +255,16 @@ def test_the_hint_of_status_leads_to_other_hints(make: test_ways_out.Scene, repo
 
 def test_events_are_sentences_for_people_and_name_the_session(repo: Repo) -> None:
     repo.start("S1", "--agent", "pi")
-    payload = {"by": "git-ralph", "task": "Write it", "n": 2, "session": "S1", "commit": "ab" * 20,
-               "files": ["a", "b"], "none": None, "deep": {"x": 1}}  # fmt: skip
+    payload = {
+        "by": "git-ralph",
+        "task": "Write it",
+        "n": 2,
+        "session": "S1",
+        "commit": "ab" * 20,
+        "files": ["a", "b"],
+        "none": None,
+        "deep": {"x": 1},
+    }
     repo.ralph("emit", "task.done", "--json", json.dumps(payload))
     repo.ralph("emit", "note", "just words")
     rows = [row[19:] for row in repo.ralph("events").text.splitlines()]
@@ -428,9 +442,15 @@ def test_an_apostrophe_in_a_comment_opens_no_quote() -> None:
 
 
 LISTS = [
-    ("session", "list"), ("log",), ("status",), ("run", "list"), ("worktree", "list"),
-    ("diff", "--stat"), ("why", "長い/名前.txt:1"), ("session", "show", "generic-1"),
-]  # fmt: skip
+    ("session", "list"),
+    ("log",),
+    ("status",),
+    ("run", "list"),
+    ("worktree", "list"),
+    ("diff", "--stat"),
+    ("why", "長い/名前.txt:1"),
+    ("session", "show", "generic-1"),
+]
 
 
 @pytest.mark.parametrize("words", LISTS, ids=" ".join)
@@ -478,9 +498,10 @@ def test_nothing_to_do_is_said_of_what_was_asked(repo: Repo) -> None:
     repo.edit("S1", "a", changed())
     repo.commit("S1")
     for words, said in (
-        (["undo"], "nothing to take back"), (["undo", "--redo"], "nothing to bring back"),
+        (["undo"], "nothing to take back"),
+        (["undo", "--redo"], "nothing to bring back"),
         (["restore"], "nothing to bring back"),
-    ):  # fmt: skip
+    ):
         assert repo.ralph(*words, "--session", "S1").text == f"{said} for session 'generic-1'\n"
 
 
@@ -493,8 +514,16 @@ def test_a_newcomer_meets_no_bead_that_is_not_explained(words: tuple[str, ...], 
     assert "bead" not in said or "work item" in said[: said.index("bead")]
 
 
-@pytest.mark.parametrize("paper", ["README.md", "contrib/completion/_git-ralph", "man/git-ralph.1",
-                                   "man/git-ralph-worktree.1", "man/git-ralph-fleet.1"])  # fmt: skip
+@pytest.mark.parametrize(
+    "paper",
+    [
+        "README.md",
+        "contrib/completion/_git-ralph",
+        "man/git-ralph.1",
+        "man/git-ralph-worktree.1",
+        "man/git-ralph-fleet.1",
+    ],
+)
 def test_papers_explain_a_bead_before_they_speak_of_it(paper: str) -> None:
     text = (source.ROOT / paper).read_text()
     prose = re.sub(r"_?git-ralph-beads|--bead|\$bead|/beads|\\-\\-bead|\\fIbead\\fR|\.I bead", "", text)

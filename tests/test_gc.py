@@ -240,9 +240,13 @@ def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
             before, text = text if number else None, text + f"{session} {number}\n".encode()
             repo.file(f"{session}.txt").write_bytes(text)
             event = {
-                "session": session, "cwd": str(repo.root), "event": "edit", "path": f"{session}.txt",
-                "before": None if before is None else before.decode(), "after": text.decode(),
-            }  # fmt: skip
+                "session": session,
+                "cwd": str(repo.root),
+                "event": "edit",
+                "path": f"{session}.txt",
+                "before": None if before is None else before.decode(),
+                "after": text.decode(),
+            }
             repo.hook("generic", event, process=True)
             if not number:
                 known.wait()  # A commit for a session without any record is refused.

@@ -102,9 +102,17 @@ def test_bom_before_a_good_event(repo: Repo) -> None:
 
 def test_lone_surrogates_in_texts(repo: Repo) -> None:
     repo.write("a", changed())
-    send(repo, "generic", payloads.encode({
-        **payloads.edit("S1", str(repo.root), "a", None, None), "before": "\ud800", "after": "\udfff x",
-    }))  # fmt: skip
+    send(
+        repo,
+        "generic",
+        payloads.encode(
+            {
+                **payloads.edit("S1", str(repo.root), "a", None, None),
+                "before": "\ud800",
+                "after": "\udfff x",
+            }
+        ),
+    )
     assert repo.pending("S1") == ["a"]
     # no file ever had these texts, so only the path is known
     assert repo.commit("S1").how == {"a": "whole-file"}
@@ -124,8 +132,13 @@ def _good(repo: Repo, agent: str) -> dict[str, object]:
         return payloads.edit("S1", str(repo.root), "a", TEN, changed())
     if agent == "claude-code":
         return payloads.claude_write("S1", str(repo.root), path, TEN, changed())
-    event = {"type": "tool_result", "toolName": "write", "toolCallId": "t1", "isError": False,
-             "input": {"path": path, "content": changed()}}  # fmt: skip
+    event = {
+        "type": "tool_result",
+        "toolName": "write",
+        "toolCallId": "t1",
+        "isError": False,
+        "input": {"path": path, "content": changed()},
+    }
     return {"hook_event_name": "tool_result", "session_id": "S1", "cwd": str(repo.root), "event": event}
 
 
@@ -153,10 +166,28 @@ def test_wrong_types_over_a_process(repo: Repo, agent: str) -> None:
 
 
 PATHS = [
-    "..", "../x", "/etc/passwd", "/", "", ".", "a/../../x", "~/.bashrc", "x" * 300, "d/" * 3000 + "x", "\0",
-    "a\0b", "-rf", "new\nline", "\x1b[2J", "\udcff", "/dev/stdout", "/proc/self/environ", "fifo", "socket",
+    "..",
+    "../x",
+    "/etc/passwd",
+    "/",
+    "",
+    ".",
+    "a/../../x",
+    "~/.bashrc",
+    "x" * 300,
+    "d/" * 3000 + "x",
+    "\0",
+    "a\0b",
+    "-rf",
+    "new\nline",
+    "\x1b[2J",
+    "\udcff",
+    "/dev/stdout",
+    "/proc/self/environ",
+    "fifo",
+    "socket",
     ".git/hooks/x",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -195,8 +226,12 @@ def test_deleted_current_folder(repo: Repo, tmp_path: Path) -> None:
         gone.mkdir(exist_ok=True)
         done = subprocess.run(
             ["/bin/sh", "-c", script, str(gone), *runner.COMMAND, "hook", "generic"],
-            cwd=gone, env=repo.env, input=data, capture_output=True, check=False,
-        )  # fmt: skip
+            cwd=gone,
+            env=repo.env,
+            input=data,
+            capture_output=True,
+            check=False,
+        )
         assert (done.returncode, done.stdout) == (0, b"")
         assert b"Traceback" not in done.stderr
     assert repo.pending("S1") == ["a"]
@@ -209,9 +244,13 @@ def test_stdin_that_never_closes(repo: Repo) -> None:
     children = []
     for data in (b"", event, event[:-20]):
         child = subprocess.Popen(
-            [*runner.COMMAND, "hook", "generic"], cwd=repo.root, env=repo.env,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [*runner.COMMAND, "hook", "generic"],
+            cwd=repo.root,
+            env=repo.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         assert child.stdin is not None
         child.stdin.write(data)
         child.stdin.flush()
@@ -236,9 +275,13 @@ sys.stderr.write(f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrss}")
 def _measured(repo: Repo, feed: Callable[[int], None]) -> tuple[bool, int]:
     """Whether a hook that ``feed`` writes to closed its input before the end, and its peak in kilobytes."""
     child = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", MEASURE, *runner.COMMAND, "hook", "generic"], cwd=repo.root,
-        env=repo.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [sys.executable, "-I", "-S", "-c", MEASURE, *runner.COMMAND, "hook", "generic"],
+        cwd=repo.root,
+        env=repo.env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert child.stdin is not None
     closed = False
     try:
@@ -311,9 +354,14 @@ def test_a_file_size_limit_is_survived(repo: Repo) -> None:
     repo.write("big", "x" * 5000)
     event = payloads.encode(payloads.edit("S1", str(repo.root), "big", None, "x" * 5000))
     done = subprocess.run(
-        [*runner.COMMAND, "hook", "generic"], cwd=repo.root, env={**repo.env, "PYTHONDONTWRITEBYTECODE": "1"},
-        input=event, capture_output=True, check=False, preexec_fn=limit,
-    )  # fmt: skip
+        [*runner.COMMAND, "hook", "generic"],
+        cwd=repo.root,
+        env={**repo.env, "PYTHONDONTWRITEBYTECODE": "1"},
+        input=event,
+        capture_output=True,
+        check=False,
+        preexec_fn=limit,
+    )
     assert (done.returncode, done.stdout) == (0, b"")
     assert done.stderr.startswith(b"warning: ")
     # a torn record is no harm: the next edit is recorded after it

@@ -225,7 +225,7 @@ def test_a_hook_wired_by_hand_is_left_alone(home: Home) -> None:
         (b'{"hooks": {"Stop": [{"hooks": ["x"]}]}}', "has unexpected hooks: a group of 'Stop'"),
         (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is not valid JSON (nested too deeply)"),
     ],
-)  # fmt: skip
+)
 def test_a_file_that_claude_would_not_take_is_refused_and_nothing_is_written(
     home: Home, data: bytes, why: str
 ) -> None:
@@ -283,8 +283,11 @@ def test_folders_that_others_use_meanwhile_stay(home: Home) -> None:
     home.write(".pi/agent/extensions/theirs.ts", "x")
     home.ralph("uninstall")
     assert home.tree() == {
-        ".pi": None, ".pi/agent": None, ".pi/agent/extensions": None, ".pi/agent/extensions/theirs.ts": b"x",
-    }  # fmt: skip
+        ".pi": None,
+        ".pi/agent": None,
+        ".pi/agent/extensions": None,
+        ".pi/agent/extensions/theirs.ts": b"x",
+    }
 
 
 def test_receipts_are_private(home: Home) -> None:

@@ -12,10 +12,17 @@ from tests.support.repo import Repo
 
 FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 TEXTS = {
-    "absent": None, "empty": b"", "plain": b"# Rules\n\n- be kind\n", "open": b"no newline at the end",
-    "blank": b"text\n\n\n", "crlf": b"# Rules\r\n\r\nmore\r\n", "crlf open": b"a\r\nb",
-    "bom": b"\xef\xbb\xbf# Rules\n", "not utf-8": b"\xff\xfe\n", "newlines": b"\n\n",
-}  # fmt: skip
+    "absent": None,
+    "empty": b"",
+    "plain": b"# Rules\n\n- be kind\n",
+    "open": b"no newline at the end",
+    "blank": b"text\n\n\n",
+    "crlf": b"# Rules\r\n\r\nmore\r\n",
+    "crlf open": b"a\r\nb",
+    "bom": b"\xef\xbb\xbf# Rules\n",
+    "not utf-8": b"\xff\xfe\n",
+    "newlines": b"\n\n",
+}
 
 
 def _tree(root: Path) -> dict[str, bytes]:

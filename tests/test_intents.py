@@ -3,13 +3,13 @@
 import json
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gitralph.base import gitdir, layout
-from gitralph.base.dataclass import asdict
 from gitralph.base.layout import Layout
 from gitralph.journal import bead, intents
 from gitralph.journal.bead import Bead
@@ -18,9 +18,15 @@ from tests.support.repo import Repo
 
 OID = "0123456789012345678901234567890123456789"
 COMMIT = Intent(
-    OID, "refs/heads/main", OID, "/repo/.git", "main", [["a", None, ["100644", OID]]],
-    [["journal", "S1", "a", {}]], {"index": "/repo/tmp/1.index"},
-)  # fmt: skip
+    OID,
+    "refs/heads/main",
+    OID,
+    "/repo/.git",
+    "main",
+    [["a", None, ["100644", OID]]],
+    [["journal", "S1", "a", {}]],
+    {"index": "/repo/tmp/1.index"},
+)
 MERGE = Merging("bd-1", "refs/heads/main", OID, OID, "/repo/.git", "/repo", {"ref": "/repo/tmp/1.ref"})
 KINDS: list[Intent | Merging] = [COMMIT, MERGE]
 
@@ -87,12 +93,27 @@ def test_what_is_written_is_read_and_removed_with_its_prepared_files(lay: Layout
 
 
 DAMAGE: list[Any] = [
-    "", "[]", "{}", '"text"', "nested",
-    {"prepared": []}, {"prepared": {"ref": 1}}, {"extra": 1}, {"git_dir": 5}, {"old": "x"},
-    {"index": [["a"]]}, {"index": [["a", None, ["999", OID]]]}, {"index": {}}, {"lines": [1]},
-    {"commit": "x"}, {"ref": "../HEAD"}, {"target": "HEAD"}, {"target": None}, {"bead": "../x"},
+    "",
+    "[]",
+    "{}",
+    '"text"',
+    "nested",
+    {"prepared": []},
+    {"prepared": {"ref": 1}},
+    {"extra": 1},
+    {"git_dir": 5},
+    {"old": "x"},
+    {"index": [["a"]]},
+    {"index": [["a", None, ["999", OID]]]},
+    {"index": {}},
+    {"lines": [1]},
+    {"commit": "x"},
+    {"ref": "../HEAD"},
+    {"target": "HEAD"},
+    {"target": None},
+    {"bead": "../x"},
     {"new": None},
-]  # fmt: skip
+]
 
 
 DAMAGED = [

@@ -150,8 +150,9 @@ def test_an_unknown_before_is_not_an_absent_file() -> None:
 
 @SHARED
 @given(texts=st.lists(TEXTS | st.none(), min_size=2, max_size=7), gaps=st.sets(st.integers(0, 6)))
-def test_replay_reproduces_every_text(tmp_path_factory: pytest.TempPathFactory, texts: list[bytes | None],
-                                      gaps: set[int]) -> None:  # fmt: skip
+def test_replay_reproduces_every_text(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[bytes | None], gaps: set[int]
+) -> None:
     lay = Layout(str(tmp_path_factory.mktemp("state")), "main")
     files.make_folder(lay.edits)
     told: list[tuple[bytes | None, bytes | None]] = []
@@ -262,8 +263,9 @@ def test_damage_in_the_middle_costs_only_its_line(lay: Layout) -> None:
 
 @SHARED
 @given(flips=st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 255)), min_size=1, max_size=4))
-def test_flipped_bytes_cost_only_their_lines(tmp_path_factory: pytest.TempPathFactory,
-                                             flips: list[tuple[int, int]]) -> None:  # fmt: skip
+def test_flipped_bytes_cost_only_their_lines(
+    tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[int, int]]
+) -> None:
     lay = Layout(str(tmp_path_factory.mktemp("state")), "main")
     files.make_folder(lay.edits)
     lines = _journal_of(lay, 6)
@@ -282,12 +284,17 @@ def test_flipped_bytes_cost_only_their_lines(tmp_path_factory: pytest.TempPathFa
 
 
 FORGED = [
-    b"{", b'{"upto":1}', b'{"upto":"x","session":[]}', b"null", b"[" * 2000, b"\0" * 9,
+    b"{",
+    b'{"upto":1}',
+    b'{"upto":"x","session":[]}',
+    b"null",
+    b"[" * 2000,
+    b"\0" * 9,
     b'{"session":"S","op":"edit","exact":"payload","before":null,"after":null,"hunks":[[0,0,["\\ud800"]]]}',
     b'{"session":"S","op":"edit","exact":"x","before":[],"after":{},"hunks":{}}',
     b'{"session":"S","op":"edit","exact":"payload","before":null,"after":null,"hunks":[[1e9,0,[]],[true,0,[]]]}',
     b'{"session":"S","op":"edit","exact":"payload","before":null,"after":null,"hunks":[[0,99999999999,[7]]]}',
-]  # fmt: skip
+]
 LINES = st.binary(max_size=80) | st.sampled_from(FORGED)
 
 

@@ -115,9 +115,16 @@ def test_what_is_written_is_one_line_and_is_read() -> None:
 def test_lines_of_ours_are_read_by_the_one_reader() -> None:
     """``json`` itself is for documents: records, settings, answers; a file of lines has one reader."""
     reads_lines = {
-        "gitralph.hook.journal", "gitralph.promise", "gitralph.journal.consumption", "gitralph.journal.shell",
-        "gitralph.journal.sweep", "gitralph.journal.events", "gitralph.report.gather",
-        "gitralph.session.transcript", "gitralph.tracker", "gitralph.setup.doctor.trust",
-    }  # fmt: skip
+        "gitralph.hook.journal",
+        "gitralph.promise",
+        "gitralph.journal.consumption",
+        "gitralph.journal.shell",
+        "gitralph.journal.sweep",
+        "gitralph.journal.events",
+        "gitralph.report.gather",
+        "gitralph.session.transcript",
+        "gitralph.tracker",
+        "gitralph.setup.doctor.trust",
+    }
     wrong = {m.name for m in source.modules() for one in m.imports() if one.module == "json"} & reads_lines
     assert wrong == set()

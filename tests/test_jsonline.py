@@ -54,11 +54,45 @@ def test_any_bytes_survive_as_surrogates(data: bytes) -> None:
 
 
 BAD = [
-    "", " ", "nul", "NaN", "Infinity", "-Infinity", "[NaN]", '{"a":NaN}', '{"a":1', "[1,]", '{"a":1,}',
-    "{'a':1}", "01", "+1", "1.", ".5", "0x1", '"a', '"\n"', '"\\x"', '"\\u12"', "1 2", "{} {}", "[1] x",
-    '{"a" 1}', "{1:2}", "\x00", "tru", "[", "{", '"\t"', "\ufeff\ufeff1", "\xa01", "1" * 5000,
-    "-" + "1" * 5000, "[" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000,
-]  # fmt: skip
+    "",
+    " ",
+    "nul",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "[NaN]",
+    '{"a":NaN}',
+    '{"a":1',
+    "[1,]",
+    '{"a":1,}',
+    "{'a':1}",
+    "01",
+    "+1",
+    "1.",
+    ".5",
+    "0x1",
+    '"a',
+    '"\n"',
+    '"\\x"',
+    '"\\u12"',
+    "1 2",
+    "{} {}",
+    "[1] x",
+    '{"a" 1}',
+    "{1:2}",
+    "\x00",
+    "tru",
+    "[",
+    "{",
+    '"\t"',
+    "\ufeff\ufeff1",
+    "\xa01",
+    "1" * 5000,
+    "-" + "1" * 5000,
+    "[" * 100_000,
+    '{"a":' * 100_000,
+    "[" * 100_000 + "]" * 100_000,
+]
 
 
 @pytest.mark.parametrize("text", BAD, ids=lambda text: ascii(text[:12]))
@@ -81,9 +115,13 @@ def test_refuses_where_the_json_package_is_not_loaded() -> None:
     )
     root = str(Path(__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-S", "-c", script], input=repr(BAD), env={"PYTHONPATH": root}, text=True,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-S", "-c", script],
+        input=repr(BAD),
+        env={"PYTHONPATH": root},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -140,9 +178,10 @@ def test_prefix_at_every_character() -> None:
     assert seen == set(PAYLOAD)
     cut = text.index('"content"') + 20
     assert jsonline.loads_prefix(text[:cut]) == {
-        "session_id": "S1", "cwd": "/repo",
+        "session_id": "S1",
+        "cwd": "/repo",
         "tool_input": {"file_path": "/repo/a", "deep": {"er": [1, "two"]}},
-    }  # fmt: skip
+    }
 
 
 @given(st.dictionaries(st.text(max_size=6), VALUES, max_size=5), st.data())

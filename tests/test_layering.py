@@ -24,21 +24,48 @@ LEVELS = (
     {"query"},
     {"session"},
     {
-        "takeback", "worktree", "loop", "policy", "guard", "prove", "setup", "report", "demo", "gc",
-        "fleet", "trace", "tracker", "promise",
+        "takeback",
+        "worktree",
+        "loop",
+        "policy",
+        "guard",
+        "prove",
+        "setup",
+        "report",
+        "demo",
+        "gc",
+        "fleet",
+        "trace",
+        "tracker",
+        "promise",
         "manual",
     },
     {"cli"},
-)  # fmt: skip
+)
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 STRANGERS = {"journal", "isolate", "git"}  # on one level, and nothing to each other
 THIRD_PARTY = {"cli": {"click"}, "git": {"dulwich"}}
 SLOW_TO_LOAD = {"typing", "dataclasses", "pathlib", "logging", "subprocess", "json", "re"}
 FALLBACKS = {"gitralph.base.jsonline": {"json"}}  # an interpreter without the accelerator
 SHARED_IN_CLI = {
-    "before", "beside", "columns", "declare", "ending", "environ", "grouped", "live", "main", "options",
-    "output", "pager", "proving", "screen", "signals", "sources", "taken",
-}  # fmt: skip
+    "before",
+    "beside",
+    "columns",
+    "declare",
+    "ending",
+    "environ",
+    "grouped",
+    "live",
+    "main",
+    "options",
+    "output",
+    "pager",
+    "proving",
+    "screen",
+    "signals",
+    "sources",
+    "taken",
+}
 FAST = ("base", "hook")
 # What isolate may use of others: it knows no file and no process.
 PURE = {"gitralph.base.dataclass", "gitralph.base.ids"}
@@ -61,8 +88,14 @@ ABSENT_FROM_A_COMMAND = {
 }
 ABSENT_FROM_A_COMMIT = {
     *ABSENT_FROM_A_COMMAND,
-    "shutil", "tempfile", "datetime", "ctypes", "json", "collections", "importlib",
-}  # fmt: skip
+    "shutil",
+    "tempfile",
+    "datetime",
+    "ctypes",
+    "json",
+    "collections",
+    "importlib",
+}
 ABSENT_FROM_A_HOOK = {"click", "dulwich", "filelock", "json", "re", "typing", "subprocess", *SLOW_TO_LOAD}
 
 
@@ -209,10 +242,13 @@ def test_a_hook_loads_only_what_it_needs(tmp_path: Path, environ: dict[str, str]
     subprocess.run(["git", "init", "-q", str(repo)], check=True)
     (repo / "a").write_text("two\n")
     payload: dict[str, object] = {
-        "session_id": "s1", "cwd": str(repo), "hook_event_name": "PostToolUse", "tool_name": "Edit",
+        "session_id": "s1",
+        "cwd": str(repo),
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Edit",
         "tool_input": {"file_path": str(repo / "a"), "old_string": "one", "new_string": "two"},
         "tool_response": {"originalFile": "one\n", "oldString": "one", "newString": "two"},
-    }  # fmt: skip
+    }
     loaded = _modules_of(repo, ["hook", "claude-code"], json.dumps(payload).encode())
     assert (repo / ".git/ralph-sessions/s1.files").read_text() == "a\n"
     assert "gitralph.hook.record" in loaded
@@ -227,21 +263,13 @@ def test_what_is_typed_most_loads_nothing_slow(tmp_path: Path, environ: dict[str
     (repo / "a").write_text("one\n")
     edit = {"session": "s1", "cwd": str(repo), "event": "edit", "path": "a", "before": None, "after": "one\n"}
     subprocess.run(
-        [sys.executable, "-P", "-m", "gitralph", "hook", "generic"], input=json.dumps(edit).encode(),
-        check=True, cwd=repo,
-    )  # fmt: skip
+        [sys.executable, "-P", "-m", "gitralph", "hook", "generic"],
+        input=json.dumps(edit).encode(),
+        check=True,
+        cwd=repo,
+    )
     for typed in (["status"], ["diff"], ["why", "a:1"], ["session", "list"], ["commit", "-m", "x"]):
         loaded = {name.split(".")[0] for name in _modules_of(repo, typed)}
         absent = ABSENT_FROM_A_COMMIT if typed[0] == "commit" else ABSENT_FROM_A_COMMAND
         assert loaded & absent == set(), typed
     assert subprocess.run(["git", "log", "-1", "--format=%s"], cwd=repo, capture_output=True).stdout == b"x\n"
-
-
-def test_dataclasses_are_our_own() -> None:
-    """The library's cost a commit a fifth of its time; see ``gitralph.base.dataclass``."""
-    wrong = [
-        f"{_where(module, one.line)}: import from gitralph.base.dataclass"
-        for module, one in _imports()
-        if one.module == "dataclasses" and not one.for_types
-    ]
-    assert wrong == []

@@ -64,13 +64,29 @@ def test_a_line_is_read_as_click_reads_it_or_left_to_click(name: str, data: st.D
 @pytest.mark.parametrize(
     "line",
     [
-        "commit -m x", "commit --session s1 -m x -m y", "commit -q --session=s1 --trailer A:b -- a b",
-        "commit --dry-run --json", "status", "status --json", "status --porcelain -z", "status sub",
-        "diff --stat a", "why a:3", "why --json a", "ls-files --session s1 -z", "session list --json",
-        "session show s1", "report -o page.html", "track --session s1 a", "fleet claim bd-1 --json",
-        "fleet sync --beat", "undo --session s1 --last 3 -- a", "undo --redo", "uncommit --json",
+        "commit -m x",
+        "commit --session s1 -m x -m y",
+        "commit -q --session=s1 --trailer A:b -- a b",
+        "commit --dry-run --json",
+        "status",
+        "status --json",
+        "status --porcelain -z",
+        "status sub",
+        "diff --stat a",
+        "why a:3",
+        "why --json a",
+        "ls-files --session s1 -z",
+        "session list --json",
+        "session show s1",
+        "report -o page.html",
+        "track --session s1 a",
+        "fleet claim bd-1 --json",
+        "fleet sync --beat",
+        "undo --session s1 --last 3 -- a",
+        "undo --redo",
+        "uncommit --json",
     ],
-)  # fmt: skip
+)
 def test_common_lines_are_not_left_to_click(line: str) -> None:
     words = line.split()
     found = lean.find(words[0], words[1:])

@@ -16,9 +16,12 @@ from tests.support.repo import Repo
 
 # other forms than a list of entries: fields of one record, messages of a merge, objects, an index's bytes
 OTHER = {
-    "gitralph.git.worktrees", "gitralph.git.merge", "gitralph.worktree.listing",
-    "gitralph.report.gather", "gitralph.cli.track",
-}  # fmt: skip
+    "gitralph.git.worktrees",
+    "gitralph.git.merge",
+    "gitralph.worktree.listing",
+    "gitralph.report.gather",
+    "gitralph.cli.track",
+}
 NAMES = ["plain", "with blank", "new\nline", "tab\t", "ünï", os.fsdecode(b"\xff.bin"), "dir/inner"]
 
 
@@ -88,9 +91,11 @@ def test_the_differences_of_two_trees_and_of_an_index(full: Repo) -> None:
     between = listing.differences(git.run("diff-tree", "-r", "-z", "--no-renames", "HEAD^", "HEAD"))
     assert staged == between
     assert {path: tuple(one and one.mode for one in pair) for path, pair in between.items()} == {
-        b"plain": (0o100644, None), b"run": (0o100755, 0o100644), b"with blank": (0o100644, 0o100644),
+        b"plain": (0o100644, None),
+        b"run": (0o100755, 0o100644),
+        b"with blank": (0o100644, 0o100644),
         b"fresh\n": (None, 0o100644),
-    }  # fmt: skip
+    }
     new = between[b"fresh\n"][1]
     assert new == Entry(0o100644, full.git("rev-parse", "HEAD:fresh\n").encode())
 

@@ -32,9 +32,12 @@ class Task:
         old = self.repo.read(path)
         self.repo.write(path, text)
         event = payloads.claude_write(
-            f"agent-of-{self.session}", str(self.repo.root), str(self.repo.file(path)),
-            None if old is None else old.decode(), text,
-        )  # fmt: skip
+            f"agent-of-{self.session}",
+            str(self.repo.root),
+            str(self.repo.file(path)),
+            None if old is None else old.decode(),
+            text,
+        )
         self.repo.hook("claude-code", event, env=self.env)
 
     def deletes(self, path: str) -> None:

@@ -24,8 +24,11 @@ PAGES = {page.name for page in (source.ROOT / "man").glob("*.[1-8]")}
 def _tracked() -> list[str]:
     said = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=source.ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=source.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return [name for name in said.stdout.split("\0") if name and (source.ROOT / name).is_file()]
 
 

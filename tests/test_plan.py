@@ -16,13 +16,29 @@ from gitralph.loop.model import Job
 LINES = st.one_of(
     st.sampled_from(
         [
-            "- [ ] a", "- [ ] b", "  * [x] a", "1) [ ] c\r", "- [X] d", "```", "~~~~", "````", "- [ ]",
-            "- [ ]  ", "# T", "\t+ [ ] a", "-[ ] no", "- [] no", "    - [ ] deep", "``` - [ ] x", "",
-            "\f- [ ] no", "- [ ] \u00e9\u2028x",
+            "- [ ] a",
+            "- [ ] b",
+            "  * [x] a",
+            "1) [ ] c\r",
+            "- [X] d",
+            "```",
+            "~~~~",
+            "````",
+            "- [ ]",
+            "- [ ]  ",
+            "# T",
+            "\t+ [ ] a",
+            "-[ ] no",
+            "- [] no",
+            "    - [ ] deep",
+            "``` - [ ] x",
+            "",
+            "\f- [ ] no",
+            "- [ ] \u00e9\u2028x",
         ]
     ),
     st.text(max_size=12),
-)  # fmt: skip
+)
 PLANS = st.builds(
     lambda rows, end: ("\n".join(rows) + end).encode("utf-8", "replace"), st.lists(LINES), LINES
 )

@@ -71,10 +71,15 @@ def _of_a_git_hook(repo: Repo) -> dict[str, str]:
     """The environment in which git runs a hook, where somebody may start us."""
     real = str(repo.root / ".git")
     return {
-        "GIT_DIR": real, "GIT_WORK_TREE": str(repo.root), "GIT_INDEX_FILE": real + "/next-index",
-        "GIT_PREFIX": "", "GIT_OBJECT_DIRECTORY": real + "/objects", "GIT_QUARANTINE_PATH": real + "/objects",
-        "GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0",
-    }  # fmt: skip
+        "GIT_DIR": real,
+        "GIT_WORK_TREE": str(repo.root),
+        "GIT_INDEX_FILE": real + "/next-index",
+        "GIT_PREFIX": "",
+        "GIT_OBJECT_DIRECTORY": real + "/objects",
+        "GIT_QUARANTINE_PATH": real + "/objects",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+    }
 
 
 def _seen(path: Path, repo: Repo) -> set[str]:

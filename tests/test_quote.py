@@ -72,8 +72,10 @@ def test_as_git_quotes(tmp_path: Path, high: bool) -> None:
     subprocess.run(["git", "update-index", "-z", "--index-info"], cwd=tmp_path, input=rows, check=True)
     said = subprocess.run(
         ["git", "-c", f"core.quotePath={str(high).lower()}", "ls-files"],
-        cwd=tmp_path, check=True, capture_output=True,
-    ).stdout  # fmt: skip
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    ).stdout
     by_git = said.split(b"\n")[:-1]
     ours = [quote.c_quote(name, high) for name in sorted(names)]
     # git leaves bytes that are not UTF-8 raw without core.quotePath; a line of ours is always text

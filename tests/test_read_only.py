@@ -36,18 +36,28 @@ def _run(repo: Repo, args: Sequence[str], stdin: bytes = b"") -> Done:
     """Run ``git ralph <args>`` with the repository on a read-only file system."""
     assert UNSHARE is not None
     done = subprocess.run(
-        [*UNSHARE, "sh", "-c", _MOUNT, str(repo.root), *COMMAND, *args], env=repo.env, input=stdin,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        [*UNSHARE, "sh", "-c", _MOUNT, str(repo.root), *COMMAND, *args],
+        env=repo.env,
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
     assert b"Traceback" not in done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
 
 
 READING = (
-    ("status",), ("status", "--json"), ("diff",), ("diff", "--session", "S1"), ("why", "a"), ("why", "a:3"),
-    ("ls-files", "--session", "S1"), ("session", "list"), ("session", "show", "S1"),
+    ("status",),
+    ("status", "--json"),
+    ("diff",),
+    ("diff", "--session", "S1"),
+    ("why", "a"),
+    ("why", "a:3"),
+    ("ls-files", "--session", "S1"),
+    ("session", "list"),
+    ("session", "show", "S1"),
     ("commit", "--session", "S1", "--dry-run"),
-)  # fmt: skip
+)
 
 
 @mounted

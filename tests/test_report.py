@@ -230,9 +230,16 @@ def test_looked_at_in_a_browser(tmp_path: Path, environ: dict[str, str]) -> None
     target, shot, dom = tmp_path / "report.html", tmp_path / "shot.png", tmp_path / "dom"
     target.write_text(page.render(much(1000)))
     flags = [
-        "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
-        "--v=0", f"--user-data-dir={tmp_path}/profile", "--window-size=1240,2000", "--hide-scrollbars",
-    ]  # fmt: skip
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--enable-logging=stderr",
+        "--v=0",
+        f"--user-data-dir={tmp_path}/profile",
+        "--window-size=1240,2000",
+        "--hide-scrollbars",
+    ]
     url = target.as_uri()
     shown = subprocess.run(
         [browser, *flags, f"--screenshot={shot}", url],
@@ -269,9 +276,17 @@ def test_nothing_stands_out_of_the_page_at_any_width(
     text = re.sub(r"<meta http-equiv=[^>]*>", "", page.render(facts)).replace("</body>", script + "</body>")
     target = tmp_path / "report.html"
     target.write_text(text)
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-             f"--user-data-dir={tmp_path}/profile", f"--window-size={width},900", "--dump-dom",
-             *(["--blink-settings=preferredColorScheme=0"] if dark else [])]  # fmt: skip
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        f"--user-data-dir={tmp_path}/profile",
+        f"--window-size={width},900",
+        "--dump-dom",
+        *(["--blink-settings=preferredColorScheme=0"] if dark else []),
+    ]
     said = subprocess.run(
         [browser, *flags, target.as_uri()], env=environ, capture_output=True, timeout=120, check=True
     )

@@ -79,7 +79,7 @@ def test_q_leaves_it_and_the_terminal_is_as_before(top: Session) -> None:
 @pytest.mark.parametrize(
     "number",
     [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1],
-)  # fmt: skip
+)
 def test_any_signal_restores_the_screen_and_tells_how_it_ended(top: Session, number: signal.Signals) -> None:
     top.signal(number)
     assert top.end() == (130 if number == signal.SIGINT else -number)

@@ -39,8 +39,12 @@ def test_a_session_is_named_after_its_agent_when_it_is_first_recorded(repo: Repo
     repo.start("S4", "--agent", "codex")
     repo.start("S5")
     assert _names(repo) == {
-        UUID: "claude-1", "S2": "generic-1", "S3": "claude-2", "S4": "codex-1", "S5": "session-1",
-    }  # fmt: skip
+        UUID: "claude-1",
+        "S2": "generic-1",
+        "S3": "claude-2",
+        "S4": "codex-1",
+        "S5": "session-1",
+    }
 
 
 def test_linked_worktrees_count_together(repo: Repo) -> None:
@@ -51,9 +55,15 @@ def test_linked_worktrees_count_together(repo: Repo) -> None:
 
 @pytest.mark.parametrize(
     ("agent", "name"),
-    [("Claude Code!", "claude-code-1"), ("../x", "x-1"), ("7z", "session-1"), ("", "session-1"),
-     ("a" * 50, "a" * 20 + "-1"), ("漢字", "session-1")],
-)  # fmt: skip
+    [
+        ("Claude Code!", "claude-code-1"),
+        ("../x", "x-1"),
+        ("7z", "session-1"),
+        ("", "session-1"),
+        ("a" * 50, "a" * 20 + "-1"),
+        ("漢字", "session-1"),
+    ],
+)
 def test_whatever_an_agent_calls_itself_the_name_is_a_name(repo: Repo, agent: str, name: str) -> None:
     repo.start("S1", "--agent", agent)
     assert _names(repo) == {"S1": name}
@@ -138,12 +148,14 @@ def test_people_see_the_name_and_json_has_both(repo: Repo) -> None:
     _claude(repo, UUID)
     repo.edit(OTHER, "b", changed())
     seen = [
-        repo.ralph("status").text, repo.ralph("session", "list").text, repo.ralph("why", "a").text,
+        repo.ralph("status").text,
+        repo.ralph("session", "list").text,
+        repo.ralph("why", "a").text,
         repo.ralph("session", "show", UUID).text.replace(f"id: {UUID}", ""),
         repo.ralph("commit", "-m", "x", code=4).said,
         repo.ralph("commit", "--session", "claude-1", "--dry-run").text,
         repo.ralph("undo", "--session", "claude-1", "--dry-run").said,
-    ]  # fmt: skip
+    ]
     assert not [text for text in seen if UUID in text or OTHER in text]
     assert all("claude-1" in text for text in seen[:-1])
     document = repo.ralph("commit", "--session", "claude-1", "-m", "x", "--json").json()
@@ -178,12 +190,22 @@ def test_an_id_a_name_or_a_part_of_the_id_will_do(repo: Repo, typed: str) -> Non
 
 @pytest.mark.parametrize(
     "command",
-    [["ls-files", "--session"], ["status", "--session"], ["diff", "--session"], ["session", "show"],
-     ["session", "end"], ["track", "--session", "{}", "--", "b"], ["assign", "--to", "{}", "--", "b"],
-     ["undo", "--dry-run", "--session"], ["restore", "--dry-run", "--session"], ["log", "--session"],
-     ["track", "--release", "--session", "{}", "--", "b"], ["session", "rename", "{}", "other"]],
+    [
+        ["ls-files", "--session"],
+        ["status", "--session"],
+        ["diff", "--session"],
+        ["session", "show"],
+        ["session", "end"],
+        ["track", "--session", "{}", "--", "b"],
+        ["assign", "--to", "{}", "--", "b"],
+        ["undo", "--dry-run", "--session"],
+        ["restore", "--dry-run", "--session"],
+        ["log", "--session"],
+        ["track", "--release", "--session", "{}", "--", "b"],
+        ["session", "rename", "{}", "other"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_every_command_that_asks_for_a_session_takes_its_name(repo: Repo, command: list[str]) -> None:
     _claude(repo, UUID)
     repo.write("b", changed())
@@ -253,9 +275,22 @@ def test_a_taken_or_malformed_name_is_a_usage_error(repo: Repo) -> None:
     _claude(repo, UUID)
     repo.edit("alice", "b", changed())
     for name in (
-        "generic-1", "alice", "Parser", "-x", "x-", "a--b", "1a", "a b", "a.b", "", "a" * 33, "../x",
-        "nobody", "a\n", "é",
-    ):  # fmt: skip
+        "generic-1",
+        "alice",
+        "Parser",
+        "-x",
+        "x-",
+        "a--b",
+        "1a",
+        "a b",
+        "a.b",
+        "",
+        "a" * 33,
+        "../x",
+        "nobody",
+        "a\n",
+        "é",
+    ):
         repo.ralph("session", "rename", "--", "claude-1", name, code=129)
     assert _names(repo) == {UUID: "claude-1", "alice": "generic-1"}
     repo.ralph("session", "rename", "nosuch", "parser", code=128)

@@ -42,9 +42,15 @@ def _open(name: str, session: str) -> dict[str, object]:
 def test_order_is_the_order_of_lines(lay: Layout) -> None:
     rows = [["p", "=", list(A), None], ["q", list(A), [None, None], "c" * 40]]
     _write(
-        lay, _open("1", "S1"), _open("2", "S2"), {"close": "1", "rows": rows}, {"close": "1", "rows": []},
-        _open("3", "S1"), {"close": "2", "rows": None, "late": True}, {"close": "nobody", "rows": []},
-    )  # fmt: skip
+        lay,
+        _open("1", "S1"),
+        _open("2", "S2"),
+        {"close": "1", "rows": rows},
+        {"close": "1", "rows": []},
+        _open("3", "S1"),
+        {"close": "2", "rows": None, "late": True},
+        {"close": "nobody", "rows": []},
+    )
     first, second, third = shell.read(lay)
     assert first.rows == {b"p": ChangedPath(None, A, None), b"q": ChangedPath(A, (None, None), "c" * 40)}
     assert (second.rows, second.late) == (None, True)
@@ -107,15 +113,21 @@ def test_hostile_lines(lay: Layout, rows: list[object], torn: bytes) -> None:
     [
         (b"? new\0", {"new": [None, "?", None]}),
         (b"? folder/\0", {}),
-        (b"1 .M N... 100644 100644 100644 " + b"a" * 40 + b" " + b"b" * 40 + b" odd name\0",
-         {"odd name": ["a" * 40, "?", None]}),
-        (b"1 A. N... 000000 100644 100644 " + b"0" * 40 + b" " + b"b" * 40 + b" n\0",
-         {"n": [None, "?", None]}),
-        (b"1 D. N... 100644 000000 000000 " + b"a" * 40 + b" " + b"0" * 40 + b" n\0? n\0",
-         {"n": ["a" * 40, "?", None]}),
+        (
+            b"1 .M N... 100644 100644 100644 " + b"a" * 40 + b" " + b"b" * 40 + b" odd name\0",
+            {"odd name": ["a" * 40, "?", None]},
+        ),
+        (
+            b"1 A. N... 000000 100644 100644 " + b"0" * 40 + b" " + b"b" * 40 + b" n\0",
+            {"n": [None, "?", None]},
+        ),
+        (
+            b"1 D. N... 100644 000000 000000 " + b"a" * 40 + b" " + b"0" * 40 + b" n\0? n\0",
+            {"n": ["a" * 40, "?", None]},
+        ),
         (b"u UU N... 1 1 1 1 " + b"a " * 3 + b"both\0", {"both": [None, "?", None]}),
     ],
-)  # fmt: skip
+)
 def test_what_git_says(said: bytes, rows: dict[str, list[str | None]]) -> None:
     picture = shellwatch._parse_status(b"# branch.oid " + b"c" * 40 + b"\0# branch.head main\0" + said)
     assert (picture.head, picture.rows) == ("c" * 40, rows)

@@ -55,8 +55,12 @@ def _note(upto: object, text: bytes, **fields: object) -> dict[str, object]:
 def test_what_was_seen_later_and_noted_first_stands_behind() -> None:
     """A commit notes what git's index told of a place before those that other commits noted."""
     wanted = [
-        ("S1", BASE, EDIT), (None, EDIT, BASE), (None, BASE, BACK), ("S2", BACK, BASE), ("S2", BASE, LATER),
-    ]  # fmt: skip
+        ("S1", BASE, EDIT),
+        (None, EDIT, BASE),
+        (None, BASE, BACK),
+        ("S2", BACK, BASE),
+        ("S2", BASE, LATER),
+    ]
     assert _put_in(_note(60, BACK), _note(50, BASE)) == wanted
     assert _put_in(_note(50, BASE), _note(60, BACK)) == wanted
 
@@ -75,9 +79,13 @@ def test_only_what_a_commit_saw_and_the_records_know_is_put_in() -> None:
     """The row of a commit tells nothing of the disk; one with a made-up place or text tells nothing."""
     plain = [("S1", BASE, EDIT), ("S2", BACK, BASE), ("S2", BASE, LATER)]
     rows = [
-        _note(50, BASE, commit="1" * 40), _note(True, BASE), _note("50", BASE), _note(50, b"unknown\n"),
-        _note(0, BASE), _note(50, EDIT),
-    ]  # fmt: skip
+        _note(50, BASE, commit="1" * 40),
+        _note(True, BASE),
+        _note("50", BASE),
+        _note(50, b"unknown\n"),
+        _note(0, BASE),
+        _note(50, EDIT),
+    ]
     assert _put_in(*rows) == plain
 
 
@@ -105,8 +113,10 @@ def test_heads_text_did_not_stand_where_later_records_wrote_lines_of_it(head: by
     """A file that is gone and there again was put back from HEAD, but not from one that came to be later."""
     back = b"a\nb\nc\nd\n"
     edits: list[tuple[str, bytes | None, bytes | None]] = [
-        ("S1", back, OTHER), ("S2", OTHER, None), ("S1", back + b"e\n", back + b"e\na new line\n"),
-    ]  # fmt: skip
+        ("S1", back, OTHER),
+        ("S2", OTHER, None),
+        ("S1", back + b"e\n", back + b"e\na new line\n"),
+    ]
     texts: list[sights.Row] = []
     for offset, (session, before, after) in zip((0, 100, 200), edits, strict=True):
         oids = [None if text is None else text_id(text) for text in (before, after)]

@@ -57,9 +57,14 @@ def test_json_tells_letters_lines_and_what_would_be_refused(day: Repo) -> None:
         path: (row["change"], row["added"], row["removed"], row["entangled"]) for path, row in rows.items()
     }
     assert facts == {
-        "a": ("M", 2, 2, False), "b": ("M", 1, 1, False), "c": ("A", 3, 0, True), "gone": ("D", 0, 10, False),
-        "moved": ("A", 10, 0, False), "new": ("A", 2, 0, False), "old": ("D", 0, 10, False),
-    }  # fmt: skip
+        "a": ("M", 2, 2, False),
+        "b": ("M", 1, 1, False),
+        "c": ("A", 3, 0, True),
+        "gone": ("D", 0, 10, False),
+        "moved": ("A", 10, 0, False),
+        "new": ("A", 2, 0, False),
+        "old": ("D", 0, 10, False),
+    }
     assert rows["a"]["names"] == ["generic-1", "generic-2"]
 
 
@@ -100,9 +105,12 @@ def test_a_hint_where_something_is_refused_works_as_typed(day: Repo) -> None:
 
 def test_short_is_a_line_a_path(day: Repo) -> None:
     assert day.ralph("status", "-s").text.splitlines() == [
-        "M& a  generic-1, generic-2", "M? b  nobody", "D  gone  generic-1", "R  moved  generic-2",
+        "M& a  generic-1, generic-2",
+        "M? b  nobody",
+        "D  gone  generic-1",
+        "R  moved  generic-2",
         "A  new  generic-1",
-    ]  # fmt: skip
+    ]
 
 
 def test_lines_of_a_file_that_both_sides_wrote_stand_under_nobody_too(day: Repo) -> None:
@@ -123,8 +131,13 @@ def test_an_unborn_branch_and_odd_files(empty_repo: Repo) -> None:
     os.symlink("nowhere", empty_repo.file("link"))
     rows = empty_repo.ralph("status").text.splitlines()
     assert rows[1:] == [
-        "  A        blob", "  A   +1   no newline", "", "nobody", "  A        empty", "  A        link",
-    ]  # fmt: skip
+        "  A        blob",
+        "  A   +1   no newline",
+        "",
+        "nobody",
+        "  A        empty",
+        "  A        link",
+    ]
 
 
 def test_a_file_that_became_a_link_has_gits_letter(repo: Repo) -> None:

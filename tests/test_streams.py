@@ -15,8 +15,12 @@ FULL = ["2>/dev/full", ">/dev/full 2>/dev/full"]
 def _run(repo: Repo, redirect: str, *args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["/bin/sh", "-c", f'"$@" {redirect}', "sh", *runner.COMMAND, *args],
-        cwd=repo.root, env=repo.env, input=stdin, capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=repo.root,
+        env=repo.env,
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("redirect", [*CLOSED, *FULL])
@@ -38,9 +42,13 @@ def test_commands_end_with_their_own_exit_code(repo: Repo, redirect: str) -> Non
     repo.edit("S1", "a", changed())
     full = ">/dev/full" in redirect.split()
     for code, args in (
-        (0, ["status"]), (0, ["ls-files"]), (129, ["status", "--session", "../x"]), (129, ["no-such-thing"]),
-        (128, ["track", "--session", "S1", "../x"]), (129, ["commit", "--whole-file"]),
-    ):  # fmt: skip
+        (0, ["status"]),
+        (0, ["ls-files"]),
+        (129, ["status", "--session", "../x"]),
+        (129, ["no-such-thing"]),
+        (128, ["track", "--session", "S1", "../x"]),
+        (129, ["commit", "--whole-file"]),
+    ):
         done = _run(repo, redirect, *args)
         assert done.returncode == (128 if full and code == 0 else code), args
         assert b"Traceback" not in done.stderr

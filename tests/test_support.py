@@ -129,10 +129,22 @@ def _leaves_an_intent(repo: Repo) -> None:
 
 
 VIOLATIONS = [
-    _stages, _unstages, _leaves_a_phantom, _writes, _touches, _changes_a_mode, _adds_a_file, _drops_a_record,
-    _drops_a_manifest, _consumes_silently, _consumes_by_another_commit, _breaks_an_object,
-    _moves_without_a_reflog, _leaves_a_lock, _leaves_an_intent,
-]  # fmt: skip
+    _stages,
+    _unstages,
+    _leaves_a_phantom,
+    _writes,
+    _touches,
+    _changes_a_mode,
+    _adds_a_file,
+    _drops_a_record,
+    _drops_a_manifest,
+    _consumes_silently,
+    _consumes_by_another_commit,
+    _breaks_an_object,
+    _moves_without_a_reflog,
+    _leaves_a_lock,
+    _leaves_an_intent,
+]
 
 
 @pytest.mark.parametrize("violation", VIOLATIONS)

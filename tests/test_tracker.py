@@ -60,9 +60,12 @@ def test_an_answer_is_ours_only_when_it_names_our_bead_or_none(answer: object, t
 
 def launch(repo: Repo, bead: str, code: int = 0, **given: Any) -> str:
     payload = {
-        "session_id": "S1", "cwd": str(repo.root), "hook_event_name": "PreToolUse", "tool_name": "Agent",
+        "session_id": "S1",
+        "cwd": str(repo.root),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Agent",
         "tool_input": {"worktree_policy": "required", "bead_id": bead, "prompt": "p", **given},
-    }  # fmt: skip
+    }
     return repo.ralph("hook", "claude-code", stdin=json.dumps(payload).encode(), code=code).text
 
 

@@ -43,8 +43,10 @@ def _gemini(path: str, status: str = "success", call: str = "c1") -> dict[str, A
 
 
 def _qwen(path: str, status: str = "success") -> dict[str, Any]:
-    return {"type": "tool_result", "toolCallResult": {"callId": "c", "status": status,
-                                                      "resultDisplay": {"filePath": path}}}  # fmt: skip
+    return {
+        "type": "tool_result",
+        "toolCallResult": {"callId": "c", "status": status, "resultDisplay": {"filePath": path}},
+    }
 
 
 def _copilot(*paths: str) -> dict[str, Any]:
@@ -57,17 +59,23 @@ CASES: list[tuple[str, list[dict[str, Any]], list[str]]] = [
     ("claude-code", _claude("a"), ["/r/a"]),
     ("claude-code", _claude("/r/a", failed=True), []),
     ("claude-code", _claude("/r/a", name="Read"), []),
-    ("claude-code", [*_claude("/r/a"), *_claude("/r/b", call="t2"), *_claude("/r/a", call="t3")],
-     ["/r/a", "/r/b"]),
-    ("codex", [_codex({"/r/a": {"type": "update", "move_path": "/r/b"}, "/r/c": {"type": "add"}})],
-     ["/r/a", "/r/b", "/r/c"]),
+    (
+        "claude-code",
+        [*_claude("/r/a"), *_claude("/r/b", call="t2"), *_claude("/r/a", call="t3")],
+        ["/r/a", "/r/b"],
+    ),
+    (
+        "codex",
+        [_codex({"/r/a": {"type": "update", "move_path": "/r/b"}, "/r/c": {"type": "add"}})],
+        ["/r/a", "/r/b", "/r/c"],
+    ),
     ("codex", [_codex({"/r/a": {"type": "update"}}, "failed")], []),
     ("gemini", [_gemini("/r/a", "executing"), _gemini("/r/a")], ["/r/a"]),
     ("gemini", [_gemini("/r/a"), _gemini("/r/a", "error")], []),
     ("qwen", [_qwen("/r/a"), _qwen("/r/b", "error")], ["/r/a"]),
     ("copilot", [_copilot("/r/a", "/r/b"), {"type": "tool.execution_start", "data": {}}], ["/r/a", "/r/b"]),
     ("unknown", [_copilot("/r/a")], []),
-]  # fmt: skip
+]
 
 
 def _bytes(rows: list[dict[str, Any]]) -> bytes:
@@ -80,9 +88,24 @@ def test_formats(agent: str, rows: list[dict[str, Any]], expected: list[str]) ->
 
 
 KEYS = [
-    "type", "message", "content", "toolCalls", "data", "fileEdits", "path", "changes", "id", "toolCallResult",
-    "status", "resultDisplay", "name", "input", "payload", "item", "cwd",
-]  # fmt: skip
+    "type",
+    "message",
+    "content",
+    "toolCalls",
+    "data",
+    "fileEdits",
+    "path",
+    "changes",
+    "id",
+    "toolCallResult",
+    "status",
+    "resultDisplay",
+    "name",
+    "input",
+    "payload",
+    "item",
+    "cwd",
+]
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),

@@ -20,10 +20,21 @@ from tests.support.texts import TEN, changed
 DEEPEST = 4
 REASONS = frozenset(
     [
-        "entangled", "contested", "unanchored", "stale", "ignored", "outside", "submodule", "unmerged",
-        "unchanged", "gone", "filtered", "too-large", "shell",
+        "entangled",
+        "contested",
+        "unanchored",
+        "stale",
+        "ignored",
+        "outside",
+        "submodule",
+        "unmerged",
+        "unchanged",
+        "gone",
+        "filtered",
+        "too-large",
+        "shell",
     ]
-)  # fmt: skip
+)
 Scene = Callable[[Repo], tuple[str, ...] | None]
 SCENES: list[tuple[str, Scene]] = []
 

@@ -12,19 +12,31 @@ from tests.support.texts import changed
     [
         (["statsu"], "'statsu' is not a git ralph command; did you mean 'status'?", "git ralph -h"),
         (["xyzzy"], "'xyzzy' is not a git ralph command", "git ralph -h"),
-        (["commit", "--sesion", "x"], "unknown option '--sesion'; did you mean '--session'?",
-         "git ralph commit -h"),
+        (
+            ["commit", "--sesion", "x"],
+            "unknown option '--sesion'; did you mean '--session'?",
+            "git ralph commit -h",
+        ),
         (["commit", "-Z"], "unknown option '-Z'", "git ralph commit -h"),
-        (["session", "lst"], "'lst' is not a command of 'git ralph session'; did you mean 'list'?",
-         "git ralph session -h"),
+        (
+            ["session", "lst"],
+            "'lst' is not a command of 'git ralph session'; did you mean 'list'?",
+            "git ralph session -h",
+        ),
         (["emit"], None, "git ralph emit -h"),
-        (["run", "lst"], "'lst' is no plan and not a command of 'git ralph run'; did you mean 'list'?",
-         "git ralph run -h"),
-        (["run", "log"], "'log' is no plan and not a command of 'git ralph run'; did you mean 'logs'?",
-         "git ralph run -h"),
+        (
+            ["run", "lst"],
+            "'lst' is no plan and not a command of 'git ralph run'; did you mean 'list'?",
+            "git ralph run -h",
+        ),
+        (
+            ["run", "log"],
+            "'log' is no plan and not a command of 'git ralph run'; did you mean 'logs'?",
+            "git ralph run -h",
+        ),
         (["why", "one-line:3"], "'one-line' has 1 line; there is no line 3", "git ralph blame -- one-line"),
     ],
-)  # fmt: skip
+)
 def test_a_typo_is_told_with_what_was_meant_and_the_next_command(
     repo: Repo, typed: list[str], said: str | None, hint: str
 ) -> None:

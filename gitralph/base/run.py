@@ -8,14 +8,10 @@ import os
 import select
 import time
 
-from gitralph.base import spawn
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from subprocess import CompletedProcess, Popen
-
-    from gitralph.base.spawn import Child, Done
 
     Words = Sequence[str | bytes]
 
@@ -27,21 +23,38 @@ INHERITED = None
 
 # Which repository is meant, and how its history reads. A git that has to find the caller's own keeps them,
 # nobody else.
-_NAMING = frozenset([
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
-])  # fmt: skip
+_NAMING = frozenset(
+    [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_COMMON_DIR",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_GRAFT_FILE",
+        "GIT_SHALLOW_FILE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_REPLACE_REF_BASE",
+    ]
+)
 # What git tells a hook, an alias or a filter about one repository and one index, and how a command reads
 # pathspecs. Nothing we start may take it for its own: in another worktree it would write to the wrong index,
 # or its objects into a quarantine that is thrown away. Based on git's own list, `git rev-parse
 # --local-env-vars`, without the configuration in it, which is what the user said with `git -c`.
 # GIT_OPTIONAL_LOCKS we set ourselves, for the git that we start.
 _NOT_INHERITED = _NAMING | {
-    "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX",
-    "GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
-    "GIT_EXTERNAL_DIFF", "GIT_OPTIONAL_LOCKS",
-}  # fmt: skip
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_NAMESPACE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_OPTIONAL_LOCKS",
+}
 # `git status` of a tree in which everything is untracked may print without end; a hook gives up here.
 _OUTPUT_LIMIT = 64 << 20
 
@@ -89,9 +102,15 @@ def start(
     import subprocess
 
     return subprocess.Popen(
-        words, env=env, cwd=cwd, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=keep,
+        words,
+        env=env,
+        cwd=cwd,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        pass_fds=keep,
         start_new_session=group,
-    )  # fmt: skip
+    )
 
 
 def send(pid: int, what: int) -> None:
@@ -128,9 +147,14 @@ def run(
     import subprocess
 
     child = start(
-        words, env=env, cwd=cwd, stdin=NOTHING if given is None else PIPE, stderr=stderr, keep=keep,
+        words,
+        env=env,
+        cwd=cwd,
+        stdin=NOTHING if given is None else PIPE,
+        stderr=stderr,
+        keep=keep,
         group=group or seconds is not None,
-    )  # fmt: skip
+    )
     if most is not None:
         _limit_files(child.pid, most)
     try:
@@ -162,24 +186,6 @@ def detached(words: list[str], env: "Mapping[str, str]") -> None:
         os.posix_spawn(words[0], words, dict(env), file_actions=actions, setsid=True)
     finally:
         os.close(null)
-
-
-def start_git(
-    words: "Words", env: "Mapping[str, str]", stdin: int, stderr: int, keep: tuple[int, ...]
-) -> "Child | Popen[bytes]":
-    """As :func:`start`, in our own folder, at a fraction of the cost; for git."""
-    if keep and not spawn.can_keep():
-        return start(words, env=env, stdin=stdin, stderr=stderr, keep=keep)
-    return spawn.Child(words, env, stdin, stderr, keep)
-
-
-def run_git(
-    words: "Words", env: "Mapping[str, str]", given: bytes | None, keep: tuple[int, ...]
-) -> "Done | CompletedProcess[bytes]":
-    """As :func:`run`, in our own folder, at a fraction of the cost; for git."""
-    if keep and not spawn.can_keep():
-        return run(words, env=env, given=given, keep=keep)
-    return spawn.run(words, env, given, keep)
 
 
 def show(

@@ -1,6 +1,7 @@
 """``git ralph blame``."""
 
-from gitralph.base.dataclass import asdict
+from dataclasses import asdict
+
 from gitralph.base.errors import UsageError
 from gitralph.cli import columns, options, output
 from gitralph.cli.pager import pager

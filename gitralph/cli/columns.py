@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Container, Iterable, Mapping, Sequence
+from unicodedata import category, combining, east_asian_width
 
 from gitralph.base.quote import printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
 
 # What a terminal has where nobody says how wide it is; also what is printed into a pipe.
 USUAL = 80
@@ -27,7 +25,6 @@ def width(text: str) -> int:
     """How many columns a text takes: a wide character two, an accent none."""
     if text.isascii():
         return len(text)
-    from unicodedata import category, combining, east_asian_width
 
     used = 0
     for one in text:

@@ -5,20 +5,20 @@ import sys
 
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shell_line, shown
-from gitralph.cli import environ, options, output
+from gitralph.cli import beside, environ, options, output, proving, signals
 from gitralph.commit import commit as committing
-from gitralph.commit import recover
+from gitralph.commit import own_commit, recover
+from gitralph.commit.advice import describe
 from gitralph.commit.commit import Request, Result
 from gitralph.commit.decision import STALE
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.pathspecs import matcher
 from gitralph.context import Context
 from gitralph.git import refs
-from gitralph.session import crowd, session_choice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.prove.judge import Judge
+from gitralph.prove.judge import Judge
+from gitralph.prove.results import ProofCommand
+from gitralph.session import crowd, session_choice, transcript_claims
+from gitralph.takeback import ways_back
 
 
 def _message_file(name: str) -> bytes:
@@ -97,15 +97,24 @@ def commit(
     # A dry run writes nothing, not even the state folder.
     ctx = options.context(create=not dry_run)
     wishes = {
-        "--dry-run": dry_run, "--skip-entangled": skip_entangled, "--include-entangled": include_entangled,
-        "--whole-file": whole_file, "--with-shell": with_shell,
-    }  # fmt: skip
+        "--dry-run": dry_run,
+        "--skip-entangled": skip_entangled,
+        "--include-entangled": include_entangled,
+        "--whole-file": whole_file,
+        "--with-shell": with_shell,
+    }
     flags = {"-e": edit, "--amend": amend, "--no-verify": no_verify}
     edit = edit or _wants_editor(ctx, bool(texts) or amend or fixup is not None or dry_run or show.is_quiet)
     try:
         judge = None if no_prove else _judge(ctx, prove, explain, quiet)
-        valued = {"-m": messages, "-F": message_file, "--trailer": trailers, "--author": author,
-                  "--fixup": fixup, "--prove": prove}  # fmt: skip
+        valued = {
+            "-m": messages,
+            "-F": message_file,
+            "--trailer": trailers,
+            "--author": author,
+            "--fixup": fixup,
+            "--prove": prove,
+        }
         again = (*(name for name, given in flags.items() if given), *_again(valued))
         wished = [name for name, given in wishes.items() if given]
         found = _chosen(
@@ -117,17 +126,25 @@ def commit(
             show.beside(ctx, Result("nothing", None), messages, paths)
             return
         request = Request(
-            found, tuple(texts), tuple(os.fsencode(t) for t in trailers), author, edit,
-            not no_verify, dry_run,
-            Wishes(skip_entangled, include_entangled, whole_file, with_shell), match, paths, judge,
-            amend, fixup, again,
-        )  # fmt: skip
+            found,
+            tuple(texts),
+            tuple(os.fsencode(t) for t in trailers),
+            author,
+            edit,
+            not no_verify,
+            dry_run,
+            Wishes(skip_entangled, include_entangled, whole_file, with_shell),
+            match,
+            paths,
+            judge,
+            amend,
+            fixup,
+            again,
+        )
         commits = committing.dry_run if dry_run else committing.commit
         if judge is None:
             result = commits(ctx, request)
         else:
-            from gitralph.cli import signals
-
             # A proof may run for minutes in children of its own: they must end with us.
             with signals.stopped_like_by_hand():
                 result = commits(ctx, request)
@@ -135,14 +152,10 @@ def commit(
         # Edits that git put away may be why a record does not fit any more; whether they can be brought back
         # is asked only then.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
-            from gitralph.takeback import ways_back
-
             error.hints = (*ways_back.after_refusal(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         show.failure(ctx, error, session)
         raise
     if result.silent:
-        from gitralph.session import transcript_claims
-
         result = transcript_claims.explained(ctx, found, result)
     show.result(ctx, result)
     if result.status == "nothing":
@@ -180,9 +193,6 @@ def _judge(ctx: Context, given: str | None, explain: bool, quiet: bool) -> "Judg
         return None
     if not text.strip():
         raise UsageError("the command to prove with is empty")
-    from gitralph.cli import proving
-    from gitralph.prove.judge import Judge
-    from gitralph.prove.results import ProofCommand
 
     passing = None if quiet else proving.Passing()
     command = ProofCommand.shell(text, proving.folder(ctx))
@@ -236,7 +246,6 @@ def _session(
     found = session_choice.for_writing(ctx, session)
     if found is None and amend:  # another message for its last commit is work of a session that has none
         head = refs.read_head(ctx.repo).oid
-        from gitralph.commit import own_commit
 
         # Of several makers nobody can say who wants another message.
         made_by = own_commit.makers(ctx, head) if head else []
@@ -282,8 +291,6 @@ class _Show:
     def beside(self, ctx: Context, result: Result, messages: tuple[str, ...], paths: tuple[str, ...]) -> None:
         """After a commit of nothing: what is uncommitted all the same, and how that is committed."""
         if not self.is_quiet:
-            from gitralph.cli import beside
-
             beside.tell(ctx, result, messages, paths)
 
     def _lines(self, result: Result, high: bool) -> None:
@@ -333,8 +340,6 @@ def _chatter(ctx: Context, result: Result) -> None:
     for note in result.notes:
         output.note(note)
     for left in result.left:
-        from gitralph.commit.advice import describe
-
         if left.reason != "unchanged":
             output.chatter("note", "left out: " + describe(ctx.layout, left))
     for hint in result.hints:

@@ -9,14 +9,12 @@ line and says what is wrong with it. A test types random lines at both.
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass, field
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    import click
+import click
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "ignore_unknown_options": False}
 # The words as they are, bytes that are no text among them: click.UNPROCESSED.
@@ -87,7 +85,6 @@ class Word:
 
     def for_click(self, function: Callable[..., Any]) -> None:
         """Declare it to click."""
-        import click
 
         settings = dict(self.settings)
         if settings.get("type") == UNPROCESSED:
@@ -138,7 +135,6 @@ class Command:
 
     def for_click(self) -> click.Command:
         """The same command for click."""
-        import click
 
         made = click.command(
             self.name, context_settings=CONTEXT, epilog=self.epilog, options_metavar="[<options>]"
@@ -218,7 +214,6 @@ class Group:
 
     def for_click(self) -> click.Command:
         """The same group for click."""
-        import click
 
         made = click.group(
             self.name, context_settings=CONTEXT, options_metavar="", subcommand_metavar="<command> [<args>]"
@@ -240,7 +235,6 @@ def group(name: str) -> Callable[[Callable[..., Any]], Group]:
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
     """The end of a sentence about a word that is none of ``known``: those that it resembles."""
-    import difflib  # where nothing is misspelt it is not needed
 
     # 0.75 takes a letter that is missing or two that changed places (`comit`, `stauts`); two words at most,
     # or it is a list and no help.

@@ -12,12 +12,8 @@ from gitralph.commit.pathspecs import matcher
 from gitralph.commit.request import Request
 from gitralph.context import Context
 from gitralph.hook import sessionfile
-from gitralph.query.diff import render, unrecorded
+from gitralph.query.diff import Match, render, unrecorded
 from gitralph.session import session_choice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.query.diff import Match
 
 NOBODY = "nobody"
 

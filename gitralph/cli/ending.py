@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from gitralph.base import streams
 from gitralph.base.errors import INTERRUPTED
 from gitralph.cli import options, output
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # 128 and SIGPIPE, as a shell counts it: what git in a pipeline ends with.
 BROKEN_PIPE = 141

@@ -1,6 +1,9 @@
 """``git ralph events``."""
 
+import calendar
+import json
 import sys
+import time
 from collections.abc import Callable, Iterable
 
 import click
@@ -119,8 +122,6 @@ def _sentence(row: event_query.Emitted, called: Callable[[str], str]) -> str:
 
 def _local(stamp: str) -> str:
     """A time as ``git ralph log`` shows it, where one stands; what is no time stays as it is."""
-    import calendar
-    import time
 
     try:
         seconds = calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%S"))
@@ -150,6 +151,5 @@ def _plain(value: object) -> str:
         return " ".join(value)
     if isinstance(value, str):
         return f"'{value}'" if " " in value else value
-    import json
 
     return json.dumps(value)

@@ -8,9 +8,13 @@ from gitralph.trace.export import AGENT_TRACE, GIT_AI
 
 @options.command("export")
 @options.option(
-    "--format", "form", required=True, type=(AGENT_TRACE, GIT_AI), metavar="<format>",
+    "--format",
+    "form",
+    required=True,
+    type=(AGENT_TRACE, GIT_AI),
+    metavar="<format>",
     help="agent-trace or git-ai.",
-)  # fmt: skip
+)
 @options.option("--write-notes", is_flag=True, help="Write git-ai's notes, where a commit has none.")
 @options.argument("revisions", required=False, metavar="[<range>]")
 def export(form: str, write_notes: bool, revisions: str | None) -> None:

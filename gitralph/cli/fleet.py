@@ -7,6 +7,8 @@ from typing import Any
 from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
 from gitralph.cli import environ, options, output
 from gitralph.fleet import at_work, claiming, landing, log, member, members, own, wire
+from gitralph.fleet import join as joining
+from gitralph.fleet import sync as syncing
 from gitralph.fleet.claiming import ClaimRow, ForeignError
 from gitralph.fleet.landing import hold
 from gitralph.fleet.member import Fleet
@@ -56,7 +58,6 @@ def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
 @options.option("--branch-form", is_flag=True, help="Keep claims and logs as branches below ralph-fleet/.")
 def join(remote: str, branch_form: bool) -> None:
     """Become a member; the first one begins it."""
-    from gitralph.fleet import join as joining
 
     ctx = options.context()
     found = joining.join(ctx, remote, branch_form, _patience())
@@ -131,7 +132,6 @@ def release(bead: str) -> None:
 def sync(as_json: bool, beat: bool) -> int:
     """Publish, settle claims, read what others made."""
     # Only here and in a beat: what tells of commits is a third of what a claim would import.
-    from gitralph.fleet import sync as syncing
 
     if beat:
         return _beat()
@@ -151,7 +151,6 @@ def sync(as_json: bool, beat: bool) -> int:
 
 def _beat() -> int:
     """A beat that a hook or another command asked for: quiet, and nothing where another is under way."""
-    from gitralph.fleet import sync as syncing
 
     ctx = options.context(create=False, beats=False)
     if own.membership(ctx.layout) is None:
@@ -192,12 +191,19 @@ def status(as_json: bool) -> None:
         (one for one in own.claims(layout).values() if one.state != own.LOST), key=lambda one: one.bead
     )
     document = {
-        "remote": found.me.remote, "url": found.wire.url, "namespace": found.namespace,
-        "writer": found.me.writer, "lease": found.lease, "beat": beat.at or None, "looked": look.at or None,
-        "due": log.is_due(found), "exact": found.me.exact, "atomic": found.me.atomic,
+        "remote": found.me.remote,
+        "url": found.wire.url,
+        "namespace": found.namespace,
+        "writer": found.me.writer,
+        "lease": found.lease,
+        "beat": beat.at or None,
+        "looked": look.at or None,
+        "due": log.is_due(found),
+        "exact": found.me.exact,
+        "atomic": found.me.atomic,
         "members": [one for one in members.writers(found) if one != found.me.writer],
         "claims": [{"bead": one.bead, "state": one.state, "epoch": one.epoch} for one in ours],
-    }  # fmt: skip
+    }
     if as_json:
         output.as_json(document)
         return

@@ -9,10 +9,17 @@ from gitralph.cli import options, output
 from gitralph.gc import Collected
 
 _NAMES = {
-    "journal": "journal", "call": "call file", "text": "text", "work": "leftover",
-    "session": "session file", "shell": "shell log", "run": "run file",
-    "fleet": "folder of a fleet's objects", "proof": "proof", "worktree": "worktree",
-}  # fmt: skip
+    "journal": "journal",
+    "call": "call file",
+    "text": "text",
+    "work": "leftover",
+    "session": "session file",
+    "shell": "shell log",
+    "run": "run file",
+    "fleet": "folder of a fleet's objects",
+    "proof": "proof",
+    "worktree": "worktree",
+}
 
 
 @options.command("gc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterable, Sequence
 
 from gitralph.base.quote import printable, shown
 from gitralph.cli import columns, output
@@ -11,10 +12,6 @@ from gitralph.commit import advice, decision
 from gitralph.context import Context
 from gitralph.journal import sessions
 from gitralph.query.status import LOOP, NOBODY, PathRow, SessionRows
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 # What a path keeps of its width before what is said of it is cut as well.
 _LEAST_PATH = 16
@@ -111,10 +108,12 @@ def _line(row: PathRow, group: SessionRows, wide: list[int], paper: Paper) -> st
     color = "red" if refuses else "yellow" if group.name == NOBODY and group.session is None else "green"
     cells = [
         "  " + paper.paint(row.letter, color),
-        " " + paper.paint(columns.pad(numbers[0], wide[0], right=True), "green")
-        + " " + paper.paint(columns.pad(numbers[1], wide[1], right=True), "red"),
+        " "
+        + paper.paint(columns.pad(numbers[0], wide[0], right=True), "green")
+        + " "
+        + paper.paint(columns.pad(numbers[1], wide[1], right=True), "red"),
         path,
-    ]  # fmt: skip
+    ]
     cells += [paper.paint(note, "red" if refuses else "cyan")] if note else []
     return "  ".join(cells).rstrip()
 
@@ -149,9 +148,9 @@ def short(groups: Sequence[SessionRows], paper: Paper) -> list[str]:
         for row in group.rows:
             owners.setdefault(row.path, []).append(group.name)
             refused = row.reason in decision.REFUSING
-            found[row.path] = (found[row.path][0], found[row.path][1] or refused) if row.path in found else (
-                row, refused
-            )  # fmt: skip
+            found[row.path] = (
+                (found[row.path][0], found[row.path][1] or refused) if row.path in found else (row, refused)
+            )
     out = []
     for path, (row, refused) in sorted(found.items()):
         names = owners[path]

@@ -4,6 +4,7 @@ from gitralph.base.errors import OK, USAGE
 from gitralph.cli import environ, output
 from gitralph.commit import guard_script
 from gitralph.context import Context, open_context
+from gitralph.guard import after, agent, narrow
 
 
 def main(words: list[str]) -> int:
@@ -23,20 +24,16 @@ def main(words: list[str]) -> int:
 
 
 def _hook(ctx: Context, name: str, words: list[str]) -> int:
-    from gitralph.guard import agent
 
     if name not in guard_script.HOOKS or not words or not words[0].isdigit():
         output.chatter("error", f"'{name}' is no hook of the guard: git ralph install --guard")
         return USAGE
     git, rest = agent.git_process(int(words[0])), words[1:]
     if name == guard_script.NAME:
-        from gitralph.guard import narrow
-
         # a framework that was installed later calls it by another name, and before its own checks
         for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
             output.note(note)
         return OK
-    from gitralph.guard import after
 
     if name == "post-commit":
         after.made(ctx, git)

@@ -2,7 +2,7 @@
 
 import sys
 
-from gitralph.cli import ending
+from gitralph.cli import ending, main
 from gitralph.cli.declare import Command, Group
 
 # Those that an agent or a person types all day; their modules do not import click.
@@ -45,6 +45,5 @@ def run(args: list[str]) -> int:
         if found and given is not None:
             call = found[0].call
             return ending.run(lambda: call(**given))
-    from gitralph.cli import main
 
     return main.run(args)

@@ -30,9 +30,14 @@ _LEAST_TEXT = 8
 @options.as_json
 @options.paths
 def log(
-    session: str | None, agent: str | None, since: str | None, most: int | None, patch: bool, as_json: bool,
+    session: str | None,
+    agent: str | None,
+    since: str | None,
+    most: int | None,
+    patch: bool,
+    as_json: bool,
     paths: tuple[str, ...],
-) -> None:  # fmt: skip
+) -> None:
     """Show edits and commits over time, the latest first."""
     ctx = options.context(create=False)
     makers = Makers(ctx)
@@ -138,15 +143,25 @@ def _document(ctx: Context, makers: Makers, one: LoggedEdit | LoggedCommit, patc
     if isinstance(one, LoggedEdit):
         record = one.record
         more = {
-            "path": output.text(one.path), "op": record.op, "added": one.added, "removed": one.removed,
-            "exact": record.exact, "model": one.model, "agent_id": record.agent_id, "tool": record.tool,
-            "call": record.call, "worktree": one.worktree,
-        }  # fmt: skip
+            "path": output.text(one.path),
+            "op": record.op,
+            "added": one.added,
+            "removed": one.removed,
+            "exact": record.exact,
+            "model": one.model,
+            "agent_id": record.agent_id,
+            "tool": record.tool,
+            "call": record.call,
+            "worktree": one.worktree,
+        }
     else:
         more = {
-            "commit": one.oid, "subject": one.subject, "paths": [output.text(path) for path in one.paths],
-            "in_head": one.here, "became": one.became,
-        }  # fmt: skip
+            "commit": one.oid,
+            "subject": one.subject,
+            "paths": [output.text(path) for path in one.paths],
+            "in_head": one.here,
+            "became": one.became,
+        }
     text = _patch(ctx, one) if patch else b""
     return {**head, **more, **({"patch": output.text(text)} if patch else {})}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
@@ -13,10 +14,6 @@ from gitralph.base import streams
 from gitralph.base.errors import FATAL, INTERRUPTED, OK, USAGE, Fatal
 from gitralph.cli import ending, output, pager
 from gitralph.cli.declare import Command, Group, did_you_mean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {
@@ -113,9 +110,15 @@ def _change_folder(_ctx: click.Context, _option: click.Parameter, folders: Seque
     subcommand_metavar="<command> [<args>]",
 )
 @click.option(
-    "-C", "folders", multiple=True, metavar="<path>", expose_value=False, is_eager=True,
-    callback=_change_folder, help="Run as if started in <path>.",
-)  # fmt: skip
+    "-C",
+    "folders",
+    multiple=True,
+    metavar="<path>",
+    expose_value=False,
+    is_eager=True,
+    callback=_change_folder,
+    help="Run as if started in <path>.",
+)
 @click.version_option(__version__, "--version", message="git-ralph version %(version)s")
 def cli() -> None:
     """Commit only what this session edited."""

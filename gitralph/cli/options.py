@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from gitralph.cli import declare, environ, output
+from gitralph.commit import recover
 from gitralph.context import Context, open_context
+from gitralph.git import dead_locks
 from gitralph.hook import beat
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CONTEXT, UNPROCESSED = declare.CONTEXT, declare.UNPROCESSED
 argument, command, group = declare.argument, declare.command, declare.group
@@ -45,8 +44,6 @@ def context(create: bool = True, beats: bool = True) -> Context:
     if not create:
         _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):
-        from gitralph.commit import recover
-
         recover.heal(ctx)
     if beats:
         beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))
@@ -66,7 +63,6 @@ def _left_by_a_crash(ctx: Context) -> bool:
         return True
     if ctx.config.get("ralph.guard") != "narrow":
         return False
-    from gitralph.git import dead_locks
 
     # A guarded git that was killed before its first hook has left no trace but its lock.
     return dead_locks.any_lock(ctx.repo)

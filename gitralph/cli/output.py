@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from collections.abc import Container, Iterable, Sequence
+from typing import TextIO
 
 from gitralph.base import jsonline, streams
 from gitralph.base.errors import BUSY, FATAL, RalphError
 from gitralph.base.files import LockTimeoutError
 from gitralph.base.layout import Layout
 from gitralph.base.quote import c_quote, printable
-from gitralph.cli import environ
+from gitralph.cli import columns, environ
 from gitralph.commit.decision import Left
 from gitralph.git.config import Config
 from gitralph.hook import sessionfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
-    from typing import TextIO
 
 # ECMA-48, SGR: foreground colours
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
@@ -38,14 +36,12 @@ def room() -> int | None:
     """How many columns standard output has; None for a pipe, where nothing is cut."""
     if not environ.is_terminal(sys.stdout):
         return None
-    from gitralph.cli import columns
 
     return columns.available(environ.snapshot())
 
 
 def table(rows: Iterable[Sequence[str]], soft: Sequence[int] = (), ends: Container[int] = ()) -> None:
     """Rows whose columns stand in line, none wider than the terminal; see :func:`columns.fitted`."""
-    from gitralph.cli import columns
 
     for line in columns.fitted(rows, room(), soft, ends):
         sys.stdout.write(line + "\n")
@@ -70,7 +66,6 @@ def _folded(block: str, stream: TextIO) -> str:
     """Lines for a stream: broken between words where it is a terminal, else as they are."""
     if not environ.is_terminal(stream):
         return block
-    from gitralph.cli import columns
 
     room = columns.available(environ.snapshot(), stream.fileno())
     return "\n".join(columns.folded(line, room) for line in block.split("\n"))
@@ -118,8 +113,6 @@ def hint(message: str) -> None:
         return
     line = f"hint: {printable_lines(message)}"
     if environ.is_terminal(sys.stderr):
-        from gitralph.cli import columns
-
         line = columns.flowed(
             line, columns.available(environ.snapshot(), sys.stderr.fileno()), message[:4] == "git "
         )
@@ -166,7 +159,6 @@ def as_json(document: object) -> None:
 
 def json_line(document: object) -> None:
     """One JSON document on a line of its own."""
-    import json  # with a blank after each comma, as it always was
 
     sys.stdout.write(json.dumps(document) + "\n")
 

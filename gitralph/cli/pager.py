@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
+from gitralph import manual
 from gitralph.base import run as runner
 from gitralph.base import streams
 from gitralph.cli import environ, output
@@ -32,9 +34,12 @@ class pager:  # noqa: N801  a context manager, as a function would be with conte
         reader, writer = os.pipe()
         env = {**_DEFAULTS, **self._ctx.environ}
         self._child = runner.start(
-            ["/bin/sh", "-c", self._program], env=env, stdin=reader, stdout=runner.INHERITED,
+            ["/bin/sh", "-c", self._program],
+            env=env,
+            stdin=reader,
+            stdout=runner.INHERITED,
             stderr=runner.INHERITED,
-        )  # fmt: skip
+        )
         os.close(reader)
         # The descriptor, not sys.stdout: a git that we start prints there too.
         os.dup2(writer, 1)
@@ -61,7 +66,6 @@ class pager:  # noqa: N801  a context manager, as a function would be with conte
 
 def manual_page(topic: str | None) -> None:
     """Show the page of a command or guide: opened on a terminal, as plain text anywhere else."""
-    from gitralph import manual
 
     env = environ.snapshot()
     page = manual.find(topic)
@@ -81,6 +85,5 @@ def _program(ctx: Context, command: str) -> str | None:
     if wanted is not None and wanted.lower() not in ("true", "yes", "on", "1"):
         return wanted
     found = ctx.git.try_run("var", "GIT_PAGER").stdout.decode("utf-8", "surrogateescape").strip()
-    import shlex  # brings re, and most commands print into no terminal
 
     return None if not found or shlex.split(found)[:1] == ["cat"] else found

@@ -13,9 +13,12 @@ from gitralph.prove.series import Proved
 
 
 @click.command(
-    "prove", cls=before.BeforeCommand, context_settings=options.CONTEXT,
-    options_metavar="[--json]", epilog="After -- comes the command, without a shell.",
-)  # fmt: skip
+    "prove",
+    cls=before.BeforeCommand,
+    context_settings=options.CONTEXT,
+    options_metavar="[--json]",
+    epilog="After -- comes the command, without a shell.",
+)
 @options.noted
 @options.as_json
 @options.argument("revisions", required=False, metavar="[<range>] -- <command>...")

@@ -122,9 +122,12 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
 
 
 @click.group(
-    "run", cls=Run, context_settings=options.CONTEXT, options_metavar="[<plan.md>] [<options>]",
+    "run",
+    cls=Run,
+    context_settings=options.CONTEXT,
+    options_metavar="[<plan.md>] [<options>]",
     subcommand_metavar="[-- <command>...]",
-)  # fmt: skip
+)
 def run(**_: object) -> None:
     """Work through a plan: each open task gets a session, an agent, one commit and its tick.
 
@@ -168,16 +171,27 @@ def _show(found: Summary, as_json: bool) -> None:
     if as_json:
         output.as_json(
             {
-                "run": found.run, "outcome": found.outcome,
+                "run": found.run,
+                "outcome": found.outcome,
                 "tasks": [
-                    {"n": job.number, "text": job.text, "outcome": job.outcome, "commit": job.commit,
-                     "session": job.session, "files": job.files, "seconds": round(job.seconds, 1),
-                     "reason": summary.reason(job), "notes": job.notes, "said": job.said,
-                     "unlanded": job.unlanded, "iterations": job.iteration}
+                    {
+                        "n": job.number,
+                        "text": job.text,
+                        "outcome": job.outcome,
+                        "commit": job.commit,
+                        "session": job.session,
+                        "files": job.files,
+                        "seconds": round(job.seconds, 1),
+                        "reason": summary.reason(job),
+                        "notes": job.notes,
+                        "said": job.said,
+                        "unlanded": job.unlanded,
+                        "iterations": job.iteration,
+                    }
                     for job in found.jobs
                 ],
             }
-        )  # fmt: skip
+        )
     else:
         fails = found.code > NO
         room = (_columns() or columns.USUAL) - len("note: ") if fails else output.room()

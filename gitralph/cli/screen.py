@@ -34,12 +34,22 @@ _SHARE = 5.0
 _QUIT = frozenset(b"qQ\x03\x04")
 _NOT_CAUGHT = frozenset(
     [
-        signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGWINCH, signal.SIGCONT, signal.SIGURG,
-        signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
+        signal.SIGKILL,
+        signal.SIGSTOP,
+        signal.SIGCHLD,
+        signal.SIGWINCH,
+        signal.SIGCONT,
+        signal.SIGURG,
+        signal.SIGTSTP,
+        signal.SIGTTIN,
+        signal.SIGTTOU,
         # a handler of Python's runs after the instruction, which fails again and again
-        signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
+        signal.SIGSEGV,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGILL,
     ]
-)  # fmt: skip
+)
 
 
 def run(ctx: Context, session: str | None, specs: Sequence[str]) -> int:
@@ -92,8 +102,11 @@ class _Terminal:
             os.set_blocking(fd, False)
         # Real-time signals are left out: they have no meaning of their own (signal(7)). What was ignored, as
         # under nohup, stays so.
-        self._kept = [(n, signal.signal(n, self._told)) for n in sorted(signal.valid_signals() - _NOT_CAUGHT)
-                      if n < signal.SIGRTMIN and signal.getsignal(n) is not signal.SIG_IGN]  # fmt: skip
+        self._kept = [
+            (n, signal.signal(n, self._told))
+            for n in sorted(signal.valid_signals() - _NOT_CAUGHT)
+            if n < signal.SIGRTMIN and signal.getsignal(n) is not signal.SIG_IGN
+        ]
         self._kept += [
             (signal.SIGWINCH, signal.signal(signal.SIGWINCH, lambda *_: self.wake())),
             (signal.SIGCONT, signal.signal(signal.SIGCONT, self._resumed)),
@@ -256,10 +269,15 @@ def _at_work(seen: Overview, paper: Paper) -> Iterator[str]:
     width = paper.width or columns.USUAL
     roomy = width >= columns.ROOMY
     table = columns.table(
-        [one.name, *([sessions.said(one.state)] if roomy else []), f"{one.pending} pending",
-         grouped.ago(one.last, not roomy), "."]
+        [
+            one.name,
+            *([sessions.said(one.state)] if roomy else []),
+            f"{one.pending} pending",
+            grouped.ago(one.last, not roomy),
+            ".",
+        ]
         for one in seen.at_work
-    )  # fmt: skip
+    )
     yield ""
     for line, one in zip(table[:8], seen.at_work, strict=False):
         path = paper.here.shown(one.path) if one.path is not None else ""
@@ -276,9 +294,13 @@ def _landed(seen: Overview, paper: Paper) -> Iterator[str]:
     yield ""
     short = width < columns.ROOMY
     table = columns.table(
-        [one.commit, paper.called(one.session) if one.session else "-", grouped.ago(one.time, short),
-         one.subject]
+        [
+            one.commit,
+            paper.called(one.session) if one.session else "-",
+            grouped.ago(one.time, short),
+            one.subject,
+        ]
         for one in seen.landed[: _BELOW - 1]
-    )  # fmt: skip
+    )
     for line in table:
         yield columns.cut(line, width)

@@ -3,7 +3,7 @@
 import sys
 
 from gitralph.base.errors import OK, UsageError
-from gitralph.cli import columns, environ, grouped, options, output
+from gitralph.cli import columns, environ, grouped, options, output, screen
 from gitralph.cli.grouped import Here, Paper
 from gitralph.commit import decision, pending_paths
 from gitralph.context import Context
@@ -11,7 +11,7 @@ from gitralph.journal import passed_over, pending
 from gitralph.journal.shell import Window
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
-from gitralph.session import session_choice
+from gitralph.session import lifecycle, session_choice
 from gitralph.shell import attribution
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
@@ -55,8 +55,6 @@ def status(
         output.warn(text)
     gone = loss.losses(ctx)
     if as_json:
-        from gitralph.session import lifecycle
-
         _json(ctx, found, rows, lifecycle.listing(ctx, everybody), gone)
     elif plain:
         _lines(rows, zero, options.quote_high(ctx))
@@ -75,7 +73,6 @@ def top(session: str | None, specs: tuple[str, ...]) -> int:
 
 
 def _watch(ctx: Context, session: str | None, specs: tuple[str, ...]) -> int:
-    from gitralph.cli import screen
 
     return screen.run(ctx, session_choice.for_reading(ctx, session), specs)
 
@@ -136,9 +133,11 @@ def _command(ctx: Context, command: Window) -> dict[str, object]:
 
 def _loss(ctx: Context, one: Loss) -> dict[str, object]:
     return {
-        "session": one.session, "name": ctx.called(one.session), "path": output.text(one.path),
+        "session": one.session,
+        "name": ctx.called(one.session),
+        "path": output.text(one.path),
         "to": _command(ctx, one.command),
-    }  # fmt: skip
+    }
 
 
 def _lines(rows: list[Owned], zero: bool, high: bool) -> None:

@@ -6,6 +6,7 @@ from gitralph.cli import environ, output
 from gitralph.commit.advice import describe
 from gitralph.context import Context
 from gitralph.hook.journal import UNDO
+from gitralph.takeback import patch
 from gitralph.takeback.undo import DONE, TakenBack
 
 
@@ -31,8 +32,6 @@ class Show:
         if self.as_json:
             output.as_json(document(self.ctx, result))
         elif self.dry and result.changes:
-            from gitralph.takeback import patch  # needed for nothing else
-
             color = environ.wants_color(self.ctx.environ, self.ctx.config.get("color.ui"))
             output.raw(patch.render(self.ctx, result.changes, color))
         else:

@@ -1,8 +1,8 @@
 """``git ralph why``."""
 
 import os
+from dataclasses import asdict
 
-from gitralph.base.dataclass import asdict
 from gitralph.cli import options, output, sources
 from gitralph.context import Context
 from gitralph.query import lines, reading

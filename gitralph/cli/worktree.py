@@ -7,7 +7,7 @@ import click
 
 from gitralph.base.errors import OK
 from gitralph.base.quote import shown
-from gitralph.cli import options, output
+from gitralph.cli import columns, options, output
 from gitralph.context import Context
 from gitralph.fleet import at_work
 from gitralph.session import session_choice
@@ -65,12 +65,18 @@ def _say_path(path: str) -> None:
 def _added(found: adding.Added) -> dict[str, object]:
     record = found.record
     return {
-        "bead": record.bead, "path": _json_path(record.path),
+        "bead": record.bead,
+        "path": _json_path(record.path),
         "branch": record.branch.removeprefix("refs/heads/"),
-        "base_ref": record.base_ref, "base_oid": record.base_oid, "reused": found.reused,
-        "opened": found.opened, "owner": record.owner, "taken_from": found.taken_from,
-        "status": record.status, "notes": found.notes,
-    }  # fmt: skip
+        "base_ref": record.base_ref,
+        "base_oid": record.base_oid,
+        "reused": found.reused,
+        "opened": found.opened,
+        "owner": record.owner,
+        "taken_from": found.taken_from,
+        "status": record.status,
+        "notes": found.notes,
+    }
 
 
 @worktree.command("list")
@@ -94,7 +100,6 @@ def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
 
 def _on_terminal(ctx: Context, rows: list[listing.BeadWorktree]) -> None:
     """Facts in columns, and below them where it is: both in one line are wider than any terminal."""
-    from gitralph.cli import columns
 
     room = output.room() or columns.USUAL
     facts = [_facts(ctx, row) for row in rows]
@@ -222,10 +227,16 @@ def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
         output.note(note)
     ignored = [output.text(one) for one in done.ignored]
     if as_json:
-        output.as_json({
-            "status": "removed", "bead": bead, "path": _json_path(done.path), "saved": done.saved,
-            "kept": done.kept, "ignored": ignored,
-        })  # fmt: skip
+        output.as_json(
+            {
+                "status": "removed",
+                "bead": bead,
+                "path": _json_path(done.path),
+                "saved": done.saved,
+                "kept": done.kept,
+                "ignored": ignored,
+            }
+        )
         return
     if done.saved:
         output.say(f"saved as {done.saved}")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.hook import sessionfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # What people read in place of the reasons whose names only their makers know; `--json` has the names.
 _SAID = {

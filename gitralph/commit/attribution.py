@@ -13,9 +13,10 @@ KEY = "ralph.attribution"
 NONE, ASSISTED, AUTHORED = "none", "assisted-by", "co-authored-by"
 # What these agents write themselves; nobody else's address is made up.
 _NAMED = {
-    "claude-code": "Claude <noreply@anthropic.com>", "codex": "Codex <noreply@openai.com>",
+    "claude-code": "Claude <noreply@anthropic.com>",
+    "codex": "Codex <noreply@openai.com>",
     "cursor": "Cursor <cursoragent@cursor.com>",
-}  # fmt: skip
+}
 
 
 def rows(ctx: Context, session: str, made: Draft) -> list[bytes]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import errno
+import tempfile
 
 from gitralph.base import files
 from gitralph.base.errors import Fatal
+from gitralph.context import Context
 from gitralph.git.blobs import Workbench
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.context import Context
 
 
 def open_bench(ctx: Context, quarantine: bool) -> Workbench:
@@ -29,7 +27,6 @@ def open_bench(ctx: Context, quarantine: bool) -> Workbench:
             raise Fatal(f"cannot commit: '{ctx.layout.top}' cannot be written: {error.strerror}") from error
         else:
             raise
-    import tempfile
 
     return Workbench.make(
         tempfile.gettempdir(), ctx.git, ctx.repo.common_dir, quarantine, lasting=not quarantine

@@ -6,8 +6,8 @@ nothing to merge. git calls that a conflict wherever two changes touch.
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import full_lines
 from gitralph.isolate.linediff import Range, hunks
@@ -192,9 +192,13 @@ def brings_back(merged: bytes, old: bytes, new: bytes, staged: bytes) -> bool:
 
 
 def without_doubles(
-    merged: bytes, old: bytes, new: bytes, staged: bytes, now: bytes | None,
+    merged: bytes,
+    old: bytes,
+    new: bytes,
+    staged: bytes,
+    now: bytes | None,
     wrote: Callable[[], Collection[bytes]],
-) -> bytes | None:  # fmt: skip
+) -> bytes | None:
     """A merged text, but where it has a line twice that neither side nor the file has so often.
 
     A merge finds no conflict where both sides add a block at two places that only a brace parts, or one of

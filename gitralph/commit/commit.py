@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
 from gitralph.base import locks
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
-from gitralph.base.light import closing
 from gitralph.base.quote import shown
-from gitralph.commit import decision, hooks, land, plan, recover
+from gitralph.commit import advice, decision, hook_changes, hooks, land, own_commit, plan, recover, ways_out
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.hooks import Taken
+from gitralph.commit.inputs import Entries
 from gitralph.commit.preview import drafted, preview, result_of
 from gitralph.commit.request import Candidate, Draft, Request, Result
+from gitralph.commit.ways_out import Ways
 from gitralph.context import Context, refuse_operation
 from gitralph.git import commits as objects
 from gitralph.git import index, message, refs
@@ -22,11 +25,6 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.trees import FOLDER, GITLINK, TreeReader
 from gitralph.journal import passed_over, pending
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.commit import ways_out
-    from gitralph.commit.inputs import Entries
 
 # Everybody of ours waits for one lock, so only plain git can win a race against a landing: five in a row is
 # a loop at work, which must not keep the lock.
@@ -40,8 +38,6 @@ _PROOFS = 40
 def _check_rewritten(ctx: Context, request: Request) -> None:
     """Raise Refused or Fatal where what ``--amend`` or ``--fixup`` names must stay as it is."""
     if request.amend or request.fixup is not None:
-        from gitralph.commit import own_commit
-
         own_commit.check(ctx, request)
 
 
@@ -49,16 +45,15 @@ def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
     """Raise Refused when a refusing reason stands and skipping was not asked for."""
     if not made.refusals or request.wishes.skip_entangled:
         return
-    from gitralph.commit import advice
 
     raise Refused(
-        advice.headline(ctx.layout, made.refusals), *_ways(ctx, request, made).after_refusal(made.refusals),
+        advice.headline(ctx.layout, made.refusals),
+        *_ways(ctx, request, made).after_refusal(made.refusals),
         left=made.left,
-    )  # fmt: skip
+    )
 
 
 def _ways(ctx: Context, request: Request, made: Draft) -> ways_out.Ways:
-    from gitralph.commit.ways_out import Ways
 
     return Ways(ctx, request, made, lambda other: _would_be_made(ctx, other))
 
@@ -192,8 +187,6 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
     )
     with closing(stage):
         if request.verify and hooks.present(ctx, ("pre-commit",)):
-            from gitralph.commit import hook_changes  # most commits meet no hook
-
             taken = hook_changes.run(ctx, inner, made, stage)
         if not _Prepared(before, taken).expected(made.base) and not request.may_be_empty:
             raise Failed(
@@ -241,7 +234,6 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
     """Write what the hook rewrote as this session's, once a draft shows that just this comes of it."""
-    from gitralph.commit import hook_changes
 
     hook_changes.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
@@ -258,7 +250,6 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
 def _rewrite_notes(ctx: Context, bench: Workbench, request: Request, taken: Taken) -> list[str]:
     if not taken.texts:
         return []
-    from gitralph.commit import hook_changes
 
     return hook_changes.notes(ctx, bench, request.session, taken)
 
@@ -291,13 +282,11 @@ def _plan_index(
     """The index after the commit. Raises Refused where a staged version stands in the way."""
     copy, plan = _index_plan(ctx, bench, made)
     if plan.conflicts:
-        from gitralph.commit import advice
-
         raise Refused(
             advice.headline(ctx.layout, plan.conflicts),
             *_ways(ctx, request, made).after_staged(plan.conflicts),
             left=(*made.left, *plan.conflicts),
-        )  # fmt: skip
+        )
     return copy, plan
 
 
@@ -308,19 +297,22 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
     # git commits nothing while an entry has conflict stages, not even other paths; nor do we.
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
-        from gitralph.commit import ways_out
-
         left = tuple(Left(path, decision.UNMERGED, "it has conflict stages") for path in unmerged)
         raise Refused(
-            f"the index has unmerged entries: '{shown(unmerged[0])}'", *ways_out.unmerged(ctx, unmerged),
+            f"the index has unmerged entries: '{shown(unmerged[0])}'",
+            *ways_out.unmerged(ctx, unmerged),
             left=left,
-        )  # fmt: skip
+        )
     facts = index_plan.IndexFacts(
-        bench.git, bench.folder, index.entries(ctx.git, copy, ctx.repo.root, made.entries),
-        {path: made.start.entry(path) for path in made.entries}, made.entries, made.now,
+        bench.git,
+        bench.folder,
+        index.entries(ctx.git, copy, ctx.repo.root, made.entries),
+        {path: made.start.entry(path) for path in made.entries},
+        made.entries,
+        made.now,
         lambda path: index_plan.own_states(ctx.layout, made, path),
         lambda path, head: index_plan.own_lines(ctx.layout, made, path, head),
-    )  # fmt: skip
+    )
     found = index_plan.plan(facts)
     return copy, replace(found, conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))
 
@@ -355,8 +347,6 @@ def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git, parents = bench.git, [made.head.oid] if made.head.oid else []
     if request.amend and made.head.oid is not None:
-        from gitralph.commit import own_commit
-
         old = own_commit.read(ctx.repo, made.head.oid)
         git, parents = git.at(**old.author), list(old.parents)
     git = objects.with_identity(git, ctx.config, author)

@@ -5,10 +5,12 @@ and an outcome comes out, and nothing is written but blobs.
 """
 
 import itertools
+from collections.abc import Sequence
+from dataclasses import replace
 
-from gitralph.base.dataclass import replace
 from gitralph.base.quote import shown
 from gitralph.commit import decision, provenance
+from gitralph.commit import separate as lines
 from gitralph.commit.decision import Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto, records_of
 from gitralph.commit.provenance import Chain, records_since_head
@@ -18,10 +20,6 @@ from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.journal.pending import PathState
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
 # here, and nothing is decided by it.
@@ -103,9 +101,14 @@ def _void(scene: Scene, state: PathState) -> Outcome:
     left = Left(state.path, decision.UNCHANGED, "HEAD already has this content")
     seen = provenance.content_id(content)
     return Outcome(
-        state.path, left=(left,), uses=uses(scene, state), notes=(note,), void=True, seen=seen,
+        state.path,
+        left=(left,),
+        uses=uses(scene, state),
+        notes=(note,),
+        void=True,
+        seen=seen,
         ground=ReadFrom(state.journal.size, seen),
-    )  # fmt: skip
+    )
 
 
 def _watched(scene: Scene, state: PathState) -> Outcome:
@@ -203,7 +206,6 @@ def _has_others(scene: Scene, state: PathState) -> bool:
 
 def by_lines(scene: Scene, state: PathState) -> Outcome:
     """As ``separate.separate``, which most commits need not import."""
-    from gitralph.commit import separate as lines
 
     return lines.separate(scene, state)
 

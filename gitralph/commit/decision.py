@@ -1,6 +1,7 @@
 """What may become of one pending path: taken, left with a reason, or consumed with a note."""
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry

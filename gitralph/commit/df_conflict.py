@@ -4,7 +4,8 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
-from gitralph.base.dataclass import replace
+from dataclasses import replace
+
 from gitralph.base.quote import shown
 from gitralph.commit import decide, decision
 from gitralph.commit.decision import Left, Outcome

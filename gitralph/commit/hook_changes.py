@@ -132,10 +132,17 @@ def _by_path_only(state: PathState, session: str) -> bool:
 def _step(made: Draft, op: str, old: Content, new: Content) -> Record:
     before, after = old.data or b"", new.data or b""
     return Record(
-        made.session, op, journal.text_id(before), journal.text_id(after), WINDOW,
-        hunks=[journal.hunk_between(before, after)], mode=(f"{old.mode:o}", f"{new.mode:o}"),
-        tool=NAME, head=made.head.oid, ts=sessionfile.now(),
-    )  # fmt: skip
+        made.session,
+        op,
+        journal.text_id(before),
+        journal.text_id(after),
+        WINDOW,
+        hunks=[journal.hunk_between(before, after)],
+        mode=(f"{old.mode:o}", f"{new.mode:o}"),
+        tool=NAME,
+        head=made.head.oid,
+        ts=sessionfile.now(),
+    )
 
 
 def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, length: int) -> bool:
@@ -375,7 +382,19 @@ def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, C
                 write_copy(f"{folder}/{name}", path, content)
     done = git.at(folder).try_run(
         # The bytes as they are: the patch is for these files, not for the index.
-        "-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "diff", "--no-index", "--no-color",
-        "--no-ext-diff", "--no-textconv", "--no-renames", "--src-prefix=", "--dst-prefix=", "a", "b",
-    )  # fmt: skip
+        "-c",
+        "core.autocrlf=false",
+        "-c",
+        "core.safecrlf=false",
+        "diff",
+        "--no-index",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+        "--src-prefix=",
+        "--dst-prefix=",
+        "a",
+        "b",
+    )
     return done.stdout

@@ -8,22 +8,19 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Failed
+from gitralph.commit import guard_script
+from gitralph.commit.scratch import Scratch
 from gitralph.context import Context
 from gitralph.git import listing
 from gitralph.git.run import Git
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gitralph.commit.scratch import Scratch
 
 BEFORE = ("pre-commit", "prepare-commit-msg", "commit-msg")
 MODES = ("auto", "in-place", "scratch", "off")
@@ -39,7 +36,6 @@ def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
 
 def _is_guard(folder: str, name: str) -> bool:
     """True when the hook is nothing but our guard for plain git."""
-    from gitralph.commit import guard_script
 
     return guard_script.is_bare(folder, name)
 
@@ -109,9 +105,13 @@ class Stage:
 
 def _dirty_paths(ctx: Context) -> set[bytes]:
     said = ctx.git.at(ctx.repo.root).run(
-        *ctx.config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
+        *ctx.config.without_programs(),
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
         "--untracked-files=all",
-    )  # fmt: skip
+    )
     return {path for _, path in listing.states(said)}
 
 

@@ -7,8 +7,12 @@ anything moves.
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
 from gitralph.base.layout import Layout
+from gitralph.commit import carryover
 from gitralph.commit.decision import ENTANGLED, Left
 from gitralph.commit.request import Draft
 from gitralph.git.index import Staged
@@ -17,11 +21,7 @@ from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook.journal import full_lines, replay, text_id
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Collection, Mapping
+from gitralph.isolate.lines import words
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5
@@ -89,7 +89,6 @@ def _merge(facts: IndexFacts, path: bytes, old: Entry | None, staged: Entry) -> 
     # git's three-way merge first: users know its conflicts. Without a common ancestor it has nothing to go
     # by.
     merged = _by_git(facts, texts) if old is not None else None
-    from gitralph.commit import carryover  # few commits meet a staged change of their own paths
 
     now = facts.now.get(path)
     kept = facts.text(now) if _is_file(now) else None
@@ -129,7 +128,6 @@ def _moved_from(facts: IndexFacts, path: bytes) -> Entry | None:
     same = [e for e in known if there is not None and e.oid == there.oid]
     if same:
         return same[0]
-    from collections import Counter
 
     lines = Counter(facts.text(there).split(b"\n"))
     shares = [(_shared(lines, Counter(facts.text(e).split(b"\n"))), e) for e in known]
@@ -192,7 +190,6 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
     entries = facts.old.get(path), facts.new[path], facts.there(path)
     if not all(map(_is_file, entries)):
         return False
-    from gitralph.commit import carryover
 
     texts = [facts.text(entry) for entry in entries]
     old, new, staged = map(full_lines, texts)
@@ -208,7 +205,6 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
     state = made.states.get(path)
     if state is None:
         return set()
-    from gitralph.isolate.lines import words  # few commits meet a staged change of their own paths
 
     waiting = {str(r.offset) for name in made.family for r in state.pending.get(name, [])}
     # what a reset took out of HEAD was consumed once

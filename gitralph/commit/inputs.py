@@ -7,16 +7,18 @@ disagree.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
-from gitralph.base.light import cached_property
 from gitralph.base.quote import shown
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.context import Context
-from gitralph.git import blobs, history
+from gitralph.git import blobs, history, put_back
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.refs import Head
@@ -28,13 +30,7 @@ from gitralph.hook.journal import Record
 from gitralph.journal import pending
 from gitralph.journal.pending import Claims, PathState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from gitralph.git import put_back
-
-    Entries = Mapping[bytes, Entry | None]
+Entries = Mapping[bytes, Entry | None]
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,6 @@ class Question:
     @cached_property
     def put_back(self) -> put_back.PutBack:
         """Whether git may have put files back since a record was made."""
-        from gitralph.git import put_back
 
         return put_back.read(self.repo)
 

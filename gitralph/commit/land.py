@@ -7,9 +7,10 @@ or drop, so nobody ever has to delete a file.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from gitralph.base import files, jsonline, layout
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
 from gitralph.commit.decision import UNRECORDED, Gap, Outcome, Sight
@@ -24,10 +25,6 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption, intents
 from gitralph.journal.intents import Intent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
 # that is not stopped holds a journal's, for one append; after it, Busy.
@@ -77,9 +74,13 @@ _NO_EFFECT = "no effect now"
 
 
 def consumption_lines(
-    lay: Layout, ref: str, commit: str | None, outcomes: Sequence[Outcome], unjudged: Sequence[str] = (),
+    lay: Layout,
+    ref: str,
+    commit: str | None,
+    outcomes: Sequence[Outcome],
+    unjudged: Sequence[str] = (),
     family: Sequence[str] = (),
-) -> list[list[object]]:  # fmt: skip
+) -> list[list[object]]:
     """The lines that say what was consumed: ``[kind, session, path, fields]``, journals first.
 
     ``unjudged``, ``family``: see Landing.
@@ -96,13 +97,19 @@ def consumption_lines(
             if use.upto >= 0:
                 ground = found.ground
                 fields = {
-                    "v": 1, "ts": sessionfile.now(), "commit": commit, "upto": use.upto,
+                    "v": 1,
+                    "ts": sessionfile.now(),
+                    "commit": commit,
+                    "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
-                    "left": list(use.left), "seen": found.seen, "note": "; ".join(told) or None,
+                    "left": list(use.left),
+                    "seen": found.seen,
+                    "note": "; ".join(told) or None,
                     "void": None if use.void is None else list(use.void),
-                    "since": ground.since if ground else None, "base": ground.base if ground else None,
+                    "since": ground.since if ground else None,
+                    "base": ground.base if ground else None,
                     "how": found.how,
-                }  # fmt: skip
+                }
                 lines.append(["journal", use.session, _text(found.path), fields])
                 # Two lines: the commit takes what it took, and what has no effect now may come back with its
                 # text.
@@ -116,9 +123,15 @@ def consumption_lines(
             lines.append(["journal", UNRECORDED, _text(found.path), _sight_fields(sight)])
     for session, paths in manifests.items():
         fields = {
-            "v": 1, "ts": sessionfile.now(), "session": session, "worktree": lay.token,
-            "commit": commit, "ref": ref, "note": "; ".join(notes[session]) or None, "paths": paths,
-        }  # fmt: skip
+            "v": 1,
+            "ts": sessionfile.now(),
+            "session": session,
+            "worktree": lay.token,
+            "commit": commit,
+            "ref": ref,
+            "note": "; ".join(notes[session]) or None,
+            "paths": paths,
+        }
         if unjudged:
             fields["undone"] = list(unjudged)
         if commit is not None and family and session not in family:
@@ -130,20 +143,34 @@ def consumption_lines(
 def _sight_fields(sight: Sight) -> dict[str, object]:
     """A line that consumes nothing: like that of a commit which finds nothing left, it says what was seen."""
     return {
-        "v": 1, "ts": sessionfile.now(), "commit": None, "upto": sight.upto, "units": [], "left": [],
-        "seen": sight.text, "note": "stood there", "void": [], "since": None,
-        "base": sight.text if sight.at_head else None, "how": None,
-    }  # fmt: skip
+        "v": 1,
+        "ts": sessionfile.now(),
+        "commit": None,
+        "upto": sight.upto,
+        "units": [],
+        "left": [],
+        "seen": sight.text,
+        "note": "stood there",
+        "void": [],
+        "since": None,
+        "base": sight.text if sight.at_head else None,
+        "how": None,
+    }
 
 
 def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:
     """A journal record of nobody's; the text it starts from is kept for whoever replays it."""
     before, after = gap.before, gap.after
     known = Record(
-        UNRECORDED, GAP, None if before is None else journal.text_id(before),
-        None if after is None else journal.text_id(after), journal.PAYLOAD,
-        hunks=[journal.hunk_between(before or b"", after or b"")], call=gap.key, ts=sessionfile.now(),
-    )  # fmt: skip
+        UNRECORDED,
+        GAP,
+        None if before is None else journal.text_id(before),
+        None if after is None else journal.text_id(after),
+        journal.PAYLOAD,
+        hunks=[journal.hunk_between(before or b"", after or b"")],
+        call=gap.key,
+        ts=sessionfile.now(),
+    )
     # The journal's chain breaks at a gap, so the text before it must be found without replaying.
     if before is not None and known.before is not None:
         journal.store_text(lay, before, known.before)
@@ -204,9 +231,11 @@ def _append_journal(
         if not _has(fd, fields, session) and not (fields.get("commit") is None and _is_void(fd, session)):
             keys = journal.tail(fd)
             chain = {
-                "session": session, "before": keys.get("before"), "after": keys.get("after"),
+                "session": session,
+                "before": keys.get("before"),
+                "after": keys.get("after"),
                 "exact": keys.get("exact") or journal.NONE,
-            }  # fmt: skip
+            }
             files.append(fd, _encode({**fields, **chain}))
             written.append(files.unlocked(fd))
 
@@ -263,16 +292,24 @@ def land(landing: Landing) -> None:
     ref = landing.head.name
     prepared = _prepared(lay)
     plan = Intent(
-        landing.commit, landing.head.ref, landing.head.oid, repo.git_dir, lay.token,
+        landing.commit,
+        landing.head.ref,
+        landing.head.oid,
+        repo.git_dir,
+        lay.token,
         [row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
         consumption_lines(lay, ref, landing.commit, landing.outcomes, landing.unjudged, landing.family),
         prepared,
         landing.kind == UNCOMMIT,
-    )  # fmt: skip
+    )
     move = Move(
-        landing.head, landing.commit, landing.ident, _reflog(landing), prepared["ref"],
+        landing.head,
+        landing.commit,
+        landing.ident,
+        _reflog(landing),
+        prepared["ref"],
         prepared["head"],
-    )  # fmt: skip
+    )
     # Finished lock files under private names: `link(2)` then gives them git's name whole or not at all, where
     # git's own `open` leaves an empty lock if it is killed (seen with git 2.39).
     refs.prepare(move)

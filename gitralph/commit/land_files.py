@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 
 from gitralph.base import files, jsonline, treepath
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
-from gitralph.base.light import closing
 from gitralph.base.quote import line_form, shown
 from gitralph.commit.land import WAIT
 from gitralph.context import Context
@@ -25,10 +26,6 @@ from gitralph.hook.journal import Record
 from gitralph.hook.record import path_text
 from gitralph.journal import intents, manifests
 from gitralph.journal.intents import Rewriting
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
+from gitralph import checklist
 from gitralph.base import files
 from gitralph.base import run as runner
 from gitralph.base.errors import Failed
 from gitralph.base.quote import shell_word, shown
-from gitralph.commit import attribution, hooks
+from gitralph.commit import attribution, hooks, own_commit
 from gitralph.commit.decision import UNRECORDED
 from gitralph.commit.hooks import Stage
 from gitralph.commit.request import Draft, Request
@@ -18,10 +20,6 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.message import Cleanup
 from gitralph.hook import sessionfile
 from gitralph.journal import member
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Typed:
@@ -65,8 +63,6 @@ def _cleanup(ctx: Context, request: Request) -> Cleanup:
 def _first(ctx: Context, request: Request, made: Draft) -> bytes:
     begun = None
     if request.amend or request.fixup is not None:
-        from gitralph.commit import own_commit
-
         begun = own_commit.first_message(ctx, request)
     if begun is not None:
         return begun
@@ -149,7 +145,6 @@ def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
 
 def plan_tasks(text: str) -> list[str]:
     """The task texts of a plan: its check boxes, outside code fences, in order."""
-    from gitralph import checklist
 
     return [task.text for task in checklist.parse(text.encode("utf-8", "surrogateescape"))]
 

@@ -5,16 +5,17 @@ of nobody, under the new name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.quote import shown
-from gitralph.commit import decision
+from gitralph.commit import decision, separate
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git import history
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, full_lines, replay, text_id
+from gitralph.isolate.lines import is_telling
 from gitralph.journal.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -165,7 +166,6 @@ def _lost_with_head(scene: Scene, move: Rename, found: Outcome) -> bool:
     """True when the commit brings lines that came with the move, and HEAD and the file have no more."""
     if found.content is None or found.content.data is None:
         return False
-    from gitralph.isolate.lines import is_telling  # few commits meet a moved file
 
     came, own = set[bytes](), set[bytes]()
     for record, before, after in replay(move.state.journal, scene.layout):
@@ -199,14 +199,12 @@ def _is_away(scene: Scene, move: Rename, found: Outcome) -> bool:
 
 def _is_over(scene: Scene, move: Rename) -> bool:
     """True when somebody has committed the file since under its new name."""
-    from gitralph.commit import separate
 
     return separate.has_passed(scene, move.come, move.at)
 
 
 def _was_own_text(scene: Scene, move: Rename) -> bool:
     """As ``separate.was_own_text`` of what was moved; most commits need not import it."""
-    from gitralph.commit import separate
 
     return separate.was_own_text(scene, move.state, move.left_by)
 

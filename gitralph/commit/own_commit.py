@@ -1,16 +1,15 @@
 """Which commits a session may take back or rewrite: its own, that nobody else has yet; and what is kept."""
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
+from dulwich.objects import Commit
+
 from gitralph.base.errors import Fatal, Refused
 from gitralph.commit.request import Request
 from gitralph.context import Context
 from gitralph.git import message, refs
 from gitralph.git.repository import Repository
 from gitralph.journal import consumption, manifests, pending
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from dulwich.objects import Commit
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ ran there may have removed ``.git``, and git would then find the user's own repo
 import hashlib
 import itertools
 import os
+import shutil
+from dataclasses import dataclass
 
 from gitralph.base import files, locks
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.context import Context
@@ -82,7 +83,6 @@ def lay_out(
 
 
 def _clear(folder: str) -> None:
-    import shutil  # here, where hooks or proofs run anyway: it costs a commit 4 ms
 
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -127,9 +127,21 @@ def _laid_out(
         start = head or _nothing_yet(ctx)
         worktrees.patiently(
             # No reflog: it would keep every proved tree's commit from gc for ninety days.
-            ctx.git, *_QUIET, "-c", "core.logAllRefUpdates=false", "worktree", "add", "--detach",
-            "--no-checkout", "--force", "--lock", "--reason", _REASON, folder, start,
-        )  # fmt: skip
+            ctx.git,
+            *_QUIET,
+            "-c",
+            "core.logAllRefUpdates=false",
+            "worktree",
+            "add",
+            "--detach",
+            "--no-checkout",
+            "--force",
+            "--lock",
+            "--reason",
+            _REASON,
+            folder,
+            start,
+        )
     admin = _admin(ctx, folder)
     if admin is None:
         raise GitError(["worktree", "add"], 128, f"'{folder}' is no worktree of ours".encode())

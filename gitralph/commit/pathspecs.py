@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
 from gitralph.commit.bench import open_bench
 from gitralph.context import Context
-from gitralph.git import refs
+from gitralph.git import pathspec, refs
 from gitralph.journal import manifests
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 
 def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]], list[bytes]] | None:
@@ -28,7 +25,6 @@ def matcher(ctx: Context, paths: tuple[str, ...]) -> Callable[[Iterable[bytes]],
 
 
 def _matching(ctx: Context, specs: Sequence[str], candidates: Iterable[bytes]) -> list[bytes]:
-    from gitralph.git import pathspec
 
     if all(map(pathspec.is_plain, specs)):
         return pathspec.below(ctx.repo.prefix, specs, candidates)
@@ -44,7 +40,6 @@ def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) ->
 
     The index alone knows most; the rest is asked for what it does not know.
     """
-    from gitralph.git import pathspec  # most commits name no path
 
     for typed in specs:  # git's own words for what it cannot read at all
         if not typed:

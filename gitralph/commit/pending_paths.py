@@ -7,10 +7,11 @@ the commit of a session is drafted as ``commit`` would, in a quarantine, and thr
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
-from gitralph.base.light import closing
 from gitralph.commit import decision, plan, undone
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
@@ -24,10 +25,6 @@ from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.journal import manifests, pending, shell
 from gitralph.shell import attribution
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # With these alone a session has nothing that a commit could take, ever: it is not counted among those that
 # one must choose between, and status lists the path for what it is.
@@ -145,11 +142,15 @@ def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works
         lines[new] = _between(bench, made.base.entry(old), made.entries[new])
     return {
         path: replace(
-            work, change="R" if path in sources else letters[path], source=sources.get(path),
+            work,
+            change="R" if path in sources else letters[path],
+            source=sources.get(path),
             counts_of=lines.get(path),
-        ) if path in letters else work
+        )
+        if path in letters
+        else work
         for path, work in works.items()
-    }  # fmt: skip
+    }
 
 
 def _between(bench: Workbench, old: Entry | None, new: Entry | None) -> Counts:

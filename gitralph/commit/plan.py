@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass, replace
-from gitralph.commit import decide, decision, df_conflict, inputs, provenance, undone
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from gitralph.commit import (
+    decide,
+    decision,
+    df_conflict,
+    inputs,
+    moved_files,
+    orphan,
+    provenance,
+    shell_edits,
+    undone,
+)
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Question, Scene, Wishes
 from gitralph.commit.request import Draft
@@ -18,10 +30,6 @@ from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 from gitralph.shell import attribution
 from gitralph.shell.attribution import ShellChanges
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
 
 
 def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
@@ -172,12 +180,8 @@ def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, by
     found.sort(key=lambda one: one.path)
     together: list[tuple[bytes, bytes]] = []
     if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
-        from gitralph.commit import moved_files  # few commits hold a rename
-
         found, together = moved_files.settle(scene, states, found)
     if read.offered.offers:
-        from gitralph.commit import shell_edits  # few sessions leave changes to a shell command
-
         found = shell_edits.settle(scene, read.offered, found, read.barred)
     return tuple(found), (*together, *attribution.moved(read.offered))
 
@@ -211,7 +215,6 @@ def _start(
     # looked for.
     if all(base.lookup_safe(path) is not None for path in states):
         return base
-    from gitralph.commit import orphan
 
     return orphan.start(ctx, folder, base, head, states)
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import replace
-from gitralph.base.quote import shown
-from gitralph.commit import decision, plan
-from gitralph.commit.bench import open_bench
-from gitralph.commit.request import Draft, Request, Result
-from gitralph.git import history
-from gitralph.hook import sessionfile
+from dataclasses import replace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.commit.hooks import Taken
-    from gitralph.context import Context
-    from gitralph.git.blobs import Workbench
+from gitralph.base.quote import shown
+from gitralph.commit import decision, named, plan, ways_out
+from gitralph.commit.bench import open_bench
+from gitralph.commit.hooks import Taken
+from gitralph.commit.request import Draft, Request, Result
+from gitralph.context import Context
+from gitralph.git import history
+from gitralph.git.blobs import Workbench
+from gitralph.hook import sessionfile
 
 
 def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
@@ -26,8 +24,6 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
     # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
     if request.wishes.whole_file and request.match is not None:
-        from gitralph.commit import named
-
         return replace(made, left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
     return made
 
@@ -43,17 +39,24 @@ def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
 def result_of(ctx: Context, made: Draft, status: str) -> Result:
     """What a draft comes to, in the words of the answer."""
     return Result(
-        status, made.session, made.head.name, None, "", made.changes,
-        {path: made.how[path] for path in made.entries}, made.left, (*made.notes, *_notes(ctx, made)),
-        tuple(_hints(ctx, made)), silent=not made.states,
-    )  # fmt: skip
+        status,
+        made.session,
+        made.head.name,
+        None,
+        "",
+        made.changes,
+        {path: made.how[path] for path in made.entries},
+        made.left,
+        (*made.notes, *_notes(ctx, made)),
+        tuple(_hints(ctx, made)),
+        silent=not made.states,
+    )
 
 
 def _hints(ctx: Context, made: Draft) -> list[str]:
     # Nothing stands in the way, so there is no way out to tell of.
     if all(left.reason == decision.UNCHANGED for left in made.left):
         return []
-    from gitralph.commit import ways_out
 
     return ways_out.after_leaving(ctx, made.session, made.left)
 

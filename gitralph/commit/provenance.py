@@ -4,7 +4,8 @@ Used for files that one session alone has pending. A change that no record expla
 belongs to nobody, so a chain with a gap is not this session's to commit whole.
 """
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from gitralph.commit.inputs import Scene
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import Record, text_id

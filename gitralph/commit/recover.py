@@ -1,13 +1,14 @@
 """What every writing command does first: finish or drop what a crash left behind."""
 
 import os
+import shutil
 
 from gitralph.base import locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
-from gitralph.base.light import remove_folder
-from gitralph.commit import land
+from gitralph.commit import land, land_files, recover_merge, recover_narrowed
 from gitralph.context import Context
+from gitralph.git import dead_locks, refs
 from gitralph.journal import intents
 from gitralph.journal.intents import Merging, Narrowed, Rewriting
 
@@ -30,25 +31,16 @@ def settle(ctx: Context) -> list[str]:
     """
     # Every commit comes by here, and seldom is there anything: what it takes is loaded where there is.
     if intents.any_of(ctx.layout, Merging):  # before the work folders go: they tell whose a lock file is
-        from gitralph.commit import recover_merge
-
         recover_merge.recover(ctx)
     finished = land.recover(ctx.repo, ctx.layout)
     if intents.any_of(
         ctx.layout, Rewriting
     ):  # before the work folders go: what an editor saved may lie there
-        from gitralph.commit import land_files
-
         land_files.recover(ctx)
     if intents.any_of(ctx.layout, Narrowed):
-        from gitralph.commit import recover_narrowed
-
         finished += recover_narrowed.recover(ctx)
-    if ctx.config.get("ralph.guard") == "narrow":
-        from gitralph.git import dead_locks, refs
-
-        if dead_locks.any_lock(ctx.repo):
-            dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
+    if ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo):
+        dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):
         _remove(path)
     return finished
@@ -78,7 +70,7 @@ def _runs(pid: int) -> bool:
 
 def _remove(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):
-        remove_folder(path)
+        shutil.rmtree(path, ignore_errors=True)
     else:
         try:
             os.unlink(path)

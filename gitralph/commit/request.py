@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass, field, replace
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
 from gitralph.base.quote import shown
 from gitralph.commit.decision import GONE, Left, Outcome
-from gitralph.commit.inputs import Wishes
+from gitralph.commit.inputs import Entries, Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.journal.pending import PathState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Mapping
-
-    from gitralph.commit.inputs import Entries
-
-    Judge = Callable[["Candidate"], dict[str, object]]
-    """Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
+Judge = Callable[["Candidate"], dict[str, object]]
+"""Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,12 @@ lines are written anew; so nothing on disk looks like somebody's change back.
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
+from gitralph.isolate import Separation
 
 _FINE = 4000
 """So many changed lines are compared line by line; SequenceMatcher takes the square of them at worst.
@@ -19,11 +23,6 @@ _FINE = 4000
 4,000 lines of four kinds, all changed: 4 s; of lines that are all different, half of them changed: 0.1 s.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gitralph.isolate import Separation
 
 Row = tuple[Record, bytes | None, bytes | None]
 Range = tuple[int, int, int, int]
@@ -51,7 +50,6 @@ def ranges(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
         return []
     if max(len(a), len(b)) > _FINE:
         return [(head, head + len(a), head, head + len(b))]
-    from difflib import SequenceMatcher
 
     found = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     return [(i + head, j + head, k + head, m + head) for kind, i, j, k, m in found if kind != "equal"]

@@ -9,9 +9,9 @@ worktrees; what a hook adds in spite of that is left out by name.
 """
 
 import os
+from dataclasses import dataclass
 
 from gitralph.base import files, nul
-from gitralph.base.dataclass import dataclass
 from gitralph.commit import own_worktree
 from gitralph.commit.own_worktree import Slot
 from gitralph.context import Context
@@ -61,9 +61,15 @@ def _borrow(ctx: Context, folder: str) -> tuple[bytes, ...]:
     Folders wherever they lie, and files at the root (``.env``); object files in a source tree are no tools.
     """
     said = ctx.git.at(ctx.repo.root).run(
-        "-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--ignored", "--exclude-standard",
+        "-c",
+        "core.fsmonitor=false",
+        "ls-files",
+        "-z",
+        "--others",
+        "--ignored",
+        "--exclude-standard",
         "--directory",
-    )  # fmt: skip
+    )
     root, target = os.fsencode(ctx.repo.root), os.fsencode(folder)
     linked: list[bytes] = []
     for row in sorted(nul.rows(said)):

@@ -6,10 +6,11 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from gitralph import isolate
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, provenance, rewrites, sights
 from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
@@ -40,10 +41,6 @@ from gitralph.isolate.lines import difference, has_words, split_lines
 from gitralph.journal import consumption, shell
 from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
 # judged whole, and a person does not read a diff of it either.
@@ -205,9 +202,13 @@ def _clean(scene: Scene, path: bytes, rows: list[Step], converted: bool) -> list
 
 
 def _readings(
-    scene: Scene, state: PathState, steps: list[Step], start: bytes | None, head: bytes | None,
+    scene: Scene,
+    state: PathState,
+    steps: list[Step],
+    start: bytes | None,
+    head: bytes | None,
     content: bytes | None,
-) -> tuple[Reading, ...]:  # fmt: skip
+) -> tuple[Reading, ...]:
     """The places to read from, best first: HEAD's own place, that of our last commit, the beginning."""
     landed = consumption.landings(state.journal)
     names = [one.names for one in landed[:_REWINDS]]
@@ -378,10 +379,16 @@ def _was_own_text(scene: Scene, state: PathState, known: Evidence, record: Recor
     if text is None or known.head is None or not readings:
         return False
     found = isolate.separate(
-        known.head, known.steps[:at], text, committed=known.committed, owners=scene.own,
-        settled=known.settled, moved=known.moved, readings=readings,
+        known.head,
+        known.steps[:at],
+        text,
+        committed=known.committed,
+        owners=scene.own,
+        settled=known.settled,
+        moved=known.moved,
+        readings=readings,
         unsure=_unsure(scene, state, known),
-    )  # fmt: skip
+    )
     return not found.refused and not found.left and found.text == text
 
 
@@ -717,11 +724,18 @@ def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation)
     gap, found = _gap(scene, state, known, found)
     uses = _uses(scene, state, known, found)
     return Outcome(
-        state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes),
-        ground=_ground(state, found), gap=gap,
+        state.path,
+        content,
+        decision.EDITS,
+        left,
+        uses,
+        notes,
+        includes=frozenset(found.includes),
+        ground=_ground(state, found),
+        gap=gap,
         # a converted text has its id in git, not in the records
         sights=sights.to_keep(known.steps, state.journal.size),
-    )  # fmt: skip
+    )
 
 
 def _ground(state: PathState, found: Separation) -> ReadFrom | None:

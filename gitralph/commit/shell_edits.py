@@ -3,15 +3,17 @@
 Whose they are ``shell.attribution`` says.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable
+from dataclasses import replace
 
-from gitralph.base.dataclass import replace
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
-from gitralph.commit import decide, decision, provenance
+from gitralph.commit import decide, decision, provenance, separate
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.hook.journal import full_lines
+from gitralph.isolate.linediff import hunks
 from gitralph.journal.pending import PathState
 from gitralph.shell.attribution import CONTESTED, MINE, Offer, ShellChanges, call_name
 
@@ -68,7 +70,6 @@ def _overlaps(scene: Scene, was: Outcome) -> bool:
     now, made = scene.contents[was.path].data, was.content.data if was.content else None
     if now is None or made is None or scene.wishes.include_entangled:
         return False
-    from gitralph.commit import separate  # seldom is there an offer to compare with
 
     head = separate.head_text(scene, was.path) or b""
     edited = [(low, high) for _, _, low, high in _hunks(head, made)]
@@ -77,9 +78,6 @@ def _overlaps(scene: Scene, was: Outcome) -> bool:
 
 
 def _hunks(old: bytes, new: bytes) -> list[tuple[int, int, int, int]]:
-    from collections import Counter
-
-    from gitralph.isolate.linediff import hunks  # most commits need no diff of ours
 
     lines: dict[bytes, int] = {}
     before, after = ([lines.setdefault(x, len(lines)) for x in full_lines(t)] for t in (old, new))

@@ -6,10 +6,11 @@ that git had taken away before. Must put in only texts that somebody saw, or of 
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import takewhile
 
 from gitralph import isolate
-from gitralph.base.dataclass import replace
 from gitralph.commit.decision import Sight
 from gitralph.commit.inputs import Scene, read_blob
 from gitralph.git.trees import Entry
@@ -24,9 +25,13 @@ Row = tuple[Record, bytes | None, bytes | None]
 
 
 def put_in(
-    scene: Scene, state: PathState, texts: list[Row], rows: list[Step], head: bytes | None,
+    scene: Scene,
+    state: PathState,
+    texts: list[Row],
+    rows: list[Step],
+    head: bytes | None,
     content: bytes | None,
-) -> list[Step]:  # fmt: skip
+) -> list[Step]:
     """The steps of a path with a step of nobody's for each text that is known to have stood in between."""
     rows = _from_records(scene, state, texts, rows)
     if not rows or state.path in scene.filtered:
@@ -134,7 +139,6 @@ def _from_index(
         "--literal-pathspecs", "ls-files", "-s", "--debug", "--", state.path
     )
     row, _, facts = said.stdout.partition(b"\n")
-    import re  # 5 ms, and only where something changed that nobody recorded
 
     # ctime too: a file that `git mv` or somebody else put in the place keeps its older mtime
     written, entry = re.findall(rb"[cm]time: (\d+):(\d+)", facts), row.split(b" ")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gitralph.base.layout import Layout
 from gitralph.git import refs
 from gitralph.git.repository import Repository
 from gitralph.hook.journal import is_oid
 from gitralph.journal import consumption
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def commits_of(repo: Repository, layout: Layout, family: Iterable[str]) -> list[str]:

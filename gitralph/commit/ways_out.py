@@ -6,17 +6,14 @@ Every hint is a line for a shell, what it does behind a ``#``. Nothing here writ
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.quote import is_control, shell_line, shell_word
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _GLOB = "*?[\\"
 

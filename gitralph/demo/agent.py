@@ -59,10 +59,13 @@ def _patch(before: str, after: str) -> list[Payload]:
         first, last = group[0], group[-1]
         hunks.append(
             {
-                "oldStart": first[1] + 1, "oldLines": last[2] - first[1],
-                "newStart": first[3] + 1, "newLines": last[4] - first[3], "lines": lines,
+                "oldStart": first[1] + 1,
+                "oldLines": last[2] - first[1],
+                "newStart": first[3] + 1,
+                "newLines": last[4] - first[3],
+                "lines": lines,
             }
-        )  # fmt: skip
+        )
     return hunks
 
 
@@ -84,9 +87,12 @@ class Claude:
             given = {"file_path": file, "old_string": edit.old, "new_string": edit.new}
         tool = "Write" if edit.old is None else "Edit"
         return {
-            **self.common, "hook_event_name": name, "tool_name": tool, "tool_input": given,
+            **self.common,
+            "hook_event_name": name,
+            "tool_name": tool,
+            "tool_input": given,
             "tool_use_id": call,
-        }  # fmt: skip
+        }
 
     def before(self, edit: StoryEdit, file: str, call: str) -> Payload:
         """The tool is about to run."""

@@ -11,19 +11,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Generator, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from subprocess import CompletedProcess, Popen
 
 from gitralph.base import nul
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import REFUSED, Fatal
 from gitralph.demo import agent, check
 from gitralph.demo import script as script_module
 from gitralph.demo.script import CLAUDE, HUMAN, PI, SHARED, StoryEdit
 from gitralph.git.run import Git
-
-if TYPE_CHECKING:
-    from subprocess import CompletedProcess, Popen
 
 AGENTS = {CLAUDE: "claude-code", PI: "pi"}
 _ENDED = "the demo's own step failed"
@@ -111,9 +108,12 @@ def _set_up(stage: Playground) -> None:
 def _start_agent(stage: Playground, session: str) -> "Popen[bytes]":
     edits = [[edit.path, edit.old, edit.new] for edit in script_module.EDITS[session]]
     script = {
-        "agent": AGENTS[session], "session": session, "cwd": stage.root, "lock": stage.lock,
+        "agent": AGENTS[session],
+        "session": session,
+        "cwd": stage.root,
+        "lock": stage.lock,
         "edits": edits,
-    }  # fmt: skip
+    }
     words = [sys.executable, "-P", "-m", "gitralph.demo.agent"]
     child = runner.start(words, env=stage.env, cwd=stage.root, stdin=runner.PIPE, stdout=runner.INHERITED)
     assert child.stdin is not None

@@ -3,7 +3,7 @@
 The self-check of the demo knows only this page, never what gitralph says of itself.
 """
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
 
 CLAUDE, PI, HUMAN = "claude-1", "pi-1", "the human"
 SHARED = "INDEX.md"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from gitralph.base.errors import Busy, RalphError
 from gitralph.context import Context
-from gitralph.fleet import claiming, landing, log, member, own, wire
+from gitralph.fleet import claiming, landing, log, member, own, sync, wire
 from gitralph.fleet.claim import DONE, HELD, TENTATIVE
 from gitralph.fleet.member import Fleet
 from gitralph.fleet.own import LOST
@@ -91,7 +91,6 @@ def go_on(ctx: Context, bead: str) -> None:
     """
     if not is_member(ctx.layout):
         return
-    from gitralph.fleet import sync  # what tells of commits is a third of what a claim would import
 
     fleet = member.open_fleet(ctx)
     with landing.hold(fleet):

@@ -5,9 +5,9 @@ is unreadable, and an unreadable claim is one that somebody holds.
 """
 
 import re
+from dataclasses import dataclass, replace
 
 from gitralph.base import ids
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.quote import printable
 from gitralph.fleet import names
 
@@ -49,10 +49,15 @@ class Claim:
 def message(claim: Claim) -> str:
     """The commit's message. A fresh token makes two claims of a second two objects."""
     rows = [
-        f"chore: claim {claim.bead}", "", f"Ralph-Bead: {claim.bead}", f"Ralph-State: {claim.state}",
-        f"Ralph-Epoch: {claim.epoch}", f"Ralph-Token: {claim.token}", f"Ralph-Writer: {claim.writer}",
+        f"chore: claim {claim.bead}",
+        "",
+        f"Ralph-Bead: {claim.bead}",
+        f"Ralph-State: {claim.state}",
+        f"Ralph-Epoch: {claim.epoch}",
+        f"Ralph-Token: {claim.token}",
+        f"Ralph-Writer: {claim.writer}",
         f"Ralph-Lease: {claim.lease}",
-    ]  # fmt: skip
+    ]
     if claim.result is not None:
         rows.append(f"Ralph-Result: {claim.result}")
     if claim.work is not None:

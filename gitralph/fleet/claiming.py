@@ -7,8 +7,8 @@ pushed, so that a kill at any point leaves one that ``sync`` settles.
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Busy, Fatal, RalphError, Refused
 from gitralph.fleet import claim as form
 from gitralph.fleet import clock, names, own, wire
@@ -46,9 +46,12 @@ class ClaimRow:
     def document(self, status: str | None = None, **more: object) -> dict[str, object]:
         """As JSON has it."""
         row: dict[str, object] = {
-            "bead": self.bead, "state": self.state, "writer": self.writer, "mine": self.mine,
+            "bead": self.bead,
+            "state": self.state,
+            "writer": self.writer,
+            "mine": self.mine,
             "epoch": self.epoch,
-        }  # fmt: skip
+        }
         return row | ({} if status is None else {"status": status}) | more
 
 
@@ -104,8 +107,11 @@ def _fetch(fleet: Fleet, oids: list[str]) -> None:
 
 def _logs(fleet: Fleet, view: RemoteRefs, writer: str) -> str:
     """The tips of a writer's log, in one text that changes with every beat."""
-    rows = sorted((ref, oid) for ref, oid in view.refs.items()
-                  if (found := names.writer_of(fleet.namespace, ref)) and found[0] == writer)  # fmt: skip
+    rows = sorted(
+        (ref, oid)
+        for ref, oid in view.refs.items()
+        if (found := names.writer_of(fleet.namespace, ref)) and found[0] == writer
+    )
     return " ".join(oid for _, oid in rows)
 
 
@@ -193,9 +199,10 @@ def refuse(row: ClaimRow) -> ForeignError:
             row, f"bead '{row.bead}' is done{landed}, by {_by(row)}", "git ralph fleet claims"
         )
     return ForeignError(
-        row, f"bead '{row.bead}' is held by {_by(row)}",
+        row,
+        f"bead '{row.bead}' is held by {_by(row)}",
         "git ralph fleet claims",
-    )  # fmt: skip
+    )
 
 
 def stuck(fleet: Fleet, bead: str) -> StuckError:

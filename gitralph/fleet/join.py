@@ -1,9 +1,9 @@
 """``git ralph fleet join``: this clone becomes a member; the form of the refs is what the server takes."""
 
 import os
+from dataclasses import replace
 
 from gitralph.base import files
-from gitralph.base.dataclass import replace
 from gitralph.base.errors import Fatal, Refused
 from gitralph.context import Context
 from gitralph.fleet import claim as form

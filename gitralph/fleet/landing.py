@@ -7,9 +7,9 @@ nothing, however late he wakes. A base that moved is merged in memory and tried 
 import contextlib
 import os
 import time
+from dataclasses import dataclass, replace
 
 from gitralph.base import locks
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Busy, Failed, Fatal, Refused
 from gitralph.base.quote import shown
 from gitralph.fleet import claim as form
@@ -207,9 +207,16 @@ def _bring(fleet: Fleet, into: str, base: str) -> None:
     if git.try_run("cat-file", "-e", base + "^{commit}").returncode == 0:
         return
     done = git.try_run(
-        "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
-        "--", fleet.me.remote, into,
-    )  # fmt: skip
+        "fetch",
+        "-q",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
+        "--no-auto-gc",
+        "--",
+        fleet.me.remote,
+        into,
+    )
     if done.returncode:
         raise wire.UnansweredError(fleet.me.remote, wire.gist(done.stderr.decode("utf-8", "replace")))
 
@@ -288,9 +295,16 @@ def _confirmed(fleet: Fleet, view: RemoteRefs, ours: Own, into: str) -> LandedBe
 def _follow(fleet: Fleet, into: str) -> None:
     """Let git's own note of the remote's branch follow, as ``git push`` would."""
     fleet.ctx.git.try_run(
-        "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
-        "--", fleet.me.remote, into,
-    )  # fmt: skip
+        "fetch",
+        "-q",
+        "--no-tags",
+        "--no-write-fetch-head",
+        "--no-recurse-submodules",
+        "--no-auto-gc",
+        "--",
+        fleet.me.remote,
+        into,
+    )
 
 
 def _reopen(fleet: Fleet, bead: str, ours: Own) -> Own:

@@ -11,9 +11,9 @@ name. The claims stay with the folder that was there first.
 
 import os
 import time
+from dataclasses import dataclass, replace
 
 from gitralph.base import files
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal, Refused
 from gitralph.fleet import claim as form
 from gitralph.fleet import claiming, clock, names, own

@@ -1,6 +1,7 @@
 """This clone as a member: its record, its remote, its private objects; opened once a command."""
 
-from gitralph.base.dataclass import dataclass, replace
+from dataclasses import dataclass, replace
+
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.context import Context
 from gitralph.fleet import claim, names, own, wire

@@ -55,8 +55,11 @@ def logs(fleet: Fleet, view: RemoteRefs) -> dict[str, dict[str, str]]:
 def read(fleet: Fleet, view: RemoteRefs) -> int:
     """Bring and keep what is new; how many members had something."""
     layout, known, now = fleet.ctx.layout, own.tips(fleet.ctx.layout), logs(fleet, view)
-    fresh = {writer: refs for writer, refs in now.items()
-             if any(known.get(ref) != oid for ref, oid in refs.items())}  # fmt: skip
+    fresh = {
+        writer: refs
+        for writer, refs in now.items()
+        if any(known.get(ref) != oid for ref, oid in refs.items())
+    }
     _fetch(fleet, [oid for refs in fresh.values() for oid in refs.values()], known)
     wanted = [oid for refs in fresh.values() for oid in refs.values()]
     blobs = _blobs(fleet, wanted)

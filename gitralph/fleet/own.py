@@ -8,10 +8,10 @@ the lock ``fleet``. One that is damaged counts as absent, but for the first.
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from gitralph.base import files
-from gitralph.base.dataclass import asdict, dataclass, field, fields, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 

@@ -1,9 +1,9 @@
 """Which commits get a record in the own log: those of this clone's sessions that the remote already has."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gitralph.base import files, nul
-from gitralph.base.dataclass import replace
 from gitralph.base.errors import RalphError
 from gitralph.base.ids import hashed
 from gitralph.fleet import log, names, own, shared
@@ -24,8 +24,11 @@ def _published(fleet: Fleet, view: RemoteRefs | None) -> list[str]:
     rows = [row.split(" ", 1) for row in said.decode("utf-8", "replace").splitlines()]
     found = {oid for oid, ref in rows if not ref.endswith("/HEAD") and "/ralph-fleet/" not in ref}
     if view is not None:
-        heads = {oid for ref, oid in view.refs.items()
-                 if ref.startswith("refs/heads/") and not ref.startswith(names.BRANCHES)}  # fmt: skip
+        heads = {
+            oid
+            for ref, oid in view.refs.items()
+            if ref.startswith("refs/heads/") and not ref.startswith(names.BRANCHES)
+        }
         found |= fleet.store.holds(sorted(heads - found)) if heads - found else set()
     return sorted(found)
 

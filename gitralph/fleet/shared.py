@@ -28,7 +28,7 @@ _PATTERNS = {
     "agent": re.compile(r"[a-z0-9][a-z0-9._-]{0,39}"),
     "tool": re.compile(r"[A-Za-z][A-Za-z0-9 ._-]{0,39}"),
     "number": re.compile(r"[0-9]+(\.[0-9]+){0,3}([a-z0-9.+-]{0,20})"),
-}  # fmt: skip
+}
 
 Dict = dict[str, object]
 
@@ -68,10 +68,13 @@ def _conversation(found: Dict) -> Dict | None:
     ranges = [row for one in _dicts(found.get("ranges")) if (row := _range(one))]
     if not ranges:
         return None
-    return _kept([
-        ("url", _text(found.get("url"), "url")), ("contributor", _contributor(found.get("contributor"))),
-        ("ranges", ranges),
-    ])  # fmt: skip
+    return _kept(
+        [
+            ("url", _text(found.get("url"), "url")),
+            ("contributor", _contributor(found.get("contributor"))),
+            ("ranges", ranges),
+        ]
+    )
 
 
 def _file(found: Dict) -> Dict | None:
@@ -100,10 +103,16 @@ def _own(found: object) -> Dict | None:
     exact, said = ours.get("exact"), ours.get("lines")
     pairs = list(said.items())[:_MOST_RANGES] if isinstance(said, dict) else []
     lines = {path: text for path, text in pairs if _is_path(path) and _text(text, "lines") is not None}
-    return {OURS: _kept([
-        ("session", session), ("agent", _text(ours.get("agent"), "agent")),
-        ("exact", exact if isinstance(exact, bool) else None), ("lines", lines or None),
-    ])}  # fmt: skip
+    return {
+        OURS: _kept(
+            [
+                ("session", session),
+                ("agent", _text(ours.get("agent"), "agent")),
+                ("exact", exact if isinstance(exact, bool) else None),
+                ("lines", lines or None),
+            ]
+        )
+    }
 
 
 def allowed(found: object) -> Dict | None:
@@ -117,8 +126,15 @@ def allowed(found: object) -> Dict | None:
     own = _own(found.get("metadata"))
     if revision is None or not (rows or own) or any(value is None for _, value in head):
         return None
-    return _kept([*head, ("vcs", {"type": "git", "revision": revision}), ("tool", _tool(found.get("tool"))),
-                  ("files", rows), ("metadata", own)])  # fmt: skip
+    return _kept(
+        [
+            *head,
+            ("vcs", {"type": "git", "revision": revision}),
+            ("tool", _tool(found.get("tool"))),
+            ("files", rows),
+            ("metadata", own),
+        ]
+    )
 
 
 def _tool(found: object) -> Dict | None:

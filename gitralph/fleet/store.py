@@ -6,9 +6,9 @@ it may be deleted; ``git gc`` does not know it.
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from gitralph.base import files
-from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
@@ -90,8 +90,11 @@ class Store:
 
     def read(self, oids: Iterable[str], kind: str, limit: int) -> dict[str, bytes]:
         """The objects of a kind that are here and no longer than ``limit`` bytes."""
-        wanted = [oid for oid, what, size in self._sizes(list(dict.fromkeys(oids)))
-                  if what == kind and size <= limit]  # fmt: skip
+        wanted = [
+            oid
+            for oid, what, size in self._sizes(list(dict.fromkeys(oids)))
+            if what == kind and size <= limit
+        ]
         if not wanted:
             return {}
         out = self.git.run("cat-file", "--batch", stdin="".join(oid + "\n" for oid in wanted).encode())

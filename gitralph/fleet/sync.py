@@ -3,7 +3,8 @@
 The look after the push of the log is the read-back of it, and shows everything else as well.
 """
 
-from gitralph.base.dataclass import dataclass, field, replace
+from dataclasses import dataclass, field, replace
+
 from gitralph.base.errors import Busy
 from gitralph.fleet import claiming, log, members, names, own, publish
 from gitralph.fleet.claim import DONE, HELD, TENTATIVE

@@ -1,6 +1,7 @@
 """What ``git ralph gc`` may take of a fleet: its object folder, once many loose objects are there."""
 
 import os
+import shutil
 
 from gitralph.base.errors import Busy
 from gitralph.context import Context
@@ -34,8 +35,6 @@ def drop_objects(ctx: Context, dry: bool) -> int | None:
             if log.pending(fleet):
                 return None
             if not dry:
-                import shutil  # loads every packer; seldom needed
-
                 shutil.rmtree(folder)
             return size
     except Busy:

@@ -5,9 +5,9 @@ to 14 of 16; there the read-back still leaves one holder of a claim, but no push
 """
 
 import os
+from dataclasses import dataclass
 
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.fleet import claim as form
 from gitralph.fleet import claiming, wire
 from gitralph.fleet.claim import Claim

@@ -8,9 +8,9 @@ import os
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.base.quote import printable
 from gitralph.fleet import names
@@ -28,15 +28,28 @@ _LATE = b"the server took too long"
 # No repeat changes any of these: the address or the access is wrong. Whatever else goes wrong counts as no
 # answer.
 _NO_SUCH = (
-    "does not appear to be a git repository", "not found", "access denied", "repository not exported",
-    "permission denied", "authentication failed", "could not read username", "invalid path",
-)  # fmt: skip
+    "does not appear to be a git repository",
+    "not found",
+    "access denied",
+    "repository not exported",
+    "permission denied",
+    "authentication failed",
+    "could not read username",
+    "invalid path",
+)
 # git-receive-pack's words when another process holds the lock file of a ref, or died holding it.
 _LOCKED = (".lock", "file exists", "unable to create", "another git process")
 # Words of send-pack and receive-pack for a ref that is not where the lease says, or was moved meanwhile: to
 # look again is the answer, not to give up.
-_RACED = ("stale info", "fetch first", "failed to", "cannot lock ref", "already exists",
-          "non-fast-forward", "atomic push")  # fmt: skip
+_RACED = (
+    "stale info",
+    "fetch first",
+    "failed to",
+    "cannot lock ref",
+    "already exists",
+    "non-fast-forward",
+    "atomic push",
+)
 
 
 class UnansweredError(Busy):
@@ -132,9 +145,14 @@ class Wire:
         git = _english(git)
         try:
             done = runner.run(
-                [git.program, *git.words, *words], env=git.env, cwd=git.cwd, given=given,
-                seconds=self.seconds, keep=git.keep, most=most,
-            )  # fmt: skip
+                [git.program, *git.words, *words],
+                env=git.env,
+                cwd=git.cwd,
+                given=given,
+                seconds=self.seconds,
+                keep=git.keep,
+                most=most,
+            )
         except runner.LateError as late:
             return 128, late.out, _LATE
         return done.returncode, done.stdout, done.stderr
@@ -185,10 +203,23 @@ class Wire:
         if not oids:
             return True
         words = [
-            "-c", "fetch.fsckObjects=true", "-c", "fetch.writeCommitGraph=false", "-c", "gc.auto=0",
-            "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
-            "--stdin", *(f"--negotiation-tip={tip}" for tip in tips), "--", self.url,
-        ]  # fmt: skip
+            "-c",
+            "fetch.fsckObjects=true",
+            "-c",
+            "fetch.writeCommitGraph=false",
+            "-c",
+            "gc.auto=0",
+            "fetch",
+            "-q",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-auto-gc",
+            "--stdin",
+            *(f"--negotiation-tip={tip}" for tip in tips),
+            "--",
+            self.url,
+        ]
         given = "".join(oid + "\n" for oid in oids).encode()
         return self._run(self.git, words, given, _MOST_BYTES)[0] == 0
 

@@ -1,6 +1,7 @@
 """``git blame`` of a file as it stands: the commit of every line, and where the line stood in it."""
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from gitralph.base.quote import c_unquote
 from gitralph.git.config import Config
 from gitralph.git.run import Git

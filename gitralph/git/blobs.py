@@ -8,19 +8,17 @@ all paths.
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from gitralph.base import light, nul
-from gitralph.base.dataclass import dataclass
+from gitralph.base import nul
 from gitralph.base.errors import Fatal
 from gitralph.git import indexfile, listing
 from gitralph.git.objects import Objects
 from gitralph.git.run import PLAIN_INDEX, Git, GitError
 from gitralph.git.snapshot import ABSENT, Content, Worktree, write_copy
 from gitralph.git.trees import GITLINK, Entry, TreeReader
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _ATTRIBUTES = b".gitattributes"
 # What is drafted to be thrown away nobody needs after a crash: ten objects cost a status 2 ms.
@@ -62,7 +60,7 @@ class Workbench:
         return Objects(self.git, self.objects_dir(common_dir))
 
     def remove(self) -> None:
-        light.remove_folder(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Workbench:
         return self

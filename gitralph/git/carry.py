@@ -7,9 +7,9 @@ The checkout's index is built aside and taken over by ``index.lock``; files are 
 import os
 import stat
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.git import index, listing
 from gitralph.git.index import IndexCopy, Staged
 from gitralph.git.listing import Pair
@@ -115,9 +115,15 @@ def write_files(carry: Carry, paths: Mapping[bytes, Entry | None], aside: str) -
         git.run(
             # git itself writes the files: filters, line ends and modes are its business. -u notes their
             # times in the index.
-            *_QUIET, "checkout-index", "-f", "-q", "-u", "-z", "--stdin",
+            *_QUIET,
+            "checkout-index",
+            "-f",
+            "-q",
+            "-u",
+            "-z",
+            "--stdin",
             stdin=nul.joined(wanted),
-        )  # fmt: skip
+        )
 
 
 def _delete(root: bytes, path: bytes) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,6 @@ class Author:
 
 def parse_author(git: Git, given: str) -> Author:
     """``A U Thor <a@example.com>``, or a pattern that finds an existing author, as git commit does."""
-    import re
 
     found = re.fullmatch(r"\s*(.*?)\s*<([^<>]*)>\s*", given, re.DOTALL)
     if found:

@@ -1,7 +1,8 @@
 """git's configuration as git resolves it: files, includes, ``-c``, environment, worktree."""
 
+from dataclasses import dataclass, field
+
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.git.run import Git
 

@@ -9,21 +9,32 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 
 from gitralph.base import nul, process
 from gitralph.git.repository import Repository
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 # A program that is no git (an editor's own library, say) holds a lock while it writes one file.
 _PAUSE = 0.3
 # They run for long, and take no lock of an index or a branch.
-_HARMLESS = frozenset([
-    b"ralph", b"cat-file", b"fsmonitor--daemon", b"credential-cache--daemon", b"daemon", b"gc",
-    b"maintenance", b"repack", b"pack-objects", b"log", b"show", b"diff", b"grep", b"blame",
-])  # fmt: skip
+_HARMLESS = frozenset(
+    [
+        b"ralph",
+        b"cat-file",
+        b"fsmonitor--daemon",
+        b"credential-cache--daemon",
+        b"daemon",
+        b"gc",
+        b"maintenance",
+        b"repack",
+        b"pack-objects",
+        b"log",
+        b"show",
+        b"diff",
+        b"grep",
+        b"blame",
+    ]
+)
 # Options of git's own whose value is the next word (git(1)); what follows is not the command.
 _WITH_VALUE = frozenset([b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--exec-path"])
 

@@ -11,18 +11,15 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from gitralph.base import files, nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.git import indexfile, listing
 from gitralph.git.indexfile import IndexFile
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _CHECKSUM = 20
 

@@ -11,19 +11,17 @@ A large index is mapped, not read, its entries are searched, and what is hashed 
 
 from __future__ import annotations
 
+import mmap
 import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import digest, hasher
 from gitralph.git.trees import Entry
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import mmap
-    from collections.abc import Iterable, Iterator, Mapping
+Data = bytes | mmap.mmap
 
-    # the whole file; both are searched, sliced and measured alike
-    Data = bytes | mmap.mmap
 # a part of a new file: bytes of its own, or from where to where in the old one
 Piece = bytes | tuple[int, int]
 
@@ -92,7 +90,6 @@ def read(fd: int) -> Data:
         raise DamagedIndexError
     if size < _MAPPED:
         return os.pread(fd, size, 0)
-    import mmap
 
     # git replaces an index by a rename (lockfile.c), so what is mapped stays as it is.
     return mmap.mmap(fd, size, access=mmap.ACCESS_READ)
@@ -103,7 +100,6 @@ def stretches(data: Data, start: int, end: int) -> Iterator[memoryview]:
     if isinstance(data, bytes):
         yield memoryview(data)[start:end]
         return
-    import mmap
 
     while start < end:
         stop = min(end, start - start % _CHUNK + _CHUNK)
@@ -242,7 +238,6 @@ class IndexFile:
         # write.
         if root is not None and root.oid_at >= 0:
             return False
-        import re
 
         patterns = [re.compile(pattern) for pattern in _STAGED]
         at, text = _HEADER, b""

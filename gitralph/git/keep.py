@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterable
+from contextlib import closing
 
 from gitralph.base.files import sync_folder
-from gitralph.base.light import closing
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class GoneError(Exception):

@@ -1,7 +1,8 @@
 """What git's ``-z`` listings say: entries of an index, differences of trees, states of files; pure."""
 
+from dataclasses import dataclass
+
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.git.trees import Entry
 
 Pair = tuple[Entry | None, Entry | None]

@@ -1,6 +1,7 @@
 """Merges two commits in memory with ``git merge-tree --write-tree``; no index and no file is touched."""
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from gitralph.base.errors import Fatal
 from gitralph.git.commits import committer_of
 from gitralph.git.config import Config

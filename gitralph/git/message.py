@@ -1,9 +1,9 @@
 """The commit message: cleaned up and ended with trailers, by git's own tools."""
 
 import os
+from dataclasses import dataclass
 from itertools import pairwise
 
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import UsageError
 from gitralph.git.run import Git
 
@@ -106,10 +106,16 @@ def add_trailers(git: Git, message: bytes, trailers: list[bytes], last: list[byt
         return b"\n".join(kept).rstrip(b"\n") + b"\n\n" + b"\n".join(last) + b"\n"
     options = [b"--trailer=" + text for text in (*trailers, *last)]
     done = git.try_run(
-        "-c", "trailer.separators=:", "-c", f"core.commentChar={_no_comment(kept)}",
-        "interpret-trailers", "--if-exists=addIfDifferent",
-        "--no-divider", *options, stdin=b"\n".join(kept).rstrip(b"\n") + b"\n",
-    )  # fmt: skip
+        "-c",
+        "trailer.separators=:",
+        "-c",
+        f"core.commentChar={_no_comment(kept)}",
+        "interpret-trailers",
+        "--if-exists=addIfDifferent",
+        "--no-divider",
+        *options,
+        stdin=b"\n".join(kept).rstrip(b"\n") + b"\n",
+    )
     if done.returncode:
         raise UsageError(done.stderr.decode("utf-8", "replace").strip())
     return done.stdout

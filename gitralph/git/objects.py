@@ -7,17 +7,12 @@ comes after packs.
 
 import os
 import zlib
+from subprocess import Popen
+
+from dulwich.objects import ShaFile
 
 from gitralph.base import run as runner
 from gitralph.git.run import Git
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from subprocess import Popen
-
-    from dulwich.objects import ShaFile
-
-    from gitralph.base.spawn import Child
 
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
@@ -28,11 +23,10 @@ class Objects:
     def __init__(self, git: Git, folder: str) -> None:
         self._git = git
         self._folder = folder
-        self._batch: Child | Popen[bytes] | None = None
+        self._batch: Popen[bytes] | None = None
 
     def __getitem__(self, oid: bytes) -> "ShaFile":
         """The object of an oid (hex). Raises KeyError when it is not there."""
-        from dulwich.objects import ShaFile
 
         kind, data = self.raw(oid)
         return ShaFile.from_raw_string(_KINDS[kind], data, oid)  # type: ignore[arg-type]

@@ -7,18 +7,17 @@ way or at its end. A second name of a file (a hard link) keeps what it has, as w
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
+from collections.abc import Callable
 
 from gitralph.git.snapshot import ABSENT, Content, Worktree, read_name
 from gitralph.git.trees import SYMLINK
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+_Rename = Callable[[int, bytes, int, bytes, int], int]
 
-    _Rename = Callable[[int, bytes, int, bytes, int], int]
 
 # Linux, linux/fs.h; both names exist before and after, and no moment shows neither.
 _EXCHANGE = 2
@@ -34,7 +33,6 @@ def _renameat2() -> _Rename | None:
 
 
 def _find_renameat2() -> _Rename | None:
-    import ctypes  # 3 ms, and a commit only places files where it rewrites some
 
     try:
         found = ctypes.CDLL(None, use_errno=True).renameat2

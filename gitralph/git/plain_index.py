@@ -13,8 +13,8 @@ inode whether it is still there.
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.git import index
 from gitralph.git.index import IndexCopy
 

@@ -5,8 +5,8 @@ plain ``git commit`` does not touch the files. Must err to the side of yes.
 """
 
 import os
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.git import reflog
 from gitralph.git.repository import Repository
 

@@ -1,8 +1,8 @@
 """Reads the end of a worktree's own reflog of HEAD: where it went, and by what."""
 
 import os
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.git.repository import Repository
 
 _TAIL = 1 << 16

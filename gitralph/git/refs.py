@@ -8,18 +8,16 @@ own. Where a ``reference-transaction`` hook exists or refs are a reftable, git d
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from gitralph.base import files
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
+from gitralph.git import index
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ZERO = "0" * 40
 
@@ -191,7 +189,6 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
     if by_git(repo):
         _swap_by_git(repo, move)
         return
-    from gitralph.git import index  # whoever only reads refs writes no index
 
     target, beside = _locks(repo, move.head)
     if move.head.ref and not os.path.isfile(f"{repo.common_dir}/{move.head.ref}"):
@@ -210,7 +207,6 @@ def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
 
 def _rename(move: Move, target: str, wait: float, stands: Callable[[], bool], logs: list[str]) -> None:
     """Take a ref's lock and move it, reflogs first. Raises LostRaceError where it ``stands`` elsewhere."""
-    from gitralph.git import index
 
     index.take_lock(move.prepared_ref, target, wait)
     try:
@@ -251,8 +247,11 @@ def _log_line(move: Move) -> bytes:
     # A reflog entry is one line: a newline in a subject would forge another.
     message = " ".join(move.message.split())
     return b"%s %s %s\t%s\n" % (
-        old.encode(), move.new.encode(), move.ident, message.encode("utf-8", "surrogateescape"),
-    )  # fmt: skip
+        old.encode(),
+        move.new.encode(),
+        move.ident,
+        message.encode("utf-8", "surrogateescape"),
+    )
 
 
 def _swap_by_git(repo: Repository, move: Move) -> None:

@@ -1,12 +1,12 @@
 """Repository facts, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
 
 import os
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gitralph.base import jsonline
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Fatal
 from gitralph.base.gitdir import Place
-from gitralph.base.light import cached_property
 from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
 

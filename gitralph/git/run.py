@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from subprocess import CompletedProcess, Popen
 
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from subprocess import CompletedProcess, Popen
-
-    from gitralph.base.spawn import Child, Done
 
 # An index of our own needs none of the machinery that a repository may have set up for its own.
 PLAIN_INDEX = (
-    "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
-    "-c", "index.sparse=false", "-c", "core.fsync=loose-object", "-c", "index.skipHash=false",
-)  # fmt: skip
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.splitIndex=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "index.sparse=false",
+    "-c",
+    "core.fsync=loose-object",
+    "-c",
+    "index.skipHash=false",
+)
 
 
 class GitError(Fatal):
@@ -72,16 +77,16 @@ class Git:
 
     def start(
         self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
-    ) -> Child | Popen[bytes]:
+    ) -> Popen[bytes]:
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
-        return runner.start_git(self._typed(args), self.env, stdin, stderr, self.keep)
+        return runner.start(self._typed(args), env=self.env, stdin=stdin, stderr=stderr, keep=self.keep)
 
-    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> Done | CompletedProcess[bytes]:
+    def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> CompletedProcess[bytes]:
         """Run to the end whatever the exit status."""
-        return runner.run_git(self._typed(args), self.env, stdin, self.keep)
+        return runner.run(self._typed(args), env=self.env, given=stdin, keep=self.keep)
 
     def _typed(self, args: Sequence[str | bytes]) -> list[str | bytes]:
-        # -C means what starting it in that folder would mean (git(1)), which posix_spawn cannot do
+        # by -C, and not by starting it there: a folder that is gone is git's own error then
         there = () if self.cwd is None else ("-C", self.cwd)
         return [self.program, *there, *self.words, *args]
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.git.trees import GITLINK, SYMLINK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # No link is followed at the end of a path; O_NONBLOCK, or opening a pipe that lies there would wait for its
 # writer.

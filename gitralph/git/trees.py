@@ -9,16 +9,13 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from collections.abc import Iterable, Mapping
 
 from gitralph.base import files, ids
 from gitralph.base.errors import Fatal
 from gitralph.git import treetext
 from gitralph.git.objects import Objects
 from gitralph.git.treetext import Entry as Entry
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 GITLINK = 0o160000
 SYMLINK = 0o120000

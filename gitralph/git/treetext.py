@@ -7,12 +7,9 @@ dulwich has the same, but importing its objects costs a commit 8 to 17 ms (``dat
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 
 from gitralph.base.ids import digest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OID_BYTES = 20
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 
 from gitralph.git import listing, refs
 from gitralph.git.config import Config
@@ -12,10 +13,6 @@ from gitralph.git.run import GitError
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import EMPTY_TREE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Change = tuple[str, Counts]
 
@@ -31,9 +28,16 @@ def dirty_paths(
     wanted: list[str | bytes] = [*typed] or sorted(among)
     git = repo.git if typed else repo.git.at(repo.root, GIT_LITERAL_PATHSPECS="1")
     said = git.run(
-        *config.without_programs(), "status", "--porcelain", "-z", "--no-renames",
-        "--untracked-files=all", "--ignore-submodules=none", "--", *wanted,
-    )  # fmt: skip
+        *config.without_programs(),
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
+        "--untracked-files=all",
+        "--ignore-submodules=none",
+        "--",
+        *wanted,
+    )
     return sorted({path for _, path in listing.states(said)})
 
 

@@ -3,9 +3,9 @@
 import itertools
 import os
 import time
+from dataclasses import dataclass
 
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.git.listing import entries, states
 from gitralph.git.run import Git, GitError
@@ -13,9 +13,15 @@ from gitralph.git.run import Git, GitError
 INITIALIZING = "initializing"
 # Asked often and by hooks: starts no program that the repository names, and paths come from the root.
 _QUIET = (
-    "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", "status.relativePaths=false",
-    "-c", "submodule.recurse=false",
-)  # fmt: skip
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "status.relativePaths=false",
+    "-c",
+    "submodule.recurse=false",
+)
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,13 @@ def _row(block: str) -> WorktreeEntry:
         facts[key] = value
     head = facts.get("HEAD")
     return WorktreeEntry(
-        facts["worktree"], head, facts.get("branch"), "bare" in facts, facts.get("locked"),
+        facts["worktree"],
+        head,
+        facts.get("branch"),
+        "bare" in facts,
+        facts.get("locked"),
         "prunable" in facts,
-    )  # fmt: skip
+    )
 
 
 PATIENCE = 100
@@ -147,9 +157,13 @@ def dirt(git: Git, ignored: bool = False, programs: tuple[str, ...] = ()) -> Dir
             found["s"] += [path] if code[0] != " " else []
             found["m"] += [path] if code[1] != " " else []
     return Dirt(
-        tuple(found["s"]), tuple(found["m"]), tuple(found["?"]), tuple(found["!"]), _hidden(git),
+        tuple(found["s"]),
+        tuple(found["m"]),
+        tuple(found["?"]),
+        tuple(found["!"]),
+        _hidden(git),
         tuple(found["u"]),
-    )  # fmt: skip
+    )
 
 
 def _hidden(git: Git) -> tuple[bytes, ...]:

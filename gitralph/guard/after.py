@@ -38,7 +38,7 @@ def has_read(ctx: Context, git: dict[str, object]) -> None:
         raise Refused(
             "a hook changed what is staged after the guard had looked; nothing was committed",
             "git ralph install --guard  # puts the guard behind the others",
-        )  # fmt: skip
+        )
 
 
 def _is_narrowed(ctx: Context, todo: Narrowed, place: Given) -> bool:

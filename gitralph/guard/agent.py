@@ -29,8 +29,9 @@ def session(ctx: Context) -> str:
     if found is None:
         raise Refused(
             "this agent does not tell its session; nothing was committed",
-            "commit only what your session edited: git ralph commit", *way_around(ctx),
-        )  # fmt: skip
+            "commit only what your session edited: git ralph commit",
+            *way_around(ctx),
+        )
     return found
 
 

@@ -6,9 +6,9 @@ certain stops the commit with nothing moved.
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from gitralph.base import locks
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.quote import shell_word, shown
 from gitralph.commit import commit, decision, land, message, plan, recover, recover_narrowed
@@ -71,8 +71,9 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     if place is None:
         raise Refused(
             "this commit is made from an index of its own, which the guard does not narrow",
-            "commit only what your session edited: git ralph commit", *agent.way_around(ctx),
-        )  # fmt: skip
+            "commit only what your session edited: git ralph commit",
+            *agent.way_around(ctx),
+        )
     job = _Job(git, place, agent.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
         bench = open_bench(ctx, quarantine=False)
@@ -127,7 +128,7 @@ def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trail
     head = refs.read_head(ctx.repo)
     return Narrowed(
         git, session, head.ref, head.oid, tree, ctx.repo.git_dir, ctx.layout.token, "", trailers=trailers
-    )  # fmt: skip
+    )
 
 
 def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
@@ -256,13 +257,16 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
         shell = [_with_shell(ctx, job)] if attribution.offered(ctx, job.staged, made.family) else []
         raise Refused(
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
-            *shell, "what it has pending: git ralph status", *agent.way_around(ctx),
-        )  # fmt: skip
+            *shell,
+            "what it has pending: git ralph status",
+            *agent.way_around(ctx),
+        )
     if job.amends and not own:
         raise Refused(
             f"HEAD is not a commit of session '{ctx.called(job.session)}'; amending it would mix the two",
-            "make a commit of its own: git commit without --amend", *agent.way_around(ctx),
-        )  # fmt: skip
+            "make a commit of its own: git commit without --amend",
+            *agent.way_around(ctx),
+        )
 
 
 # --- the index that git reads ---

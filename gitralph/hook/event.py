@@ -23,8 +23,18 @@ class Change:
     """
 
     __slots__ = (
-        "after", "before", "compute", "follow", "found", "op", "other", "path", "source", "to", "weak",
-    )  # fmt: skip
+        "after",
+        "before",
+        "compute",
+        "follow",
+        "found",
+        "op",
+        "other",
+        "path",
+        "source",
+        "to",
+        "weak",
+    )
 
     def __init__(
         self,
@@ -88,9 +98,28 @@ class Event:
     """
 
     __slots__ = (
-        "agent", "agent_id", "agent_type", "ahead", "bare", "call", "changes", "cwd", "echo", "given", "kind",
-        "link", "model", "parent", "required", "session", "source", "stop", "tool", "transcript", "worktree",
-    )  # fmt: skip
+        "agent",
+        "agent_id",
+        "agent_type",
+        "ahead",
+        "bare",
+        "call",
+        "changes",
+        "cwd",
+        "echo",
+        "given",
+        "kind",
+        "link",
+        "model",
+        "parent",
+        "required",
+        "session",
+        "source",
+        "stop",
+        "tool",
+        "transcript",
+        "worktree",
+    )
 
     def __init__(
         self,

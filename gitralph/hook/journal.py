@@ -94,9 +94,27 @@ class Record:
     """
 
     __slots__ = (
-        "after", "agent_id", "before", "call", "end", "exact", "head", "hunks", "mode", "model", "mtime",
-        "offset", "op", "other", "seen", "session", "tool", "ts", "units", "unknown_before",
-    )  # fmt: skip
+        "after",
+        "agent_id",
+        "before",
+        "call",
+        "end",
+        "exact",
+        "head",
+        "hunks",
+        "mode",
+        "model",
+        "mtime",
+        "offset",
+        "op",
+        "other",
+        "seen",
+        "session",
+        "tool",
+        "ts",
+        "units",
+        "unknown_before",
+    )
 
     offset: int
     end: int
@@ -177,7 +195,8 @@ def encode(record: Record, path: bytes) -> bytes:
         "seen": record.seen,
         "mtime": record.mtime,
         **({"units": list(record.units)} if record.units else {}),
-        "hunks": None if hunks is None
+        "hunks": None
+        if hunks is None
         else [[h.start, h.removed, [_text(x) for x in h.lines]] for h in hunks],
         "agent_id": record.agent_id,
         "call": record.call,
@@ -185,7 +204,7 @@ def encode(record: Record, path: bytes) -> bytes:
         "before": "?" if record.unknown_before else record.before,
         "after": record.after,
         "exact": record.exact,
-    }  # fmt: skip
+    }
     return jsonline.line(fields)
 
 
@@ -242,13 +261,25 @@ def decode(fields: dict[str, object]) -> Record:
     except (AttributeError, UnicodeEncodeError) as error:
         raise ValueError("bad hunk") from error
     return Record(
-        session, op, _string({"b": before}, "b"), _string(fields, "after"), exact,
-        hunks=parsed, mode=_decode_mode(fields.get("mode")), unknown_before=unknown,
-        agent_id=_string(fields, "agent_id"), tool=_string(fields, "tool"),
-        call=_string(fields, "call"), head=_string(fields, "head"), other=_string(fields, "other"),
-        ts=_string(fields, "ts") or "", seen=fields.get("seen") is True, mtime=_whole(fields.get("mtime")),
-        units=_names(fields.get("units")), model=_string(fields, "model"),
-    )  # fmt: skip
+        session,
+        op,
+        _string({"b": before}, "b"),
+        _string(fields, "after"),
+        exact,
+        hunks=parsed,
+        mode=_decode_mode(fields.get("mode")),
+        unknown_before=unknown,
+        agent_id=_string(fields, "agent_id"),
+        tool=_string(fields, "tool"),
+        call=_string(fields, "call"),
+        head=_string(fields, "head"),
+        other=_string(fields, "other"),
+        ts=_string(fields, "ts") or "",
+        seen=fields.get("seen") is True,
+        mtime=_whole(fields.get("mtime")),
+        units=_names(fields.get("units")),
+        model=_string(fields, "model"),
+    )
 
 
 def tail(fd: int) -> dict[str, object]:
@@ -364,10 +395,19 @@ def parse(data: bytes) -> Journal:
 def release_line(session: str, released: list[int], ts: str, chain: dict[str, object]) -> bytes:
     """The line by which a session takes claims back; ``chain`` is what the journal's tail says."""
     fields = {
-        "v": VERSION, "ts": ts, "commit": None, "note": "released", "upto": 0, "units": [], "left": [],
-        "released": released, "session": session, "before": chain.get("before"),
-        "after": chain.get("after"), "exact": chain.get("exact") or NONE,
-    }  # fmt: skip
+        "v": VERSION,
+        "ts": ts,
+        "commit": None,
+        "note": "released",
+        "upto": 0,
+        "units": [],
+        "left": [],
+        "released": released,
+        "session": session,
+        "before": chain.get("before"),
+        "after": chain.get("after"),
+        "exact": chain.get("exact") or NONE,
+    }
     return jsonline.dumps(fields).encode("ascii") + b"\n"
 
 

@@ -17,10 +17,12 @@ _WINDOWS = (64 << 10, 1 << 20)
 # Agent Trace 0.1.0 allows 250 characters, a provider's name and a slash in front among them.
 _LIMIT = 200
 _SAID_BY = {
-    "claude-code": ("type", "assistant", "message"), "gemini": ("type", "gemini", ""),
-    "qwen": ("type", "assistant", ""), "copilot": ("type", "assistant.message", "data"),
+    "claude-code": ("type", "assistant", "message"),
+    "gemini": ("type", "gemini", ""),
+    "qwen": ("type", "assistant", ""),
+    "copilot": ("type", "assistant.message", "data"),
     "pi": ("type", "message", "message"),
-}  # fmt: skip
+}
 """Agent to the field and its value that mark a line of the model's, and where in it ``model`` stands."""
 _BY_CALL = ("claude-code", "pi")
 

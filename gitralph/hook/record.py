@@ -205,14 +205,23 @@ def _build(
         hunks = [] if old == new else [journal.hunk_between(old, new)]
     after_id = _oid(after) if exact or isinstance(after, bytes) else disk.oid
     return Record(
-        session, _op(change, before, after_id), _oid(before), after_id,
+        session,
+        _op(change, before, after_id),
+        _oid(before),
+        after_id,
         found.exact if exact else NONE,
-        hunks=hunks, mode=(None if seen is None else seen.mode, disk.mode),
-        unknown_before=not exact, agent_id=event.agent_id, tool=event.tool,
-        call=event.call[:200] if event.call else None, ts=sessionfile.now(),
+        hunks=hunks,
+        mode=(None if seen is None else seen.mode, disk.mode),
+        unknown_before=not exact,
+        agent_id=event.agent_id,
+        tool=event.tool,
+        call=event.call[:200] if event.call else None,
+        ts=sessionfile.now(),
         other=path_text(change.other) if change.other is not None else None,
-        seen=exact and seen is not None and seen.text == before, mtime=disk.mtime, model=event.model,
-    )  # fmt: skip
+        seen=exact and seen is not None and seen.text == before,
+        mtime=disk.mtime,
+        model=event.model,
+    )
 
 
 def _is_told_by(keys: dict[str, object], session: str) -> bool:

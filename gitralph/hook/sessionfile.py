@@ -57,11 +57,27 @@ def _own(value: object, session: str) -> dict[str, object] | None:
 def new_record(layout: Layout, session: str, **known: object) -> dict[str, object]:
     """A record with every field in its place; ``known`` fills what is known."""
     fields: dict[str, object] = {
-        "v": 1, "session": session, "name": None, "agent": None, "plan": None, "task": None, "bead": None,
-        "worktree": layout.token, "root": None, "branch": None, "head": None, "author": None,
-        "parent": None, "children": [], "aliases": [], "models": [], "transcript": None, "process": None,
-        "started": now(), "ended": None,
-    }  # fmt: skip
+        "v": 1,
+        "session": session,
+        "name": None,
+        "agent": None,
+        "plan": None,
+        "task": None,
+        "bead": None,
+        "worktree": layout.token,
+        "root": None,
+        "branch": None,
+        "head": None,
+        "author": None,
+        "parent": None,
+        "children": [],
+        "aliases": [],
+        "models": [],
+        "transcript": None,
+        "process": None,
+        "started": now(),
+        "ended": None,
+    }
     fields.update(known)
     return fields
 

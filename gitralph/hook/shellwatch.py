@@ -84,9 +84,21 @@ def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Pict
     """What is dirty in a worktree now; None when git does not say so in time."""
     deadline = time.monotonic() + BUDGET
     said = hook_git.run(
-        root, [*options, "status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames",
-               "--untracked-files=all", "--ignore-submodules=all"], environ, deadline,
-    )  # fmt: skip
+        root,
+        [
+            *options,
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--branch",
+            "--no-ahead-behind",
+            "--no-renames",
+            "--untracked-files=all",
+            "--ignore-submodules=all",
+        ],
+        environ,
+        deadline,
+    )
     if said is None:
         return None
     picture = _parse_status(said)
@@ -138,12 +150,21 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     if not wanted:
         return
     told: dict[str, object] = {
-        "session": session, "agent_id": event.agent_id, "tool": event.tool, "call": event.call,
-    }  # fmt: skip
+        "session": session,
+        "agent_id": event.agent_id,
+        "tool": event.tool,
+        "call": event.call,
+    }
     kept: dict[str, object] = {
-        "id": os.urandom(8).hex(), **told, "own": event.session, "root": place.root, "token": lay.token,
-        "options": options, "head": None, "rows": None,
-    }  # fmt: skip
+        "id": os.urandom(8).hex(),
+        **told,
+        "own": event.session,
+        "root": place.root,
+        "token": lay.token,
+        "options": options,
+        "head": None,
+        "rows": None,
+    }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
         return  # another hook of this very call was faster

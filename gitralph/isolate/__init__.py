@@ -74,28 +74,26 @@ Cannot be promised: a block that moved past its neighbour looks like the neighbo
 the block; text typed and removed between two hooks has no owner.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.isolate.agreement import SIGHTED, agreed, came_back, changed, rewound, unmoved_since
-    from gitralph.isolate.annotate import owners_by_line, pending_units
-    from gitralph.isolate.api import (
-        TAIL,
-        UNRECORDED,
-        LeftEdit,
-        LineOwner,
-        Note,
-        Pending,
-        Reading,
-        Reversal,
-        Separation,
-        Step,
-        Take,
-    )
-    from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
-    from gitralph.isolate.explain import drifted
-    from gitralph.isolate.order import chain
-    from gitralph.isolate.separation import separate
-    from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
+from gitralph.isolate.agreement import SIGHTED, agreed, came_back, changed, rewound, unmoved_since
+from gitralph.isolate.annotate import owners_by_line, pending_units
+from gitralph.isolate.api import (
+    TAIL,
+    UNRECORDED,
+    LeftEdit,
+    LineOwner,
+    Note,
+    Pending,
+    Reading,
+    Reversal,
+    Separation,
+    Step,
+    Take,
+)
+from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
+from gitralph.isolate.explain import drifted
+from gitralph.isolate.order import chain
+from gitralph.isolate.separation import separate
+from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
 
 # Each is loaded when it is asked for: whose a line is takes half of these modules, what a commit takes three
 # quarters, and all of them are 7 of the 38 ms of `why`.
@@ -103,15 +101,24 @@ _HOMES = {
     "agreement": ("SIGHTED", "agreed", "came_back", "changed", "rewound", "unmoved_since"),
     "annotate": ("owners_by_line", "pending_units"),
     "api": (
-        "LeftEdit", "LineOwner", "Note", "Pending", "Reading", "Reversal", "Separation", "Step", "TAIL",
-        "Take", "UNRECORDED",
+        "LeftEdit",
+        "LineOwner",
+        "Note",
+        "Pending",
+        "Reading",
+        "Reversal",
+        "Separation",
+        "Step",
+        "TAIL",
+        "Take",
+        "UNRECORDED",
     ),
     "assign": ("Unrecorded", "gives", "takes", "unrecorded", "without"),
     "explain": ("drifted",),
     "order": ("chain",),
     "separation": ("separate",),
     "takeback": ("Pendings", "bring_back", "take_back", "undo_undo"),
-}  # fmt: skip
+}
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 

@@ -7,8 +7,9 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.blocks import AROUND
 from gitralph.isolate.gotoh import OldLine, best_pairs
 from gitralph.isolate.linediff import Range, hunks
@@ -141,7 +142,6 @@ def _matched(weave: Weave, shown: bytearray, atoms: list[int], fresh: list[int])
 
 def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tuple[int, int]]:
     """The same for a place that is too large for it, by Python's difflib."""
-    from difflib import SequenceMatcher  # half a millisecond, and few places are so large
 
     # autojunk would drop lines that are frequent in files of 200 lines and more (Python's difflib)
     blocks = SequenceMatcher(

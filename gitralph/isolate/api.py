@@ -6,15 +6,13 @@ apart, and how the names of units read: ``<step>.<n>``, with a mark at the end. 
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Literal
-
-    Reason = Literal["entangled", "stale"]
+Reason = Literal["entangled", "stale"]
 
 
 GAP = "g:"

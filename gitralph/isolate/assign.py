@@ -8,8 +8,8 @@ decide who gets what.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.isolate.api import Reading, Step, Take
 from gitralph.isolate.fit import fit
 from gitralph.isolate.follow import following

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step, step_of
 from gitralph.isolate.build import fold
 from gitralph.isolate.fit import indices
@@ -109,9 +109,14 @@ class _Case:
     """HEAD and file with what happened to each line."""
 
     def __init__(
-        self, steps: Sequence[Step], worktree: bytes, owners: Collection[str], committed: Collection[str],
-        old: Lines, new: Lines,
-    ) -> None:  # fmt: skip
+        self,
+        steps: Sequence[Step],
+        worktree: bytes,
+        owners: Collection[str],
+        committed: Collection[str],
+        old: Lines,
+        new: Lines,
+    ) -> None:
         self.steps, self.owners, self.old, self.new = steps, frozenset(owners), old, new
         self.in_head, self.in_file = Counter(old), Counter(new)
         self.done = set(map(step_of, committed))

@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gitralph.isolate.api import UNRECORDED, LeftEdit, Note
+from gitralph.isolate.api import UNRECORDED, LeftEdit, Note, Reason
+from gitralph.isolate.rules import Need
 from gitralph.isolate.weave import END, EXISTS, NEWLINE, START, Weave
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.isolate.api import Reason
-    from gitralph.isolate.rules import Need
 
 Lines = tuple[int, int] | None
 

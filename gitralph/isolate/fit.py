@@ -8,8 +8,8 @@ prefer a reading that rebuilds it as it is over one that has to match lines.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import ABSORBED, TAIL, Reading, Step, is_among, step_of
 from gitralph.isolate.build import fold
 from gitralph.isolate.head import Anchored, anchor, exactly

@@ -10,8 +10,8 @@ Must not touch what a recorded edit did.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import is_among, step_of
 from gitralph.isolate.lines import words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave

@@ -8,8 +8,7 @@ O(n*m), so for short texts only. Must not know what a line says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

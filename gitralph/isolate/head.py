@@ -10,8 +10,8 @@ rebuilds HEAD and the working tree byte for byte, or there is none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.align import Match, match_head
 from gitralph.isolate.materialize import Flags, flags_of, states, switch, text_of, visible
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, START, Hunk, Unit, Weave

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.gone import Unsure
 from gitralph.isolate.line_history import Changes, LineHistory, exchanges

@@ -7,8 +7,8 @@ shares nothing with it. Must ask neither the weave nor HEAD.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import (

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.api import Step
 from gitralph.isolate.lines import common_lines, complete, has_words, is_telling, split_lines
 
@@ -47,9 +47,11 @@ def out_of_place(
     counts = [Counter(lines) for lines in (old, new, disk)]
     places = {line for line in _single(new) if counts[0][line] < 2 and counts[2][line] < 2}
     sides = _Sides(
-        _following(old, places), _following(disk, places),
-        _following(old, _single(old)), _following(disk, _single(disk)),
-    )  # fmt: skip
+        _following(old, places),
+        _following(disk, places),
+        _following(old, _single(old)),
+        _following(disk, _single(disk)),
+    )
     # Where the brackets of HEAD or file do not pair nobody can say which block one belongs to.
     in_pairs = all(map(_is_paired, (head, worktree)))
     here, above, order = _following(new, places), b"", [b"", *(line for line in new if line in places)]
@@ -154,9 +156,13 @@ class _Sides:
 
 
 def _told(
-    made: Sequence[Step], place: bytes, line: bytes, places: set[bytes], there: Counter[bytes] | None,
+    made: Sequence[Step],
+    place: bytes,
+    line: bytes,
+    places: set[bytes],
+    there: Counter[bytes] | None,
     is_unsure: bool,
-) -> list[int]:  # fmt: skip
+) -> list[int]:
     """Return how many of a line the edits themselves put behind a place, or leave of those HEAD has there."""
     if there is None:
         texts = [lines for lines in (split_lines(step.after) for step in made) if lines.count(place) == 1]

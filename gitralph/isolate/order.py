@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gitralph.base.dataclass import replace
 from gitralph.isolate.api import GAP, Step
 from gitralph.isolate.lines import is_telling, split_lines
 

@@ -8,7 +8,8 @@ still the owner's to commit.
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass, field
+from dataclasses import dataclass, field
+
 from gitralph.isolate.materialize import Flags, switch, visible
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Weave
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.isolate.lines import words
 from gitralph.isolate.materialize import COUNTS, Flags, visible, visible_before
 from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Weave

@@ -6,8 +6,8 @@ Must not write texts or messages; it answers with sets of units and unmet needs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.materialize import COUNTS, GHOST, Flags, flags_of, states, switch
 from gitralph.isolate.rules import Need, inside, misplaced, needs_of, overruled
 from gitralph.isolate.supersede import Writing, absorbed

@@ -7,8 +7,8 @@ answer. Must not relax a rule for an option: an option says what happens to what
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Sequence
+from dataclasses import dataclass, field
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.isolate.api import ABSORBED, UNRECORDED, LeftEdit, Note, Reading, Separation, Step, step_of
 from gitralph.isolate.build import fold
 from gitralph.isolate.by_lines import by_lines
@@ -95,9 +95,22 @@ def separate(
     `undone` says by a step's key whether only commits took something of it that HEAD no longer has.
     """
     asked = _Question(
-        head, steps, worktree, committed, frozenset(owners), skip_entangled, include_entangled, settled,
-        moved, readings, follow, unsure, past, undone, doubtful,
-    )  # fmt: skip
+        head,
+        steps,
+        worktree,
+        committed,
+        frozenset(owners),
+        skip_entangled,
+        include_entangled,
+        settled,
+        moved,
+        readings,
+        follow,
+        unsure,
+        past,
+        undone,
+        doubtful,
+    )
     found = _by_weave(asked)
     return (_by_lines(asked) or found) if found.refused else found
 
@@ -114,9 +127,15 @@ def _by_lines(asked: _Question) -> Separation | None:
         return None
     # As if git had put files back since every edit: nothing else vouches for this answer.
     look = Look(
-        asked.head, told.text, asked.worktree, asked.steps, asked.owners, asked.owners, lambda _: True,
+        asked.head,
+        told.text,
+        asked.worktree,
+        asked.steps,
+        asked.owners,
+        asked.owners,
+        lambda _: True,
         past=asked.past,
-    )  # fmt: skip
+    )
     return Separation(told.text, taken=told.taken, void=told.away) if speaks_against(look) is None else None
 
 

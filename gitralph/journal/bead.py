@@ -7,10 +7,10 @@ import contextlib
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph.base import files, ids, locks
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook import sessionfile
 
@@ -69,9 +69,17 @@ class Bead:
 
 _STRINGS = ("branch", "path", "status", "completion_promise")
 _OPTIONAL = (
-    "base_ref", "base_oid", "owner", "agent_id", "agent_type", "prompt", "title", "acceptance_criteria",
-    "created", "updated",
-)  # fmt: skip
+    "base_ref",
+    "base_oid",
+    "owner",
+    "agent_id",
+    "agent_type",
+    "prompt",
+    "title",
+    "acceptance_criteria",
+    "created",
+    "updated",
+)
 _COUNTS = ("iteration", "max_iterations", "blocks")
 
 

@@ -6,14 +6,12 @@ records count again when their text comes back (a stash popped, say).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Any
+
 from gitralph.base import files, jsonline
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook.journal import Journal, Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30

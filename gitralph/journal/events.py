@@ -6,10 +6,10 @@ last line without its newline is not there yet.
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from gitralph.base import files, jsonline
-from gitralph.base.dataclass import dataclass
 
 # Reading backwards from the end in blocks keeps `--last` flat at a million events.
 _FORWARD = 1 << 20

@@ -9,15 +9,12 @@ missing, so deleting it loses nothing.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from gitralph.base import files
 from gitralph.base.layout import Layout, session_of
 from gitralph.hook.journal import is_oid
 from gitralph.journal import consumption
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LIMIT = 1 << 30
 _INCLUDED = "included"

@@ -9,11 +9,15 @@ commits, ``commit.recover_merge`` for merges, ``commit.recover_narrowed`` for wh
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeVar
 
 from gitralph.base import files, ids, jsonline
-from gitralph.base.dataclass import asdict, dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook.journal import is_oid
+
+Kind = TypeVar("Kind", "Intent", "Merging", "Narrowed", "Rewriting")
 
 _LIMIT = 64 << 20
 # Stands for a commit that git has yet to make, in the lines that will name it.
@@ -120,9 +124,15 @@ class Narrowed:
         if not (process and names and all(isinstance(one, list) for one in lists)):
             return False
         whole = Intent(
-            self.tree, self.ref, self.old, self.git_dir, self.token, [*self.index, *self.swapped],
-            self.lines, self.prepared,
-        )  # fmt: skip
+            self.tree,
+            self.ref,
+            self.old,
+            self.git_dir,
+            self.token,
+            [*self.index, *self.swapped],
+            self.lines,
+            self.prepared,
+        )
         words = isinstance(self.form, str) and all(isinstance(one, str) for one in self.trailers)
         return words and all(type(one) is int for one in self.lock) and whole.is_sound()
 
@@ -167,12 +177,6 @@ class Rewriting:
 
 
 _FILES = "files-"
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, TypeVar
-
-    Kind = TypeVar("Kind", "Intent", "Merging", "Narrowed", "Rewriting")
 AnyIntent = Intent | Merging | Narrowed | Rewriting
 
 

@@ -6,15 +6,12 @@ Any script may append a line, so every line is checked again here.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from gitralph.base import files, treepath
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout, session_of
 from gitralph.base.quote import c_unquote, line_form
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30

@@ -8,16 +8,13 @@ says what is known, never that there was no more.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from gitralph.base import files, jsonline
-from gitralph.base.dataclass import dataclass
 from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import journal
 from gitralph.hook.journal import GAP, Journal, Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # A bound on memory: a journal grows by a line an edit, and gc takes it away once nothing in it is pending.
 _LIMIT = 1 << 28

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.journal import consumption, manifests
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # A foreign script may write a thousand wrong lines; a few show what is wrong with them.
 _SHOWN = 5

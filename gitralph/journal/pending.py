@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from gitralph.base import files, locks
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Journal, Record
 from gitralph.journal import consumption, manifests
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30

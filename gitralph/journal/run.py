@@ -39,10 +39,20 @@ def create(layout: Layout, root: str, **known: object) -> Record:
     """A new run with its own events file, current in this worktree."""
     run = _claim(layout)
     record: Record = {
-        "v": 1, "run": run, "worktree": layout.token, "root": root, "plan": None, "agent": None,
-        "process": None, "started": sessionfile.now(), "ended": None, "outcome": None, "handed": 0,
-        "tasks": [], **known,
-    }  # fmt: skip
+        "v": 1,
+        "run": run,
+        "worktree": layout.token,
+        "root": root,
+        "plan": None,
+        "agent": None,
+        "process": None,
+        "started": sessionfile.now(),
+        "ended": None,
+        "outcome": None,
+        "handed": 0,
+        "tasks": [],
+        **known,
+    }
     save(layout, record)
     mark(layout, run)
     return record

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from typing import Any
 
 from gitralph.base import process
 from gitralph.base.layout import Layout, session_of
 from gitralph.hook import sessionfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 # A day: where nothing tells of a session's process, one that worked yesterday may go on today, and naming it
 # live too long only makes a message more careful.

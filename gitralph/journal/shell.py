@@ -6,14 +6,13 @@ counts as one that may have changed anything.
 
 from __future__ import annotations
 
-from gitralph.base import files, jsonline
-from gitralph.base.dataclass import dataclass, field
-from gitralph.base.layout import Layout
-from gitralph.hook.shellforms import CLEAN, UNKNOWN
+from collections.abc import Container
+from dataclasses import dataclass, field
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container
+from gitralph.base import files, jsonline
+from gitralph.base.layout import Layout
+from gitralph.hook import shellwatch
+from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 _LIMIT = 256 << 20
 
@@ -120,9 +119,13 @@ def _take_line(found: Windows, fields: dict[str, object], at: int) -> None:
     session = _text(fields, "session")
     if opened is not None and session is not None:
         window = Window(
-            session, at, _text(fields, "agent_id"), _text(fields, "tool"), _text(fields, "call"),
+            session,
+            at,
+            _text(fields, "agent_id"),
+            _text(fields, "tool"),
+            _text(fields, "call"),
             _text(fields, "ts") or "",
-        )  # fmt: skip
+        )
         found.windows.append(window)
         found.by_id[opened] = window
     # The first end counts: a second hook of one call may report it again.
@@ -151,7 +154,6 @@ def read(layout: Layout) -> list[Window]:
 
 
 def _look_at_running(layout: Layout, window: Window) -> None:
-    from gitralph.hook import shellwatch
 
     kept = shellwatch.load(layout.shell_call(window.session, window.call or window.tool or ""))
     picture = shellwatch.picture_of(kept) if kept is not None else None

@@ -10,9 +10,9 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from gitralph.base import files, jsonline
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile
 from gitralph.hook import names as session_naming

@@ -8,10 +8,10 @@ nothing, and only mentioned beside one that did.
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from gitralph import checklist as plans
 from gitralph.base import files, gitdir
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -160,9 +160,10 @@ def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
     again, ticked = left_before(ctx, ledger, job), _plans(ctx)
     rows = [row for row in status.owners(ctx, job.session) if _counts(row, ticked, result)]
     fresh = [
-        row for row in rows
+        row
+        for row in rows
         if row.path in again or _stamp(ctx.repo.root, row.path) != before.dirty.get(_text(row.path))
-    ]  # fmt: skip
+    ]
     missed = [left.path for left in result.left if left.reason not in _NOT_MISSED]
     own = {left.path for left in result.left}
     found = Account(missed=sorted({shown(path) for path in missed}), fresh=[row.path for row in fresh])

@@ -9,8 +9,8 @@ import select
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.loop.model import Job
 
 

@@ -19,13 +19,30 @@ from gitralph.setup.install import githook
 
 # githooks(5), git 2.39: what a folder of hooks must answer for, since git looks in one folder only
 _NAMES = (
-    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit",
-    "prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge",
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
     "pre-push",
-    "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "p4-changelist",
-    "p4-prepare-changelist", "p4-post-changelist", "p4-pre-submit", "post-index-change",
-    "reference-transaction", "push-to-checkout",
-)  # fmt: skip
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "post-index-change",
+    "reference-transaction",
+    "push-to-checkout",
+)
 
 # Called for each ref, or each time an index is written: not for nothing.
 _OFTEN = frozenset(["reference-transaction", "post-index-change", "fsmonitor-watchman"])
@@ -54,8 +71,9 @@ def _configured(environ: Mapping[str, str], key: str, value: str) -> dict[str, s
     count = int(given) if given.isdigit() else 0
     return {
         "GIT_CONFIG_COUNT": str(count + 1),
-        f"GIT_CONFIG_KEY_{count}": key, f"GIT_CONFIG_VALUE_{count}": value,
-    }  # fmt: skip
+        f"GIT_CONFIG_KEY_{count}": key,
+        f"GIT_CONFIG_VALUE_{count}": value,
+    }
 
 
 def _write(ctx: Context, folder: str) -> None:

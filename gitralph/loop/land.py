@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitralph import checklist as plans
 from gitralph.base import gitdir, nul
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Busy, Failed, Refused
 from gitralph.base.quote import shown
 from gitralph.commit import commit as committing
@@ -21,6 +21,7 @@ from gitralph.commit import decision
 from gitralph.commit.commit import Request, Result
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
+from gitralph.commit.request import Judge
 from gitralph.context import Context
 from gitralph.journal import consumption, member
 from gitralph.loop import account, boxes, reword, subject, tree
@@ -28,10 +29,6 @@ from gitralph.loop.account import TRACKER, Account, listed
 from gitralph.loop.model import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
 from gitralph.loop.work import Worker
 from gitralph.session import lifecycle, transcript_claims
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.commit.request import Judge
 
 # Waits of 0.5, 1, 1.5, 2 and 2.5 s between, each after the commit's own ten: another process would have to
 # hold the lock for over a minute.
@@ -88,10 +85,11 @@ def _request(worker: Worker, ctx: Context, job: Job, body: str | None) -> Reques
     # What only the task's own shell commands can explain is the task's work; a person may say otherwise.
     shell = ctx.config.get("ralph.shelledits") in (None, "include")
     return Request(
-        job.session, tuple(text.encode("utf-8", "replace").replace(b"\0", b" ") for text in messages),
+        job.session,
+        tuple(text.encode("utf-8", "replace").replace(b"\0", b" ") for text in messages),
         wishes=Wishes(include_entangled=worker.options.include_entangled, with_shell=shell),
         match=_not_the_trackers,
-    )  # fmt: skip
+    )
 
 
 def look(worker: Worker, ctx: Context, job: Job, body: str | None) -> TaskLanding:
@@ -169,20 +167,24 @@ def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
     if found.gone:
         raise UnlandedError(
             f"its edits of {listed(found.gone)} are gone: taken back by a reset, a checkout or a stash",
-            f"git ralph diff --session {called}", skip,
-        )  # fmt: skip
+            f"git ralph diff --session {called}",
+            skip,
+        )
     if lands:
         return
     if found.astray:
         raise UnlandedError(
             f"{listed(found.astray)} changed, recorded for a session of nobody's in this run",
-            "git ralph doctor  # says whether the agent's hooks see RALPH_SESSION", claim,
-        )  # fmt: skip
+            "git ralph doctor  # says whether the agent's hooks see RALPH_SESSION",
+            claim,
+        )
     if found.doubtful:
         raise UnlandedError(
             f"no edit was recorded, but {listed(found.doubtful)} changed and nobody recorded that",
-            "git ralph doctor  # says whether the agent's hooks are in place", claim, skip,
-        )  # fmt: skip
+            "git ralph doctor  # says whether the agent's hooks are in place",
+            claim,
+            skip,
+        )
     if found.ignored:
         raise UnlandedError(f"it changed only what git ignores: {listed(found.ignored)}", skip)
     _check_idle(worker, job, skip)
@@ -194,8 +196,9 @@ def _check_idle(worker: Worker, job: Job, skip: str) -> None:
         agent = worker.options.agent or "<agent>"
         error = UnlandedError(
             f"it changed nothing, and the agent was refused: {', '.join(job.denied)}",
-            f"git config ralph.{agent}.arguments '<options>'  # allows more", skip,
-        )  # fmt: skip
+            f"git config ralph.{agent}.arguments '<options>'  # allows more",
+            skip,
+        )
         error.blocked = True
         raise error
     if worker.options.require_change or worker.ctx.config.boolean("ralph.requirechange"):

@@ -8,10 +8,10 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from gitralph.base import files
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.quote import shell_line, shell_word
 from gitralph.git.config import Config
@@ -24,10 +24,17 @@ _ARGUMENT = 120 << 10
 # What belongs to the agent that started us, not to the agents that we start.
 _NOT_PASSED_ON = frozenset(
     [
-        *PUBLISHED, "RALPH_SESSION", "RALPH_MANIFEST", "RALPH_PLAN", "RALPH_TASK_NUM", "RALPH_BEAD",
-        "RALPH_EVENTS_FILE", "RALPH_ROOT", "RALPH_TRACKING",
+        *PUBLISHED,
+        "RALPH_SESSION",
+        "RALPH_MANIFEST",
+        "RALPH_PLAN",
+        "RALPH_TASK_NUM",
+        "RALPH_BEAD",
+        "RALPH_EVENTS_FILE",
+        "RALPH_ROOT",
+        "RALPH_TRACKING",
     ]
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,8 @@ _ASKS = ("--approval-mode", "--yolo", "-y")
 # ``*`` is where ralph.<agent>.arguments go.
 HEADLESS: dict[str, tuple[str | Setting, ...]] = {
     "claude-code": (
-        "claude", "-p",
+        "claude",
+        "-p",
         # each event as it happens, and at the end which tools were refused; it wants --verbose (2.1.330)
         Setting(("--output-format", "stream-json", "--verbose"), ("--output-format",)),
         Setting(
@@ -79,21 +87,27 @@ HEADLESS: dict[str, tuple[str | Setting, ...]] = {
     ),
     "pi": ("pi", "-p", "*", PROMPT),
     "codex": (
-        "codex", "exec",
+        "codex",
+        "exec",
         Setting(
             ("--sandbox", "workspace-write"),
             ("--sandbox", "-s", "--full-auto", "--yolo", "--dangerously-bypass-approvals-and-sandbox"),
         ),
-        Setting(("--skip-git-repo-check",), ("--skip-git-repo-check",)), "*", "-",
+        Setting(("--skip-git-repo-check",), ("--skip-git-repo-check",)),
+        "*",
+        "-",
     ),
     "gemini": ("gemini", Setting(("--approval-mode", "auto_edit"), _ASKS), "*", "-p", PROMPT),
     "opencode": ("opencode", "run", "*", PROMPT),
     "qwen": ("qwen", Setting(("--approval-mode", "auto-edit"), _ASKS), "*", PROMPT),
     "copilot": (
-        "copilot", "-p", PROMPT,
-        Setting(("--allow-tool", "write"), ("--allow-all-tools", "--yolo", "--allow-all")), "*",
+        "copilot",
+        "-p",
+        PROMPT,
+        Setting(("--allow-tool", "write"), ("--allow-all-tools", "--yolo", "--allow-all")),
+        "*",
     ),
-}  # fmt: skip
+}
 
 
 def _known(agent: str, config: Config) -> tuple[str, ...]:

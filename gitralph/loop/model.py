@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gitralph.base.dataclass import asdict, dataclass, field
 from gitralph.base.ids import is_valid
 
 AGENT, VERIFY, COMMIT, MERGE, TICK, END = "agent", "verify", "commit", "merge", "tick", "end"

@@ -54,10 +54,15 @@ def _settle(ctx: Context, session: str, file: str) -> bytes | None:
     mode = head.get("mode")
     old, new = before or b"", disk.text or b""
     record = Record(
-        session, "delete" if disk.text is None else "create" if absent else "edit",
-        None if before is None else journal.text_id(before), disk.oid, journal.WINDOW,
-        hunks=[journal.hunk_between(old, new)], mode=(mode if isinstance(mode, str) else None, disk.mode),
-        ts=sessionfile.now(), mtime=disk.mtime,
-    )  # fmt: skip
+        session,
+        "delete" if disk.text is None else "create" if absent else "edit",
+        None if before is None else journal.text_id(before),
+        disk.oid,
+        journal.WINDOW,
+        hunks=[journal.hunk_between(old, new)],
+        mode=(mode if isinstance(mode, str) else None, disk.mode),
+        ts=sessionfile.now(),
+        mtime=disk.mtime,
+    )
     recording.write(ctx.layout, session, path, record, before)
     return path

@@ -1,8 +1,9 @@
 """``git ralph run --dry-run``: the tasks, their environment and commands; changes nothing at all."""
 
+from dataclasses import dataclass
+
 from gitralph import checklist as plans
 from gitralph import tracker
-from gitralph.base.dataclass import dataclass
 from gitralph.base.quote import shell_line, shell_word
 from gitralph.context import Context
 from gitralph.loop import launch, skips
@@ -22,10 +23,12 @@ class Planned:
 
 def _environment(ctx: Context, plan: str | None, number: int, bead: str | None) -> dict[str, str]:
     env = {
-        "RALPH_TRACKING": "1", "RALPH_ROOT": ctx.repo.root, "RALPH_SESSION": _NEW,
+        "RALPH_TRACKING": "1",
+        "RALPH_ROOT": ctx.repo.root,
+        "RALPH_SESSION": _NEW,
         "RALPH_MANIFEST": ctx.layout.manifest(_NEW),
         "RALPH_EVENTS_FILE": ctx.layout.events(f"events-{_NEW}.jsonl"),
-    }  # fmt: skip
+    }
     if plan is not None:
         env |= {"RALPH_PLAN": plan, "RALPH_TASK_NUM": str(number)}
     return {**env, "RALPH_BEAD": bead} if bead else env
@@ -45,10 +48,11 @@ def tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
     return [
         Planned(
             f"Task {task.number}/{len(found)}: {task.text}",
-            _environment(ctx, name, task.number, tracker.mentioned(task.text) or options.bead), words,
+            _environment(ctx, name, task.number, tracker.mentioned(task.text) or options.bead),
+            words,
         )
         for task in open_tasks
-    ]  # fmt: skip
+    ]
 
 
 def document(found: list[Planned]) -> dict[str, object]:

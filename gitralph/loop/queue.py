@@ -114,9 +114,16 @@ class Queue:
     def _job(self, tasks: list[plans.Task], task: plans.Task) -> Job:
         before, after = reword.neighbours(tasks, task.key)
         return Job(
-            task.text, task.copy, task.number, len(tasks), task.details,
-            tracker.mentioned(task.text), before, after, self._session(task.key),
-        )  # fmt: skip
+            task.text,
+            task.copy,
+            task.number,
+            len(tasks),
+            task.details,
+            tracker.mentioned(task.text),
+            before,
+            after,
+            self._session(task.key),
+        )
 
     def _session(self, key: tuple[str, int]) -> str:
         """A new session, or that of an earlier attempt whose edits wait: nobody else lands them."""

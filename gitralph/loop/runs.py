@@ -1,10 +1,10 @@
 """``git ralph run start|resume|list|end``: a run without the loop, and what all runs came to."""
 
 import os
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph.base import files, process
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.layout import Layout
 from gitralph.commit import pending_paths
@@ -141,13 +141,19 @@ def describe(ctx: Context, run: str, current: str | None) -> dict[str, Any]:
     tasks = [task for task in record["tasks"] if isinstance(task, dict)]
     done = sum(1 for task in tasks if task.get("outcome") in ("committed", "no-op"))
     return {
-        "id": run, "state": state_of(record), "current": run == current,
-        "plan": record.get("plan"), "agent": record.get("agent"), "worktree": record.get("worktree"),
-        "started": record.get("started"), "ended": record.get("ended"), "outcome": record.get("outcome"),
+        "id": run,
+        "state": state_of(record),
+        "current": run == current,
+        "plan": record.get("plan"),
+        "agent": record.get("agent"),
+        "worktree": record.get("worktree"),
+        "started": record.get("started"),
+        "ended": record.get("ended"),
+        "outcome": record.get("outcome"),
         "tasks": {"done": done, "total": len(tasks)},
         "sessions": [task["session"] for task in tasks if task.get("session")],
         "events": event_log.name_of_run(run),
-    }  # fmt: skip
+    }
 
 
 def listing(ctx: Context) -> list[dict[str, Any]]:

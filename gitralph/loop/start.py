@@ -4,10 +4,10 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
 
 from gitralph import checklist as plans
 from gitralph.base import gitdir, locks, process
-from gitralph.base.dataclass import dataclass, fields, replace
 from gitralph.base.errors import Busy, Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.children import Children
@@ -184,9 +184,16 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         mark_end(ledger, outcome)
         hints = [*schedule.hints, *claims.settle(ctx, ledger, say)]
         found = summary.make(
-            ledger, name, outcome, code, time.monotonic() - begun, hints, ctx.called,
-            _typed(options.plan, cwd), lambda job: _keeps(ctx, job),
-        )  # fmt: skip
+            ledger,
+            name,
+            outcome,
+            code,
+            time.monotonic() - begun,
+            hints,
+            ctx.called,
+            _typed(options.plan, cwd),
+            lambda job: _keeps(ctx, job),
+        )
         running.write_summary(ctx.layout, ledger.run, summary.markdown(found))
         return found
 

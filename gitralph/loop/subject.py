@@ -2,13 +2,10 @@
 
 import re
 import string
-from typing import TYPE_CHECKING
 
 from gitralph.base.errors import UsageError
 from gitralph.loop.model import Job
-
-if TYPE_CHECKING:
-    from gitralph.loop.work import Worker
+from gitralph.loop.work import Worker
 
 DEFAULT = "Task {n}/{total}: {task}"
 NAMES = ("n", "total", "task", "bead", "plan", "agent", "words")
@@ -33,9 +30,14 @@ def checked(template: str) -> str:
 def of(worker: "Worker", job: Job) -> str:
     """The subject of a task's commit; one line, never empty."""
     facts = {
-        "n": job.number, "total": job.total, "task": job.text, "bead": job.bead or "",
-        "plan": worker.plan or "", "agent": worker.options.agent or "", "words": _words(job),
-    }  # fmt: skip
+        "n": job.number,
+        "total": job.total,
+        "task": job.text,
+        "bead": job.bead or "",
+        "plan": worker.plan or "",
+        "agent": worker.options.agent or "",
+        "words": _words(job),
+    }
     text = checked(worker.options.subject or DEFAULT).format(**facts)
     return " ".join(text.split()) or DEFAULT.format(**facts)
 

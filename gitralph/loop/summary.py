@@ -8,9 +8,16 @@ from gitralph.loop.model import ENTANGLED, FAILED, LANDED, NO_OP, Job, Summary
 
 
 def make(
-    ledger: Ledger, plan: str | None, outcome: str, code: int, seconds: float, hints: list[str],
-    called: Callable[[str], str], typed: str | None, keeps: Callable[[Job], bool],
-) -> Summary:  # fmt: skip
+    ledger: Ledger,
+    plan: str | None,
+    outcome: str,
+    code: int,
+    seconds: float,
+    hints: list[str],
+    called: Callable[[str], str],
+    typed: str | None,
+    keeps: Callable[[Job], bool],
+) -> Summary:
     """The summary of a loop that has ended; ``called`` gives the name of a session.
 
     ``keeps`` tells whether a task left anything that is not committed. ``plan`` is named from the
@@ -90,11 +97,14 @@ def _cell(text: str) -> str:
 def markdown(found: Summary) -> str:
     """The summary as it is kept in the state folder."""
     lines = [
-        f"# Run {found.run}", "",
-        f"{_cell(found.plan or 'no plan')}: {found.outcome}, {found.seconds:.0f} s", "",
-        "| " + " | ".join(HEAD) + " |", "|" + " --- |" * len(HEAD),
+        f"# Run {found.run}",
+        "",
+        f"{_cell(found.plan or 'no plan')}: {found.outcome}, {found.seconds:.0f} s",
+        "",
+        "| " + " | ".join(HEAD) + " |",
+        "|" + " --- |" * len(HEAD),
         *("| " + " | ".join(_cell(cell) for cell in row(job)) + " |" for job in found.jobs),
-    ]  # fmt: skip
+    ]
     notes = [f"- {job.name}: {_cell(text)}" for job in found.jobs for text in _notes(job)]
     if notes:
         lines += ["", *notes]

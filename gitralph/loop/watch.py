@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from gitralph.base import files, gitdir
-from gitralph.base.dataclass import dataclass
 from gitralph.base.layout import Layout, StateError, for_place
 from gitralph.base.quote import shown
 from gitralph.hook import event_log

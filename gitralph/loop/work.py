@@ -6,14 +6,14 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from gitralph import promise
 from gitralph.base import gitdir, process
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Failed, RalphError, Refused
 from gitralph.base.quote import shown
 from gitralph.children import Children, Ended, stop_left_over
-from gitralph.commit.request import Candidate
+from gitralph.commit.request import Candidate, Judge
 from gitralph.context import Context, state_layout
 from gitralph.fleet import at_work
 from gitralph.git.repository import open_repository
@@ -27,10 +27,6 @@ from gitralph.loop.outputs import Output
 from gitralph.prove import results
 from gitralph.prove.proof import Prover, Tree, describe
 from gitralph.session import lifecycle
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitralph.commit.request import Judge
 
 DOCUMENTS = (".md", ".markdown", ".rst", ".adoc")
 # An agent that has not done a task in ten turns does not do it in an eleventh: the plan goes on, and a person
@@ -126,9 +122,14 @@ def open_session(worker: Worker, ctx: Context, job: Job) -> None:
     """The job's session: its own, the same one again after a crash."""
     known = sessionfile.read(ctx.layout, job.session) is not None
     lifecycle.start(
-        ctx, job.session, again=known, agent=worker.options.agent, bead=job.bead,
-        plan=worker.plan, task=str(job.number) if worker.plan else None,
-    )  # fmt: skip
+        ctx,
+        job.session,
+        again=known,
+        agent=worker.options.agent,
+        bead=job.bead,
+        plan=worker.plan,
+        task=str(job.number) if worker.plan else None,
+    )
     # the loop is what must be alive for the session to count as live
     sessionfile.update(ctx.layout, job.session, process=process.identity(os.getpid()))
 
@@ -194,10 +195,14 @@ def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: 
         output.heading(f"iteration {job.iteration} of '{job.text[:100]}'")
         begun = time.monotonic()
         ended = worker.children.run(
-            words, cwd=ctx.repo.root, env=env, sink=output, seconds=left,
+            words,
+            cwd=ctx.repo.root,
+            env=env,
+            sink=output,
+            seconds=left,
             stdin=text.encode("utf-8", "surrogateescape") if worker.command.reads_stdin else b"",
             started=lambda kept: worker.ledger.step(job, AGENT, process=kept),
-        )  # fmt: skip
+        )
         job.spent += time.monotonic() - begun
         settle_calls(worker, ctx, job)
         if worker.children.stopping.is_set():
@@ -278,9 +283,12 @@ def verify(worker: Worker, ctx: Context, job: Job) -> None:
         worker.say(f"{job.name}: checking: {command}")
         output.heading(f"check: {command}")
         ended = worker.children.run(
-            ["/bin/sh", "-c", command], cwd=ctx.repo.root, env=env, sink=output,
+            ["/bin/sh", "-c", command],
+            cwd=ctx.repo.root,
+            env=env,
+            sink=output,
             seconds=worker.options.check_timeout,
-        )  # fmt: skip
+        )
         if worker.children.stopping.is_set():
             raise InterruptedLoop("interrupted")
         if ended.late:

@@ -1,8 +1,7 @@
 """What a policy event comes to: exit code, the agent's answer, words for people; and the agents' dialects."""
 
 import json
-
-from gitralph.base.dataclass import dataclass, field
+from dataclasses import dataclass, field
 
 # The exit code by which Claude Code's hooks block, with stderr as the reason; others follow it.
 BLOCK = 2

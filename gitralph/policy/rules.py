@@ -1,18 +1,24 @@
 """Which policy a launch has: by its fields, a header, a spawn record, configuration. Never by prose."""
 
 import os
+from dataclasses import dataclass, field, replace
 
 from gitralph.base import ids, lost_worktree
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.context import Context
 from gitralph.hook.agents.launching import Launch
 from gitralph.worktree import spawn
 from gitralph.worktree.spawn import POLICIES
 
 KEYS = (
-    "worktree_policy", "bead_id", "worktree_path", "spawn_mode", "max_iterations", "completion_promise",
-    "base", "take_over",
-)  # fmt: skip
+    "worktree_policy",
+    "bead_id",
+    "worktree_path",
+    "spawn_mode",
+    "max_iterations",
+    "completion_promise",
+    "base",
+    "take_over",
+)
 
 
 class BadWishError(Exception):
@@ -86,10 +92,16 @@ def wish_of(fields: dict[str, object], source: str) -> LaunchWish:
         raise BadWishError(f"max_iterations is {_shown(limit)}, not a count")
     mode = _text(fields, "spawn_mode")
     return LaunchWish(
-        policy if isinstance(policy, str) else None, bead, _text(fields, "worktree_path"),
-        mode == "restart", limit if isinstance(limit, int) else None, _text(fields, "completion_promise"),
-        _text(fields, "base"), fields.get("take_over") in (True, "true"), source,
-    )  # fmt: skip
+        policy if isinstance(policy, str) else None,
+        bead,
+        _text(fields, "worktree_path"),
+        mode == "restart",
+        limit if isinstance(limit, int) else None,
+        _text(fields, "completion_promise"),
+        _text(fields, "base"),
+        fields.get("take_over") in (True, "true"),
+        source,
+    )
 
 
 def _over(upper: LaunchWish, lower: LaunchWish) -> LaunchWish:
@@ -113,9 +125,14 @@ def _spawned(ctx: Context, launch: Launch, session: str | None) -> LaunchWish:
     if found is None:
         return LaunchWish()
     return LaunchWish(
-        found.policy, found.bead, None, found.spawn_mode == "restart", found.max_iterations,
-        found.completion_promise, source="a spawn record",
-    )  # fmt: skip
+        found.policy,
+        found.bead,
+        None,
+        found.spawn_mode == "restart",
+        found.max_iterations,
+        found.completion_promise,
+        source="a spawn record",
+    )
 
 
 def _configured(ctx: Context, launch: Launch) -> LaunchWish:

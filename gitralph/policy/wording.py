@@ -46,11 +46,13 @@ def helper_context(path: str) -> str:
 def go_on(record: Bead, why: str) -> str:
     """What a stopping agent gets instead: its prompt again, the count, how to end."""
     limit = f" of {record.max_iterations}" if record.max_iterations else ""
-    return "\n".join([
-        record.prompt or f"Go on with bead '{record.bead}'.",
-        "",
-        f"[git ralph loop] bead '{record.bead}', iteration {record.iteration}{limit}: {why}",
-        f"worktree: {record.path}",
-        f"When all of it is done, and only then, end your message with "
-        f"<promise>{record.completion_promise}</promise>",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            record.prompt or f"Go on with bead '{record.bead}'.",
+            "",
+            f"[git ralph loop] bead '{record.bead}', iteration {record.iteration}{limit}: {why}",
+            f"worktree: {record.path}",
+            f"When all of it is done, and only then, end your message with "
+            f"<promise>{record.completion_promise}</promise>",
+        ]
+    )

@@ -10,9 +10,9 @@ is needed.
 import os
 from collections.abc import Callable, Collection
 from contextlib import closing
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import RalphError
 from gitralph.base.quote import shell_word, shown
 from gitralph.commit.bench import open_bench

@@ -1,12 +1,13 @@
 """Judges the tree of a commit that is about to be made: it lands only when the command passes on it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.errors import Failed
 from gitralph.base.quote import shell_line
 from gitralph.commit.request import Candidate
 from gitralph.context import Context
+from gitralph.prove import explain as explaining
 from gitralph.prove.proof import Proof, Prover, Tree, describe
 from gitralph.prove.results import ProofCommand
 
@@ -52,8 +53,6 @@ class Judge:
         ]
         hints = [f"git ralph commit {shell_line(typed)}  # finds whose uncommitted lines it needs"]
         if self.explain and not self.prover.children.stopping.is_set():
-            from gitralph.prove import explain as explaining  # a third of what a proved commit imports
-
             quiet = replace(self.prover, sink=None, notes=False)
             found = explaining.explain(self.ctx, quiet, tree, self.command, self.say)
             message = "\n".join([message, *explaining.sentences(self.ctx, found)])

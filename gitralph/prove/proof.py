@@ -9,16 +9,17 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from gitralph.base import files
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Failed
 from gitralph.base.quote import shown
 from gitralph.children import Children, Sink, stop_left_over
 from gitralph.commit import own_worktree
 from gitralph.commit.own_worktree import Slot
 from gitralph.context import Context
+from gitralph.git.blobs import listed
 from gitralph.prove import modules, results
 from gitralph.prove.results import ProofCommand
 
@@ -150,7 +151,6 @@ def _objects(ctx: Context, tree: Tree) -> dict[str, str]:
     """What lets git find objects that are not in the repository yet."""
     if tree.objects is None:
         return {}
-    from gitralph.git.blobs import listed
 
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": listed(tree.objects)}
 

@@ -6,9 +6,9 @@ Losing a note costs one more run.
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from gitralph.base import files
-from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import digest
 from gitralph.base.layout import Layout
 from gitralph.hook import sessionfile

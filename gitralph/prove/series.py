@@ -1,9 +1,9 @@
 """Proves commit after commit: a range, one commit, or what no remote has yet."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Failed, Fatal
 from gitralph.context import Context
 from gitralph.git import revisions

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from typing import TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
 
-    Claim = TypeVar("Claim")
+Claim = TypeVar("Claim")
+
 TELLING = 6
 """So many letters and digits two people hardly write alike by chance."""
 

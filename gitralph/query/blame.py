@@ -2,8 +2,8 @@
 
 import os
 import time
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
 from gitralph.commit import ways_out
@@ -52,8 +52,12 @@ def porcelain(path: bytes, row: BlameLine) -> bytes:
     """
     number = row.found.line or 0
     head = row.line.header or _uncommitted(path, number)
-    ours = [(b"ralph-session", row.found.session), (b"ralph-agent", row.found.agent),
-            (b"ralph-model", row.found.model), (b"ralph-source", row.found.source)]  # fmt: skip
+    ours = [
+        (b"ralph-session", row.found.session),
+        (b"ralph-agent", row.found.agent),
+        (b"ralph-model", row.found.model),
+        (b"ralph-source", row.found.source),
+    ]
     told = [key + b" " + value.encode("utf-8", "replace") for key, value in ours if value is not None]
     return b"\n".join([head[0], *told, *head[1:], b"\t" + row.line.text]) + b"\n"
 
@@ -68,8 +72,10 @@ def _uncommitted(path: bytes, number: int) -> tuple[bytes, ...]:
         b"%s%s %s" % (role, key, value)
         for role in (b"author", b"committer")
         for key, value in (
-            (b"", b"Not Committed Yet"), (b"-mail", b"<not.committed.yet>"), (b"-time", b"%d" % time.time()),
+            (b"", b"Not Committed Yet"),
+            (b"-mail", b"<not.committed.yet>"),
+            (b"-time", b"%d" % time.time()),
             (b"-tz", b"+0000"),
         )
-    ]  # fmt: skip
+    ]
     return (numbers, *who, b"summary Version of " + path + b" from " + path, b"filename " + path)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import c_unquote
 from gitralph.context import Context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _FORM = "%H%x00%P%x00%ct%x00%cI%x00{}%x00{}%x00{}%x00%B%x00".format(
     *(f"%(trailers:key=Ralph-{name},valueonly)" for name in ("Session", "Agent", "Includes"))
@@ -64,7 +63,6 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
     """
     if not commits:
         return []
-    import re  # 5 ms, which nobody waits for who asks for an uncommitted line
 
     asked = "\n".join(commits).encode() + b"\n"
     words = ["log", "--no-walk=unsorted", "--no-show-signature", "--stdin", f"--format={_FORM}"]
@@ -86,9 +84,21 @@ def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[Fil
     if not commits:
         return
     words = [
-        "diff-tree", "--stdin", "--root", "-r", "-M", "--raw", "--no-abbrev", "-p", "-U0", "--text",
-        "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short",
-    ]  # fmt: skip
+        "diff-tree",
+        "--stdin",
+        "--root",
+        "-r",
+        "-M",
+        "--raw",
+        "--no-abbrev",
+        "-p",
+        "-U0",
+        "--text",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--submodule=short",
+    ]
     said = ctx.git.run(*ctx.config.without_programs(), *words, stdin="\n".join(commits).encode() + b"\n")
     wanted, current = set(commits), None
     block: list[bytes] = []
@@ -105,7 +115,6 @@ def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[Fil
 
 
 def _files(block: list[bytes]) -> tuple[File, ...]:
-    import re
 
     rows = [found for line in block if (found := re.fullmatch(_RAW, line)) is not None]
     ranges: list[list[tuple[int, int]]] = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
 from gitralph.commit import plan
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
@@ -17,11 +19,7 @@ from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.trees import EMPTY_TREE, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.journal import manifests
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    Match = Callable[[Iterable[bytes]], list[bytes]]
+Match = Callable[[Iterable[bytes]], list[bytes]]
 
 
 def render(ctx: Context, request: Request, options: Sequence[str] = ()) -> tuple[Result, bytes]:

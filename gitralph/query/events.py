@@ -5,10 +5,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from gitralph.base import jsonline, locks
-from gitralph.base.dataclass import dataclass
 from gitralph.base.layout import MAIN, Layout
 from gitralph.context import Context, open_context
 from gitralph.hook import event_log

@@ -8,19 +8,16 @@ rewrote, and whose own commit is in no history any more, the hashes of its lines
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from gitralph.base import files, jsonline
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.layout import Layout
 from gitralph.context import Context
 from gitralph.hook import model
 from gitralph.hook.event import list_of, object_of, text_of
 from gitralph.journal import content_hash, member
 from gitralph.query import alike
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # A bound on memory. Of a longer log the oldest records are read, as they come first.
 _LOG = 64 << 20
@@ -204,11 +201,13 @@ class MemberLogs:
                 kept = {one for one in claims if wanted is None or one.session in wanted}
                 rows.setdefault(line, set()).update(kept)
         gone = self._gone({claim.commit for claims in rows.values() for claim in claims})
-        return Contents({
-            line: kept
-            for line, claims in rows.items()
-            if (kept := {one for one in claims if one.commit in gone})
-        })  # fmt: skip
+        return Contents(
+            {
+                line: kept
+                for line, claims in rows.items()
+                if (kept := {one for one in claims if one.commit in gone})
+            }
+        )
 
     def _gone(self, commits: set[str]) -> set[str]:
         """Those that HEAD does not hold: a line of a commit that it holds is that commit's alone."""
@@ -217,8 +216,9 @@ class MemberLogs:
             return set()
         words = ["rev-list", "--ignore-missing", "--stdin"]
         # rev-list would stop at an id that is no commit, and these come from others.
-        here = self._ctx.git.try_run("cat-file", "--batch-check=%(objecttype) %(objectname)",
-                                     stdin="\n".join(good).encode() + b"\n")  # fmt: skip
+        here = self._ctx.git.try_run(
+            "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin="\n".join(good).encode() + b"\n"
+        )
         known = [row.split() for row in here.stdout.decode("ascii", "replace").splitlines()]
         there = {row[1] for row in known if len(row) == 2 and row[0] == "commit"}
         asked = "\n".join([*sorted(there), "^HEAD"]).encode() + b"\n"
@@ -259,9 +259,16 @@ def published(ctx: Context) -> list[Published]:
         agent = next((one.agent for one in of_it if one.agent), None)
         first = claims[0]
         out[first.commit] = Published(
-            first.commit, found.time, found.session, agent, name, len(found.spans), count, first.writer,
+            first.commit,
+            found.time,
+            found.session,
+            agent,
+            name,
+            len(found.spans),
+            count,
+            first.writer,
             first.synced,
-        )  # fmt: skip
+        )
     return list(out.values())
 
 

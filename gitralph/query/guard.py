@@ -5,8 +5,8 @@ Judged by the index that git hands its hooks, which is a temporary one under ``c
 
 import os
 import re
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.commit.preview import preview
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context

@@ -8,23 +8,19 @@ tools. Each answer names its source.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.base.ids import hashed
 from gitralph.base.quote import text_form
 from gitralph.context import Context
 from gitralph.git import blame
 from gitralph.hook.journal import GAP, Record
 from gitralph.journal import member
+from gitralph.query import changed, foreign, notes
+from gitralph.query.changed import Commit
 from gitralph.query.reading import Read
 from gitralph.query.whose import CommitOwners, Makers, Owner, blob
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gitralph.query import foreign
-    from gitralph.query.changed import Commit
 
 PENDING, COMMITTED, NOBODY, VOID = "pending", "committed", "nobody", "consumed"
 RECORDS, CONTENT, MESSAGE = "records", "content", "message"
@@ -61,9 +57,20 @@ class Finding:
 def of_record(makers: Makers, record: Record, state: str, commit: str | None, line: int | None) -> Finding:
     """What one record says."""
     return Finding(
-        state, line, record.session, makers.agent(record.session), record.agent_id, record.tool,
-        record.call, record.ts or None, commit, record.op, record.exact, makers.model_of(record), RECORDS,
-    )  # fmt: skip
+        state,
+        line,
+        record.session,
+        makers.agent(record.session),
+        record.agent_id,
+        record.tool,
+        record.call,
+        record.ts or None,
+        commit,
+        record.op,
+        record.exact,
+        makers.model_of(record),
+        RECORDS,
+    )
 
 
 class Resolver:
@@ -82,7 +89,6 @@ class Resolver:
         new = [oid for oid in wanted if oid not in self._heads]
         if not new:
             return
-        from gitralph.query import changed  # an uncommitted line needs nothing of commits
 
         self._heads |= {one.oid: one for one in changed.heads(self._ctx, new)}
         makers = {oid: self._makers.of(self._heads[oid]) for oid in new if oid in self._heads}
@@ -124,7 +130,6 @@ class Resolver:
         """
         if not lines:
             return {}
-        from gitralph.query import foreign, notes
 
         if self._fleet is None:
             self._fleet = foreign.MemberLogs(self._ctx)
@@ -139,9 +144,13 @@ class Resolver:
             found = notes.at(said.get(line.commit or "", {}), line.path, line.number)
             if found is not None:
                 out[key] = Finding(
-                    COMMITTED, agent=found.agent, model=found.model, commit=line.commit, source=NOTE,
+                    COMMITTED,
+                    agent=found.agent,
+                    model=found.model,
+                    commit=line.commit,
+                    source=NOTE,
                     time=self._heads[line.commit or ""].date,
-                )  # fmt: skip
+                )
         return out
 
     def _sessions(self, line: blame.Line) -> list[str]:
@@ -149,7 +158,6 @@ class Resolver:
         return [one if member.is_hash(one) else hashed(one) for one in head.sessions] if head else []
 
     def _by_commit(self, lines: list[tuple[int, blame.Line]]) -> dict[int, Finding]:
-        from gitralph.query import foreign
 
         assert self._fleet is not None
         asked = {line.commit: self._sessions(line) for _, line in lines if line.commit is not None}
@@ -190,9 +198,17 @@ class Resolver:
         head = self._heads[line.commit or ""]
         local = self._makers.by_hash.get(claim.session or "")
         return Finding(
-            COMMITTED, None, local or claim.session, claim.agent, time=head.date, commit=line.commit,
-            model=claim.model, source=source, writer=claim.writer, synced=claim.synced,
-        )  # fmt: skip
+            COMMITTED,
+            None,
+            local or claim.session,
+            claim.agent,
+            time=head.date,
+            commit=line.commit,
+            model=claim.model,
+            source=source,
+            writer=claim.writer,
+            synced=claim.synced,
+        )
 
 
 def every(ctx: Context, read: Read) -> list[Finding]:
@@ -221,9 +237,15 @@ def _local(makers: Makers, resolver: Resolver, record: Record | None, line: blam
             return of_record(makers, record, COMMITTED, line.commit, None)
         head = resolver.head(line.commit or "")
         return Finding(
-            COMMITTED, None, owner.session, makers.agent(owner.session), commit=line.commit,
-            time=head.date if head else None, model=owner.model, source=RECORDS,
-        )  # fmt: skip
+            COMMITTED,
+            None,
+            owner.session,
+            makers.agent(owner.session),
+            commit=line.commit,
+            time=head.date if head else None,
+            model=owner.model,
+            source=RECORDS,
+        )
     if record is not None:
         state = COMMITTED if line.commit else PENDING
         one = of_record(makers, record, state, line.commit, None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.layout import Layout
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
@@ -16,10 +17,6 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record, full_lines, hunk_between, replay
 from gitralph.journal import over_time
 from gitralph.query.whose import Makers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 # difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
 # many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
@@ -197,8 +194,10 @@ def patch(edit: LoggedEdit) -> bytes:
     if edit.texts is None:
         return b""
     before, after = edit.texts
-    names = [b"/dev/null" if text is None else prefix + edit.path
-             for text, prefix in ((before, b"a/"), (after, b"b/"))]  # fmt: skip
+    names = [
+        b"/dev/null" if text is None else prefix + edit.path
+        for text, prefix in ((before, b"a/"), (after, b"b/"))
+    ]
     head = b"--- %s\n+++ %s\n" % (c_quote(names[0]), c_quote(names[1]))
     old, new = before or b"", after or b""
     if is_binary(old) or is_binary(new):

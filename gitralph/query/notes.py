@@ -6,16 +6,14 @@ a remote.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from gitralph.base import jsonline
-from gitralph.base.dataclass import dataclass
 from gitralph.base.quote import c_unquote
 from gitralph.context import Context
 from gitralph.hook import model
 from gitralph.hook.event import object_of, text_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REF = "refs/notes/ai"
 # A note of every line of a large commit has some hundred KB; the blob is a stranger's.

@@ -1,9 +1,9 @@
 """What goes on in a repository now: sessions at work, their last edits, what is uncommitted, new commits."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import is_valid
 from gitralph.commit import pending_paths
 from gitralph.context import Context
@@ -60,9 +60,12 @@ def look(ctx: Context, session: str | None, typed: Sequence[str] = ()) -> Overvi
     seen |= {name for group in groups for row in group.rows for name in row.others}
     seen |= {window.session for group in groups for row in group.rows for window in row.likely}
     return Overview(
-        head.name.removeprefix("refs/heads/"), tuple(_at_work(ctx, counts)), tuple(groups), landed,
+        head.name.removeprefix("refs/heads/"),
+        tuple(_at_work(ctx, counts)),
+        tuple(groups),
+        landed,
         {name: ctx.called(name) for name in seen},
-    )  # fmt: skip
+    )
 
 
 def _at_work(ctx: Context, counts: dict[str, int]) -> list[AtWork]:
@@ -74,18 +77,26 @@ def _at_work(ctx: Context, counts: dict[str, int]) -> list[AtWork]:
             agent, layout = record.get("agent"), ctx.layout
             out.append(
                 AtWork(
-                    ctx.called(name), str(agent) if agent else None, state,
-                    sessions.last_event(layout, name), manifests.last_path(layout, name), counts.get(name, 0),
+                    ctx.called(name),
+                    str(agent) if agent else None,
+                    state,
+                    sessions.last_event(layout, name),
+                    manifests.last_path(layout, name),
+                    counts.get(name, 0),
                 )
-            )  # fmt: skip
+            )
     return sorted(out, key=lambda one: (-one.last, status.by_name(one.name)))
 
 
 def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
     said = ctx.git.run(
-        "log", f"-{_COMMITS}", "-z", "--no-show-signature", "--encoding=UTF-8",
+        "log",
+        f"-{_COMMITS}",
+        "-z",
+        "--no-show-signature",
+        "--encoding=UTF-8",
         "--format=%h%x1f%ct%x1f%(trailers:key=Ralph-Session,valueonly,separator=%x2C)%x1f%s",
-    )  # fmt: skip
+    )
     out = []
     for row in nul.rows(said):
         # The subject comes last and may hold the separator.

@@ -1,9 +1,9 @@
 """A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
 
 import os
+from dataclasses import dataclass
 
 from gitralph import isolate
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
 from gitralph.commit import inputs, pathspecs, separate

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from gitralph.base.dataclass import dataclass, replace
 from gitralph.commit import decision, pending_paths, plan, provenance
 from gitralph.commit.bench import open_bench
 from gitralph.commit.inputs import Wishes
@@ -20,11 +21,8 @@ from gitralph.hook.journal import Journal
 from gitralph.journal import manifests, pending, sessions
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import Window
+from gitralph.query import ticks
 from gitralph.shell import attribution
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 # The heading of what the loop itself wrote: the ticks in its plan.
@@ -212,7 +210,6 @@ def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
     """The path that holds ticks of the current run and nothing else."""
     if not paths:
         return None
-    from gitralph.query import ticks  # where nothing is nobody's, nothing of plans is loaded
 
     return ticks.of_the_run(ctx, paths)
 
@@ -249,10 +246,14 @@ def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:
     gone = {row.source for row in rows if row.source is not None}  # told with the name it has now
     agent = record.get("agent")
     return SessionRows(
-        session, ctx.called(session), str(agent) if agent else None, sessions.state_of(ctx.layout, session),
-        sessions.last_event(ctx.layout, session), tuple(row for row in rows if row.path not in gone),
+        session,
+        ctx.called(session),
+        str(agent) if agent else None,
+        sessions.state_of(ctx.layout, session),
+        sessions.last_event(ctx.layout, session),
+        tuple(row for row in rows if row.path not in gone),
         task=_task(record),
-    )  # fmt: skip
+    )
 
 
 def _task(record: dict[str, object]) -> str | None:

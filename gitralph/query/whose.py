@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from gitralph import isolate
-from gitralph.base.dataclass import dataclass
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
-from gitralph.base.light import cached_property
 from gitralph.commit.decision import EDITS, SHELL
 from gitralph.context import Context
 from gitralph.git.texts import with_line_feeds
@@ -16,12 +17,8 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
 from gitralph.isolate import Step
 from gitralph.journal import consumption, finished, pending, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from gitralph.query.changed import Commit, File
+from gitralph.query import alike
+from gitralph.query.changed import Commit, File
 
 
 @dataclass(frozen=True)
@@ -225,7 +222,6 @@ class CommitOwners:
             for hunk in record.hunks or []:
                 for line in hunk.lines:
                     wrote.setdefault(line.rstrip(b"\r\n"), set()).add(owner)
-        from gitralph.query import alike
 
         lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
         out: dict[int, Owner] = {}

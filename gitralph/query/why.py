@@ -1,8 +1,10 @@
 """``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
 
-from gitralph.base.dataclass import replace
+from dataclasses import replace
+
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
+from gitralph.commit import ways_out
 from gitralph.context import Context
 from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption
@@ -62,8 +64,6 @@ def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     read = reading.read(ctx, path)
     count = len(read.keys)
     if not 0 < line <= count:
-        from gitralph.commit import ways_out
-
         raise UsageError(
             f"'{shown(path)}' has {count} line{'s'[: count != 1]}; there is no line {line}",
             f"git ralph blame -- {ways_out.typed_name(ctx, path)}",

@@ -1,6 +1,6 @@
 """What a report tells, collected in no particular form; data only. Times are seconds since the epoch."""
 
-from gitralph.base.dataclass import dataclass, field
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -18,10 +19,6 @@ from gitralph.query.lines import age
 from gitralph.query.log import LogWish
 from gitralph.query.whose import Makers
 from gitralph.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LIMIT = 100_000
 _FAILED = "task.failed"
@@ -71,10 +68,17 @@ def _add_elsewhere(ctx: Context, facts: Facts) -> None:
     for one in foreign.published(ctx):
         facts.elsewhere.append(
             Elsewhere(
-                seconds(one.time) or 0.0, one.session, one.agent or "", one.model or "", one.commit,
-                one.files, one.lines, one.writer, age(one.synced),
+                seconds(one.time) or 0.0,
+                one.session,
+                one.agent or "",
+                one.model or "",
+                one.commit,
+                one.files,
+                one.lines,
+                one.writer,
+                age(one.synced),
             )
-        )  # fmt: skip
+        )
     facts.elsewhere.sort(key=lambda one: (one.time, one.oid))
 
 
@@ -85,10 +89,15 @@ def _tasks(record: runs.Record) -> Iterator[TaskRow]:
         name = f"{task.get('number')}/{task.get('total')} {task.get('text')}"
         took = task.get("seconds")
         yield TaskRow(
-            str(record["run"]), name, str(task.get("outcome") or "open"), str(task.get("session") or ""),
-            str(task.get("commit") or ""), len(task.get("files") or ()),
-            float(took) if isinstance(took, int | float) else 0.0, str(task.get("detail") or ""),
-        )  # fmt: skip
+            str(record["run"]),
+            name,
+            str(task.get("outcome") or "open"),
+            str(task.get("session") or ""),
+            str(task.get("commit") or ""),
+            len(task.get("files") or ()),
+            float(took) if isinstance(took, int | float) else 0.0,
+            str(task.get("detail") or ""),
+        )
 
 
 def _refusals(layout: Layout, run: str) -> Iterator[Refusal]:

@@ -117,16 +117,26 @@ def _tasks(facts: Facts) -> str:
     several = len({task.run for task in facts.tasks}) > 1
     rows = [
         [
-            *([f"<code>{text(task.run)}</code>"] if several else []), _words(task.name),
+            *([f"<code>{text(task.run)}</code>"] if several else []),
+            _words(task.name),
             f'<span class="{text(task.outcome)}">{text(task.outcome)}</span>',
             _words(facts.called(task.session)) if task.session else "",
             f"<code>{text(task.commit[:8])}</code>" if task.commit else "",
-            str(task.files), _seconds(task.seconds), _words(task.detail.split("\n")[0]),
+            str(task.files),
+            _seconds(task.seconds),
+            _words(task.detail.split("\n")[0]),
         ]
         for task in facts.tasks
-    ]  # fmt: skip
-    head = [("task", ""), ("outcome", "w"), ("session", "w"), ("commit", "w"), ("files", "n"), ("time", "n"),
-            ("", "")]  # fmt: skip
+    ]
+    head = [
+        ("task", ""),
+        ("outcome", "w"),
+        ("session", "w"),
+        ("commit", "w"),
+        ("files", "n"),
+        ("time", "n"),
+        ("", ""),
+    ]
     return _table([*([("run", "w")] if several else []), *head], rows)
 
 
@@ -161,25 +171,38 @@ def _refusals(facts: Facts) -> str:
 def _commits(facts: Facts) -> str:
     rows = [
         [
-            _clock(one.time), f"<code>{text(one.oid[:8])}</code>", _words(facts.called(one.session)),
+            _clock(one.time),
+            f"<code>{text(one.oid[:8])}</code>",
+            _words(facts.called(one.session)),
             _words(one.subject) + (f' <span class="fate">{text(one.fate)}</span>' if one.fate else ""),
         ]
         for one in sorted(facts.commits, key=lambda one: one.time)
-    ]  # fmt: skip
+    ]
     return _table([("when (UTC)", "w"), ("commit", "w"), ("session", "w"), ("subject", "")], rows)
 
 
 def _elsewhere(facts: Facts) -> str:
     rows = [
         [
-            _clock(one.time), f"<code>{text(one.oid[:8])}</code>", f"<code>{text(one.session)}</code>",
-            text(" ".join(part for part in (one.agent, one.model) if part)), str(one.files), str(one.lines),
+            _clock(one.time),
+            f"<code>{text(one.oid[:8])}</code>",
+            f"<code>{text(one.session)}</code>",
+            text(" ".join(part for part in (one.agent, one.model) if part)),
+            str(one.files),
+            str(one.lines),
             f"log of <code>{text(one.writer)}</code>, read {text(one.age)}",
         ]
         for one in facts.elsewhere
-    ]  # fmt: skip
-    head = [("when (UTC)", "w"), ("commit", "w"), ("session", "w"), ("agent", ""), ("files", "n"),
-            ("lines", "n"), ("known from the", "")]  # fmt: skip
+    ]
+    head = [
+        ("when (UTC)", "w"),
+        ("commit", "w"),
+        ("session", "w"),
+        ("agent", ""),
+        ("files", "n"),
+        ("lines", "n"),
+        ("known from the", ""),
+    ]
     return _table(head, rows)
 
 
@@ -214,11 +237,15 @@ def render(facts: Facts) -> str:
     """The whole page."""
     title = text(facts.title)
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    counts = [_count(len(facts.lanes), "session"), _count(len(facts.edits), "edit"),
-              _count(len(facts.commits), "commit")]  # fmt: skip
+    counts = [
+        _count(len(facts.lanes), "session"),
+        _count(len(facts.edits), "edit"),
+        _count(len(facts.commits), "commit"),
+    ]
     cut = f" ({facts.cut:,} older edits are not shown)" if facts.cut else ""
     parts = [
-        "<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
@@ -226,7 +253,7 @@ def render(facts: Facts) -> str:
         f"<h1>{_words(facts.title)}</h1>",
         f'<p class="dim">{" · ".join(counts)}{cut} · made {_moment(facts.made)}, all times in UTC</p>',
         f"<h2>Sessions over time</h2>{_key()}{timeline.draw(facts, text)}",
-    ]  # fmt: skip
+    ]
     if facts.tasks:
         parts.append(f"<h2>Tasks</h2>{_tasks(facts)}")
     parts.append(f"<h2>Commits</h2>{_commits(facts)}")

@@ -6,8 +6,8 @@ drawn as a short gap: agents work for minutes and rest for nights.
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.report.facts import Edit, Facts, Lane
 
 ROW = 28

@@ -8,10 +8,10 @@ session recorded.
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 
 from gitralph import isolate
 from gitralph.base import files, locks
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, inputs, land, land_files, provenance, recover, separate
@@ -190,9 +190,14 @@ def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
         if row.owner is not None and not row.committed and row.owner not in scene.own
     }
     return replace(
-        found, head=known.head, converted=known.converted, known=known, owners=scene.own, changes=changes,
+        found,
+        head=known.head,
+        converted=known.converted,
+        known=known,
+        owners=scene.own,
+        changes=changes,
         others=others,
-    )  # fmt: skip
+    )
 
 
 def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
@@ -431,9 +436,17 @@ def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] |
         op = "delete" if found.content.absent else "edit"
         mode = None if found.content.absent else f"{found.content.mode:o}"
         made = Record(
-            session, op, None, oid, NONE, mode=(None, mode), unknown_before=True, tool=ASSIGN,
-            ts=sessionfile.now(), head=found.commit,
-        )  # fmt: skip
+            session,
+            op,
+            None,
+            oid,
+            NONE,
+            mode=(None, mode),
+            unknown_before=True,
+            tool=ASSIGN,
+            ts=sessionfile.now(),
+            head=found.commit,
+        )
         return made, None
     before = found.head
     if before == after and not found.mode:
@@ -446,14 +459,27 @@ def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] |
 
 
 def _record(
-    session: str, found: Unowned, op: str, before: bytes | None, hunks: list[TextHunk],
+    session: str,
+    found: Unowned,
+    op: str,
+    before: bytes | None,
+    hunks: list[TextHunk],
     mode: tuple[str | None, str | None],
-) -> Record:  # fmt: skip
+) -> Record:
     after = found.content.data
     return Record(
-        session, op, None if before is None else text_id(before), None if after is None else text_id(after),
-        PAYLOAD, hunks=hunks, mode=mode, tool=ASSIGN, head=found.commit, ts=sessionfile.now(), seen=True,
-    )  # fmt: skip
+        session,
+        op,
+        None if before is None else text_id(before),
+        None if after is None else text_id(after),
+        PAYLOAD,
+        hunks=hunks,
+        mode=mode,
+        tool=ASSIGN,
+        head=found.commit,
+        ts=sessionfile.now(),
+        seen=True,
+    )
 
 
 def _write(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]) -> bool:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
-from gitralph.base import gitdir, process
+from gitralph.base import files, gitdir, process
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.layout import Layout
 from gitralph.commit import pending_paths
 from gitralph.commit.pending_paths import Works
 from gitralph.context import Context
-from gitralph.hook import names, sessionfile
+from gitralph.hook import event_log, names, sessionfile
 from gitralph.journal import sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
@@ -97,10 +94,19 @@ def start(
         raise UsageError(f"'{session}' is what session '{holder}' is called", "git ralph session list")
     session = session or new_id()
     fields = sessionfile.new_record(
-        ctx.layout, session, agent=agent, plan=plan, task=task, bead=bead, parent=parent,
-        root=ctx.repo.root, branch=gitdir.head_branch(ctx.repo.place),
-        head=gitdir.head_oid(ctx.repo.place), author=_author(ctx), process=launcher,
-    )  # fmt: skip
+        ctx.layout,
+        session,
+        agent=agent,
+        plan=plan,
+        task=task,
+        bead=bead,
+        parent=parent,
+        root=ctx.repo.root,
+        branch=gitdir.head_branch(ctx.repo.place),
+        head=gitdir.head_oid(ctx.repo.place),
+        author=_author(ctx),
+        process=launcher,
+    )
     sessionfile.create(ctx.layout, fields)
     # A launcher may append to it at once; and who lists sessions of this worktree finds it there.
     os.close(_touch(ctx.layout.manifest(session)))
@@ -110,7 +116,6 @@ def start(
 
 
 def _touch(path: str) -> int:
-    from gitralph.base import files
 
     return files.open_regular(path, os.O_WRONLY | os.O_CREAT)
 
@@ -135,7 +140,6 @@ def contract(ctx: Context, session: str) -> dict[str, str]:
 
 def _events_file(ctx: Context) -> str | None:
     """The events file of the run that is current here, None when there is none."""
-    from gitralph.hook import event_log
 
     try:
         found = event_log.chosen(ctx.environ, lambda: ctx.layout)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gitralph.base import files, jsonline
 from gitralph.base.errors import Refused
 from gitralph.base.quote import shown
@@ -15,10 +17,6 @@ from gitralph.hook.record import path_text
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import Claims, PathState
 from gitralph.query import reading
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Records that a person made, not an agent's hook: only these may be taken back by saying so.
 _BY_HAND = ("track", journal.ASSIGN)
@@ -70,9 +68,15 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
     if records or session in state.bare:
         size = next(claim.size for claim in claims if claim.session == session)
         fields = {
-            "v": 1, "ts": sessionfile.now(), "session": session, "worktree": ctx.layout.token,
-            "commit": None, "ref": None, "note": "released", "paths": {path_text(path): size},
-        }  # fmt: skip
+            "v": 1,
+            "ts": sessionfile.now(),
+            "session": session,
+            "worktree": ctx.layout.token,
+            "commit": None,
+            "ref": None,
+            "note": "released",
+            "paths": {path_text(path): size},
+        }
         files.append_record(ctx.layout.commits(session), jsonline.line(fields), land.WAIT)
         notes.append(f"{where} is no longer claimed by session '{ctx.called(session)}'")
     if recorded:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Mapping
 
 from gitralph.base.errors import Fatal, Refused, UsageError
 from gitralph.base.ids import is_valid, safe_form
 from gitralph.base.layout import Layout, session_of
+from gitralph.commit import pending_paths
 from gitralph.context import Context
 from gitralph.hook import names, sessionfile
 from gitralph.hook.variables import BY_AGENT, MARKS
 from gitralph.journal import manifests, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from gitralph.session import transcript_claims
 
 SHORTEST = 4
 _LISTED = 5
@@ -100,7 +100,6 @@ def unknown(layout: Layout, typed: str) -> Fatal:
 
 def _likely(layout: Layout, typed: str) -> list[str]:
     """What was meant perhaps: the names of sessions whose name or id is written nearly so."""
-    import difflib
 
     close = difflib.get_close_matches(typed, [*names.everyone(layout), *_ids(layout)], n=_NAMED, cutoff=0.6)
     by_id = [one for one in close if names.holder(layout, one) is None]
@@ -192,7 +191,6 @@ def ambiguous(layout: Layout, candidates: list[str], usage: str) -> Refused:
 
 def _stranger(ctx: Context, strangers: list[str], known: list[str], usage: str) -> Refused:
     """An agent that recorded nothing is not nobody: to go on would commit another's work in its name."""
-    from gitralph.session import transcript_claims
 
     hints = ["git ralph doctor", *_with(ctx.layout, usage, known)]
     for one in strangers:
@@ -210,8 +208,6 @@ def _given(ctx: Context, typed: str, creates: bool, writes: bool) -> str:
     try:
         found = resolve_or_new(ctx.layout, typed) if creates else resolve(ctx.layout, typed)
     except Fatal as error:
-        from gitralph.session import transcript_claims
-
         raise Fatal(error.message, *error.hints, *transcript_claims.ways(ctx, typed)) from None
     if typed not in (found, called := sessionfile.called(ctx.layout, found)) and writes:
         ctx.say(f"'{typed}' is session '{called}'")
@@ -284,7 +280,6 @@ def named_for_writing(ctx: Context, given: str | None, usage: str) -> str | None
 
 def _only(ctx: Context, usage: str) -> str | None:
     """The one session of this worktree with something for a commit, live or ended."""
-    from gitralph.commit import pending_paths
 
     everybody = pending_paths.everyone(ctx)
     found = pending_paths.rivals(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from gitralph.base import gitdir, layout
 from gitralph.base.errors import Fatal, Refused
@@ -11,10 +12,7 @@ from gitralph.context import Context
 from gitralph.hook import locate, record, sessionfile
 from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import OutsideError, Target
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from gitralph.session import transcript_claims
 
 
 def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:
@@ -51,9 +49,17 @@ def _note(target: Target, session: str) -> None:
     op = "delete" if disk.mode is None else "edit"
     step = Record(
         # No text before: a person says that it is the session's, not what it did.
-        session, op, None, disk.oid, NONE, mode=(None, disk.mode), unknown_before=True,
-        tool="track", ts=sessionfile.now(), head=gitdir.head_oid(target.place),
-    )  # fmt: skip
+        session,
+        op,
+        None,
+        disk.oid,
+        NONE,
+        mode=(None, disk.mode),
+        unknown_before=True,
+        tool="track",
+        ts=sessionfile.now(),
+        head=gitdir.head_oid(target.place),
+    )
     record.write(lay, session, target.path, step, None)
 
 
@@ -73,7 +79,6 @@ def track_transcript(ctx: Context, session: str) -> list[bytes]:
 
     Raises Refused when hooks did record edits of it: these are better evidence.
     """
-    from gitralph.session import transcript_claims
 
     if not transcript_claims.is_empty(ctx, session):
         raise Refused(

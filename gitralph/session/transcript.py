@@ -90,8 +90,12 @@ def _copilot(line: Line, failed: set[str]) -> Found:
 
 
 _PARSERS: dict[str, Callable[[Line, set[str]], Found]] = {
-    "claude-code": _claude, "codex": _codex, "gemini": _gemini, "qwen": _qwen, "copilot": _copilot,
-}  # fmt: skip
+    "claude-code": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+    "qwen": _qwen,
+    "copilot": _copilot,
+}
 AGENTS = tuple(_PARSERS)
 
 

@@ -4,6 +4,7 @@ Never taken unasked. A transcript tells what an agent meant to write, not what s
 uncommitted paths of this worktree are offered, and only by their path.
 """
 
+import glob
 import os
 
 from gitralph.base import files, jsonline
@@ -40,7 +41,6 @@ def find(ctx: Context, session: str) -> tuple[str, str] | None:
     agent, path = kept.get("agent"), kept.get("transcript")
     if agent in transcript.AGENTS and isinstance(path, str) and os.path.isfile(path):
         return str(agent), path
-    import glob
 
     home = ctx.environ.get("HOME", "")
     for name, pattern in _PLACES.items() if home[:1] == "/" else ():

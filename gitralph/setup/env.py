@@ -21,9 +21,18 @@ from gitralph.setup.install.table import AGENTS, MANUAL
 
 _TOLD = ("RALPH_SESSION", "RALPH_TRACKING")
 _OURS = (
-    "RALPH_", "CLAUDE", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "PI_", "OPENCODE", "CURSOR_",
-    "FACTORY_", "GIT_",
-)  # fmt: skip
+    "RALPH_",
+    "CLAUDE",
+    "CODEX_",
+    "GEMINI_",
+    "QWEN_",
+    "COPILOT_",
+    "PI_",
+    "OPENCODE",
+    "CURSOR_",
+    "FACTORY_",
+    "GIT_",
+)
 _LIBRARIES = ("dulwich", "click")
 
 Facts = list[tuple[str, str]]

@@ -8,23 +8,20 @@ nobody else's did. Everything else is left: a person or another session may have
 from __future__ import annotations
 
 import os
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.context import Context
 from gitralph.git import history, refs, uncommitted
 from gitralph.git.config import Config
 from gitralph.git.trees import TreeReader
-from gitralph.hook import sessionfile
+from gitralph.hook import record, sessionfile
 from gitralph.hook.journal import Record
 from gitralph.journal import pending, shell
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import ChangedPath, Form, Window
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
 
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"
@@ -72,7 +69,6 @@ def call_name(layout: Layout, command: Window) -> str:
 
 def form_of(root: str, path: bytes) -> Form:
     """A file as it stands, in the form that pictures have."""
-    from gitralph.hook import record
 
     found = record.look(os.path.join(root, os.fsdecode(path)))
     return (found.oid, found.mode)
@@ -153,9 +149,14 @@ def _rivals(windows: Sequence[Window], walk: _Walk) -> tuple[str, ...]:
 
 
 def judge(
-    path: bytes, now: Form, base: Form, head: str | None, windows: Sequence[Window],
-    state: PathState | None, family: frozenset[str],
-) -> Offer | None:  # fmt: skip
+    path: bytes,
+    now: Form,
+    base: Form,
+    head: str | None,
+    windows: Sequence[Window],
+    state: PathState | None,
+    family: frozenset[str],
+) -> Offer | None:
     """What a family's shell commands have to do with a path; None when nothing."""
     touching = [w for w in windows if w.session in family and w.row(path, now) is not None]
     if not touching:
@@ -238,9 +239,13 @@ def _sources(
 
 
 def _with_source(
-    ctx: Context, reader: TreeReader, head: str | None, windows: Sequence[Window], family: frozenset[str],
+    ctx: Context,
+    reader: TreeReader,
+    head: str | None,
+    windows: Sequence[Window],
+    family: frozenset[str],
     offer: Offer,
-) -> Offer:  # fmt: skip
+) -> Offer:
     """An offer, doubtful where the file was moved there with uncommitted text that is not the family's.
 
     A command that moves a file explains where it is now, not who wrote it.
@@ -273,9 +278,14 @@ def moved(found: ShellChanges) -> list[tuple[bytes, bytes]]:
 
 
 def survey(
-    ctx: Context, reader: TreeReader, head: str | None, own: frozenset[str], asked: bool,
-    wanted: Container[bytes] | None, states: Mapping[bytes, PathState],
-) -> ShellChanges:  # fmt: skip
+    ctx: Context,
+    reader: TreeReader,
+    head: str | None,
+    own: frozenset[str],
+    asked: bool,
+    wanted: Container[bytes] | None,
+    states: Mapping[bytes, PathState],
+) -> ShellChanges:
     """Judge every path for a commit of the family ``own``. ``asked``: the user wants what is offered."""
     take = asked or setting(ctx.config) == INCLUDE
     windows = windows_of(ctx)
@@ -296,9 +306,14 @@ def survey(
 
 
 def _judged(
-    ctx: Context, reader: TreeReader, head: str | None, windows: Sequence[Window], family: frozenset[str],
-    path: bytes, state: PathState | None,
-) -> Offer | None:  # fmt: skip
+    ctx: Context,
+    reader: TreeReader,
+    head: str | None,
+    windows: Sequence[Window],
+    family: frozenset[str],
+    path: bytes,
+    state: PathState | None,
+) -> Offer | None:
     """What a family's shell commands have to do with a path as it stands, moves followed."""
     now = form_of(ctx.repo.root, path)
     offer = judge(path, now, base_of(reader, path), head, windows, state, family)

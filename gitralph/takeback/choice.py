@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gitralph.context import Context
 from gitralph.session import session_choice
 from gitralph.takeback import redo, restore
 from gitralph.takeback.survey import survey
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def of_undone(ctx: Context, given: str | None, usage: str) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from gitralph import isolate
-from gitralph.base.dataclass import replace
 from gitralph.commit import decision, separate
 from gitralph.commit.decision import Left
 from gitralph.commit.land_files import Replacement
@@ -14,10 +16,6 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
 from gitralph.isolate import Reversal
 from gitralph.takeback.survey import Survey
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
@@ -127,10 +125,20 @@ def record(
     old, new = before.data, after.data
     hunks = [] if old == new else [journal.hunk_between(old or b"", new or b"")]
     return Record(
-        found.session, op, None if old is None else text_id(old), None if new is None else text_id(new),
-        PAYLOAD, hunks=hunks, mode=(_mode(before), _mode(after)), tool=op, call=call,
-        head=found.scene.head, ts=sessionfile.now(), seen=True, units=units,
-    )  # fmt: skip
+        found.session,
+        op,
+        None if old is None else text_id(old),
+        None if new is None else text_id(new),
+        PAYLOAD,
+        hunks=hunks,
+        mode=(_mode(before), _mode(after)),
+        tool=op,
+        call=call,
+        head=found.scene.head,
+        ts=sessionfile.now(),
+        seen=True,
+        units=units,
+    )
 
 
 def _mode(content: Content) -> str | None:

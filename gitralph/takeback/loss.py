@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from gitralph.context import Context
 from gitralph.journal import manifests, pending, shell
 from gitralph.journal.shell import ChangedPath, Window
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gitralph.takeback.survey import Match
+from gitralph.takeback import restore
+from gitralph.takeback.survey import Match
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,6 @@ def losses(ctx: Context) -> list[Loss]:
         for session in sorted(state.pending):
             if window.session not in pending.family(ctx.layout, session):
                 out[session, path] = Loss(session, path, window)
-    from gitralph.takeback import restore  # status asks each time, and mostly nothing was thrown away
 
     return [one for one in out.values() if restore.has_lost(ctx, one.session, _only(one.path))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 
 from gitralph.commit.bench import open_bench
@@ -10,10 +11,6 @@ from gitralph.context import Context
 from gitralph.git.blobs import Workbench
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry, TreeBuilder, TreeReader, write_trees
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:

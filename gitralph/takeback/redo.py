@@ -1,7 +1,8 @@
 """``git ralph undo --redo``: what the last undo took out comes back into the file as it stands now."""
 
+from dataclasses import dataclass
+
 from gitralph import isolate
-from gitralph.base.dataclass import dataclass
 from gitralph.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record

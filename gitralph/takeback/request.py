@@ -1,6 +1,7 @@
 """What somebody wants to be taken back or brought back; plain values."""
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from gitralph.takeback.survey import Match
 
 

@@ -4,8 +4,9 @@ First what the session itself took back, the latest undo first; then what a chec
 stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
 """
 
+from dataclasses import dataclass, field, replace
+
 from gitralph import isolate
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.commit.decision import Left
 from gitralph.commit.land_files import Replacement
 from gitralph.context import Context

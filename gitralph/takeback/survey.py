@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.commit import decision, inputs, separate, undone
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
@@ -18,11 +19,8 @@ from gitralph.hook.journal import Record
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeVar
+Answer = TypeVar("Answer")
 
-    Answer = TypeVar("Answer")
 
 Match = Callable[[Iterable[bytes]], list[bytes]]
 

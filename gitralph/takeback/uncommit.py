@@ -5,9 +5,9 @@ stay what they are, and what the commit took is pending again: HEAD's content te
 """
 
 from contextlib import closing
+from dataclasses import dataclass
 
 from gitralph.base import locks, nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import advice, land, own_commit, recover
 from gitralph.commit import index as index_plan
@@ -91,7 +91,7 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
             advice.headline(ctx.layout, plan.conflicts),
             f"git reset --soft {before[:7]}  # leaves the index as it is",
             left=tuple(plan.conflicts),
-        )  # fmt: skip
+        )
     if plan.changes:
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, {})
     ident = commits.with_identity(ctx.git, ctx.config, None).line("var", "GIT_COMMITTER_IDENT")

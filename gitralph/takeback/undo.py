@@ -6,9 +6,9 @@ byte back.
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, land_files, provenance, recover
@@ -88,9 +88,10 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             moved = land_files.land(ctx, made.changes) if made.changes else []
             late = [Left(p, decision.STALE, "it keeps changing; try again") for p in moved]
             done = replace(
-                made, changes=[one for one in made.changes if one.path not in moved],
+                made,
+                changes=[one for one in made.changes if one.path not in moved],
                 left=made.left + (late if attempt == _TRIES - 1 else []),
-            )  # fmt: skip
+            )
             _report(result, done, DONE[op])
             if not moved:
                 break

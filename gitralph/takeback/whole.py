@@ -6,6 +6,8 @@ them. Then nobody's byte can be lost.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from gitralph.commit import decision, provenance, separate
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import read_blob
@@ -16,10 +18,6 @@ from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
 from gitralph.takeback import lines
 from gitralph.takeback.survey import Survey
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 def standing(found: Survey, path: bytes) -> list[Record]:

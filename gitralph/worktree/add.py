@@ -2,8 +2,8 @@
 
 import itertools
 import os
+from dataclasses import dataclass, field
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Failed, Fatal, Refused
 from gitralph.context import Context
 from gitralph.git import worktrees

@@ -1,7 +1,8 @@
 """What runs in a new worktree: git's ``post-checkout`` hook and ``ralph.worktree.postCreate``."""
 
+from dataclasses import dataclass
+
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.git import worktrees
 from gitralph.worktree.where import Trees
 

@@ -5,6 +5,7 @@ Not by ``git worktree``: with an empty ``commondir`` even its list fails, for ev
 """
 
 import os
+import shutil
 
 from gitralph.base import lost_worktree, nul
 from gitralph.base.errors import Busy
@@ -146,6 +147,5 @@ def finish_all(ctx: Context, git: Git) -> None:
 
 
 def _remove(folder: str) -> None:
-    import shutil  # it loads every packer, and commands that only ask for a name come through here
 
     shutil.rmtree(folder)

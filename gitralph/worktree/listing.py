@@ -1,9 +1,9 @@
 """``git ralph worktree list``: every bead's worktree as git and the disk have it now."""
 
 import os
+from dataclasses import dataclass, field
 
 from gitralph.base import ids, lost_worktree
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.context import Context
 from gitralph.git import worktrees
@@ -36,14 +36,25 @@ class BeadWorktree:
         counts = {k: len(getattr(self.dirt, k)) for k in ("staged", "modified", "untracked", "unmerged")}
         last = dict(zip(("oid", "subject", "date"), self.last, strict=True)) if self.last else None
         return {
-            "bead": self.bead, "path": self.path, "state": self.state, "status": record.status,
+            "bead": self.bead,
+            "path": self.path,
+            "state": self.state,
+            "status": record.status,
             "branch": where.short(row.branch if row else record.branch),
-            "head": row.head if row else None, "locked": row.locked if row else None,
-            "owner": record.owner, "agent_id": record.agent_id, "base_ref": record.base_ref,
-            "base_oid": record.base_oid, "ahead": self.ahead, "behind": self.behind, "dirty": counts,
-            "iteration": record.iteration, "max_iterations": record.max_iterations,
-            "title": record.title, "last_commit": last,
-        }  # fmt: skip
+            "head": row.head if row else None,
+            "locked": row.locked if row else None,
+            "owner": record.owner,
+            "agent_id": record.agent_id,
+            "base_ref": record.base_ref,
+            "base_oid": record.base_oid,
+            "ahead": self.ahead,
+            "behind": self.behind,
+            "dirty": counts,
+            "iteration": record.iteration,
+            "max_iterations": record.max_iterations,
+            "title": record.title,
+            "last_commit": last,
+        }
 
 
 def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:

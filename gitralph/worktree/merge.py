@@ -1,9 +1,9 @@
 """``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
 
 import os
+from dataclasses import dataclass
 
 from gitralph.base import files, locks
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import recover_merge
 from gitralph.context import Context
@@ -98,9 +98,10 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
         names = trash.describe_paths(list(found.conflicts))
         raise ConflictError(
             f"'{short(branch)}' conflicts with '{short(target)}' in {names}",
-            found.conflicts, found.said,
+            found.conflicts,
+            found.said,
             f"git -C {trees.path(record.bead)} merge {short(target)}, settle it there, then merge again",
-        )  # fmt: skip
+        )
     commit, ident = merge.commit_merge(
         git, trees.ctx.config, found.tree, (old, tip), _message(record, target)
     )

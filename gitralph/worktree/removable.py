@@ -2,9 +2,9 @@
 
 import os
 from contextlib import closing
+from dataclasses import dataclass, field
 
 from gitralph.base import layout as layouts
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Refused
 from gitralph.base.gitdir import Place, discover
 from gitralph.base.layout import Layout

@@ -2,8 +2,8 @@
 
 import os
 import shutil
+from dataclasses import dataclass, field
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Busy, Refused
 from gitralph.commit import recover_merge
 from gitralph.context import Context

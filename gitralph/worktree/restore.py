@@ -1,6 +1,7 @@
 """``git ralph worktree restore``: a removed worktree as it was, from its save."""
 
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from gitralph.base.errors import Fatal, Refused
 from gitralph.context import Context
 from gitralph.git import worktrees

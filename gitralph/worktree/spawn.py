@@ -3,9 +3,9 @@
 import json
 import os
 import time
+from dataclasses import asdict, dataclass
 
 from gitralph.base import files
-from gitralph.base.dataclass import asdict, dataclass
 from gitralph.base.errors import UsageError
 from gitralph.base.layout import Layout
 from gitralph.context import Context

@@ -7,9 +7,9 @@ Bytes are stored as they are on disk, without the filters and line ends that ``g
 import os
 import stat
 import time
+from dataclasses import dataclass
 
 from gitralph.base import nul
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import c_quote, shown
 from gitralph.git import listing, worktrees
@@ -23,9 +23,11 @@ from gitralph.worktree.where import Trees
 REFS = "refs/ralph/trash"
 # A save must not fail where the user has told git no name.
 _IDENT = {
-    "GIT_AUTHOR_NAME": "git ralph", "GIT_AUTHOR_EMAIL": "ralph@localhost",
-    "GIT_COMMITTER_NAME": "git ralph", "GIT_COMMITTER_EMAIL": "ralph@localhost",
-}  # fmt: skip
+    "GIT_AUTHOR_NAME": "git ralph",
+    "GIT_AUTHOR_EMAIL": "ralph@localhost",
+    "GIT_COMMITTER_NAME": "git ralph",
+    "GIT_COMMITTER_EMAIL": "ralph@localhost",
+}
 
 
 @dataclass(frozen=True)

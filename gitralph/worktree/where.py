@@ -1,9 +1,9 @@
 """Where a bead's worktree belongs, and what git has registered there. Stored paths are never believed."""
 
 import os
+from dataclasses import dataclass
 
 from gitralph.base import ids, lost_worktree
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, UsageError
 from gitralph.base.layout import Layout
 from gitralph.context import Context

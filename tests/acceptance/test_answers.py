@@ -9,9 +9,20 @@ from tests.support.repo import Repo
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 MINE = TEN.replace("line 9\n", "line nine\n")
 REASONS = {
-    "entangled", "contested", "unanchored", "stale", "ignored", "outside", "submodule", "unmerged",
-    "unchanged", "gone", "filtered", "too-large", "shell",
-}  # fmt: skip
+    "entangled",
+    "contested",
+    "unanchored",
+    "stale",
+    "ignored",
+    "outside",
+    "submodule",
+    "unmerged",
+    "unchanged",
+    "gone",
+    "filtered",
+    "too-large",
+    "shell",
+}
 TOP = {"status", "commit", "ref", "session", "name", "paths", "left", "notes"}
 
 

@@ -22,9 +22,13 @@ def _claude(repo: Repo, path: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("form", "said"),
-    [(None, []), ("none", []), ("assisted-by", ["Assisted-by: generic:gpt-5.5"]),
-     ("co-authored-by", ["Assisted-by: generic:gpt-5.5"])],
-)  # fmt: skip
+    [
+        (None, []),
+        ("none", []),
+        ("assisted-by", ["Assisted-by: generic:gpt-5.5"]),
+        ("co-authored-by", ["Assisted-by: generic:gpt-5.5"]),
+    ],
+)
 def test_the_setting_decides(form: str | None, said: list[str], repo: Repo) -> None:
     repo.edit("S1", "a", "x\n" + TEN, fields={"model": "gpt-5.5"})
     assert _trailers(repo, form) == said

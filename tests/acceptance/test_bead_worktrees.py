@@ -48,9 +48,12 @@ def branches(repo: Repo) -> list[str]:
 def everything(repo: Repo) -> tuple[str, ...]:
     """Refs, registrations, status: what a refusal must leave as it was."""
     return (
-        repo.git("for-each-ref"), repo.git("worktree", "list", "--porcelain"),
-        repo.git("status", "--porcelain"), repo.git("ls-files", "-s"), repo.head(),
-    )  # fmt: skip
+        repo.git("for-each-ref"),
+        repo.git("worktree", "list", "--porcelain"),
+        repo.git("status", "--porcelain"),
+        repo.git("ls-files", "-s"),
+        repo.head(),
+    )
 
 
 def test_add_makes_the_worktree_of_a_bead(repo: Repo) -> None:
@@ -196,11 +199,14 @@ def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
 def _at_once(repo: Repo, beads: list[str]) -> list[int]:
     children = [
         subprocess.Popen(
-            [*COMMAND, "worktree", "add", bead], cwd=repo.root, env=repo.env, stdout=subprocess.DEVNULL,
+            [*COMMAND, "worktree", "add", bead],
+            cwd=repo.root,
+            env=repo.env,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         for bead in beads
-    ]  # fmt: skip
+    ]
     return [child.wait(PATIENCE) for child in children]
 
 
@@ -337,9 +343,13 @@ def test_list_agrees_with_git(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", "-b", "odd", ".worktrees/ralph-odd")
     rows = {r["bead"]: r for r in repo.ralph("worktree", "list", "--json").json()}
     assert {bead: r["state"] for bead, r in rows.items()} == {
-        "live": "live", "idle": "idle", "gone": "missing", "locked": "locked", "stale": "stale",
+        "live": "live",
+        "idle": "idle",
+        "gone": "missing",
+        "locked": "locked",
+        "stale": "stale",
         "odd": "orphan",
-    }  # fmt: skip
+    }
     assert (rows["live"]["ahead"], rows["live"]["behind"]) == (1, 0)
     assert rows["live"]["dirty"] == {"staged": 0, "modified": 1, "untracked": 1, "unmerged": 0}
     assert rows["live"]["last_commit"]["subject"] == "work on new"
@@ -390,9 +400,13 @@ def test_remove_refuses(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", "-b", "ralph/foreign", ".worktrees/ralph-foreign")
     before = everything(repo)
     for bead, word in (
-        ("mod", "'a'"), ("new", "'new'"), ("unmerged", "not merged"), ("live", "session-1"),
-        ("foreign", "not made"), ("nothing", "no bead"),
-    ):  # fmt: skip
+        ("mod", "'a'"),
+        ("new", "'new'"),
+        ("unmerged", "not merged"),
+        ("live", "session-1"),
+        ("foreign", "not made"),
+        ("nothing", "no bead"),
+    ):
         assert word in repo.ralph("worktree", "remove", bead, code=4).said, bead
     assert (
         "inside" in repo.ralph("worktree", "remove", "inside", code=4, cwd=".worktrees/ralph-inside/d").said
@@ -674,8 +688,10 @@ def test_inside_a_git_hook_the_right_repository(repo: Repo) -> None:
     shutil.copy(repo.root / ".git/index", index)
     before = index.read_bytes()
     env = {
-        "GIT_DIR": ".git", "GIT_INDEX_FILE": str(index), "GIT_PREFIX": "",
-    }  # fmt: skip
+        "GIT_DIR": ".git",
+        "GIT_INDEX_FILE": str(index),
+        "GIT_PREFIX": "",
+    }
     done = repo.ralph("worktree", "add", "bd-1", env=env)
     assert done.text == f"{repo.root}/.worktrees/ralph-bd-1\n"
     tree = Repo(Path(done.text[:-1]), repo.env)

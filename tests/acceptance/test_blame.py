@@ -148,8 +148,9 @@ def test_a_file_that_git_does_not_know_is_told_too(day: Repo) -> None:
     assert whose(day, "new") == {1: ("pending", "S1"), 2: ("pending", "S1")}
     found = parse(day.ralph("blame", "--porcelain", "new").text)
     assert [(row["oid"], row["line"], row["filename"], row["text"]) for row in found] == [
-        ("0" * 40, "1", "new", "one"), ("0" * 40, "2", "new", "two")
-    ]  # fmt: skip
+        ("0" * 40, "1", "new", "one"),
+        ("0" * 40, "2", "new", "two"),
+    ]
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n"])

@@ -250,9 +250,20 @@ def test_hook_is_quiet_without_a_repository(tmp_path: Path, environ: dict[str, s
 
 
 FORBIDDEN = [
-    ".git/config", ".git/ralph-sessions/x", ".GIT/x", ".Git", "d/.git/x", "git~1/x", "GIT~1", ".git /x",
-    ".git./x", ".git::$INDEX_ALLOCATION/x", ".g\u200cit/x", "d/.gi\u200dt", "a/../.git/config",
-]  # fmt: skip
+    ".git/config",
+    ".git/ralph-sessions/x",
+    ".GIT/x",
+    ".Git",
+    "d/.git/x",
+    "git~1/x",
+    "GIT~1",
+    ".git /x",
+    ".git./x",
+    ".git::$INDEX_ALLOCATION/x",
+    ".g\u200cit/x",
+    "d/.gi\u200dt",
+    "a/../.git/config",
+]
 
 
 @pytest.mark.parametrize("path", FORBIDDEN)

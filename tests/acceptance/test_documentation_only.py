@@ -18,9 +18,14 @@ SCRIPT = source.ROOT / "contrib/hooks/doc-only-check.sh"
 def check(repo: Repo, path: object, tool: str = "Write", code: int = 0, **fields: Any) -> Done:
     given = fields.pop("tool_input", {"file_path": path, "content": "x\n"})
     payload = {
-        "session_id": "S1", "cwd": str(repo.root), "hook_event_name": "PreToolUse", "tool_name": tool,
-        "tool_input": given, "tool_use_id": "t1", **fields,
-    }  # fmt: skip
+        "session_id": "S1",
+        "cwd": str(repo.root),
+        "hook_event_name": "PreToolUse",
+        "tool_name": tool,
+        "tool_input": given,
+        "tool_use_id": "t1",
+        **fields,
+    }
     done = repo.run("hook", "claude-code", stdin=json.dumps(payload).encode(), env={"RALPH_DOC_ONLY": "1"})
     assert done.code == code, (path, done.said)
     assert done.out == b""
@@ -107,10 +112,15 @@ def test_configuration_extends_the_patterns(repo: Repo) -> None:
 
 def scribe(repo: Repo, path: Path, code: int = 0, **fields: Any) -> None:
     payload = {
-        "session_id": "S1", "cwd": str(repo.root), "hook_event_name": "PreToolUse", "tool_name": "Write",
-        "tool_input": {"file_path": str(path), "content": "x\n"}, "tool_use_id": "t1",
-        "agent_type": "ralph:scribe", **fields,
-    }  # fmt: skip
+        "session_id": "S1",
+        "cwd": str(repo.root),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(path), "content": "x\n"},
+        "tool_use_id": "t1",
+        "agent_type": "ralph:scribe",
+        **fields,
+    }
     assert repo.run("hook", "claude-code", stdin=json.dumps(payload).encode()).code == code
 
 
@@ -140,10 +150,15 @@ def test_an_allowed_edit_of_a_scribe_is_recorded(repo: Repo) -> None:
     scribe(repo, repo.root / "CLAUDE.md", agent_id="a3")
     repo.write("CLAUDE.md", "x\n")
     payload = {
-        "session_id": "S1", "cwd": str(repo.root), "hook_event_name": "PostToolUse", "tool_name": "Write",
-        "tool_input": {"file_path": str(repo.root / "CLAUDE.md"), "content": "x\n"}, "tool_use_id": "t1",
-        "agent_type": "scribe", "agent_id": "a3",
+        "session_id": "S1",
+        "cwd": str(repo.root),
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": str(repo.root / "CLAUDE.md"), "content": "x\n"},
+        "tool_use_id": "t1",
+        "agent_type": "scribe",
+        "agent_id": "a3",
         "tool_response": {"type": "create", "content": "x\n", "originalFile": None},
-    }  # fmt: skip
+    }
     repo.hook("claude-code", payload)
     assert repo.pending("S1") == ["CLAUDE.md"]

@@ -14,12 +14,27 @@ EMPTY = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CON
 @pytest.mark.parametrize(
     "command",
     [
-        ["status"], ["ls-files"], ["diff"], ["why", "a"], ["session", "list"], ["session", "start"], ["gc"],
-        ["track", "--session", "S1", "u"], ["commit", "--dry-run"], ["commit", "-m", "x"], ["run", "list"],
-        ["worktree", "add", "bd-1"], ["worktree", "list"], ["events", "--file", "none.jsonl"], ["guard"],
-        ["env"], ["emit", "topic"], ["install", "--guard"], ["report"],
+        ["status"],
+        ["ls-files"],
+        ["diff"],
+        ["why", "a"],
+        ["session", "list"],
+        ["session", "start"],
+        ["gc"],
+        ["track", "--session", "S1", "u"],
+        ["commit", "--dry-run"],
+        ["commit", "-m", "x"],
+        ["run", "list"],
+        ["worktree", "add", "bd-1"],
+        ["worktree", "list"],
+        ["events", "--file", "none.jsonl"],
+        ["guard"],
+        ["env"],
+        ["emit", "topic"],
+        ["install", "--guard"],
+        ["report"],
     ],
-)  # fmt: skip
+)
 def test_every_command_works(repo: Repo, command: list[str]) -> None:
     repo.edit("S1", "a", changed())
     if command == ["report"]:

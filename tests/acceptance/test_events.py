@@ -281,9 +281,15 @@ def test_event_file_outside_the_state_is_refused(repo: Repo, tmp_path: Path) -> 
     (tmp_path / "linked").symlink_to(repo.root / ".git")
     start(repo)
     for name in (
-        str(tmp_path / "x.jsonl"), str(folder / "x.jsonl"), str(repo.root / "x.jsonl"), "events.jsonl",
-        str(repo.state / "../x.jsonl"), str(repo.state / "s1.json"), str(repo.state / "edits/x.jsonl"), "/",
-    ):  # fmt: skip
+        str(tmp_path / "x.jsonl"),
+        str(folder / "x.jsonl"),
+        str(repo.root / "x.jsonl"),
+        "events.jsonl",
+        str(repo.state / "../x.jsonl"),
+        str(repo.state / "s1.json"),
+        str(repo.state / "edits/x.jsonl"),
+        "/",
+    ):
         said = repo.ralph("emit", "t", env={"RALPH_EVENTS_FILE": name}, code=128)
         assert "RALPH_EVENTS_FILE" in said.said
     assert list(tmp_path.glob("**/x.jsonl")) == []
@@ -407,8 +413,11 @@ def test_broken_pipe_ends_quietly(repo: Repo) -> None:
     words = " ".join(runner.COMMAND)
     done = subprocess.run(
         ["/bin/bash", "-c", f"{words} events --cursor c | head -1; exit ${{PIPESTATUS[0]}}"],
-        cwd=repo.root, env=repo.env, capture_output=True, check=False,
-    )  # fmt: skip
+        cwd=repo.root,
+        env=repo.env,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 141
     assert done.stderr == b""
     assert len(topics(repo, "--cursor", "c")) == 5000, "what nobody could read is not consumed"

@@ -22,9 +22,11 @@ def committing(loop: Loop) -> dict[str, list[Do]]:
     """One agent commits everything by plain git while another's file is half done."""
     done = loop.aside / "done"
     plain: list[Do] = [
-        ["sh", WAIT.format("other.txt")], ["write", "mine.txt", "mine\n"],
-        ["sh", "git add -A && git commit -qm 'by hand'"], ["once", str(done)],
-    ]  # fmt: skip
+        ["sh", WAIT.format("other.txt")],
+        ["write", "mine.txt", "mine\n"],
+        ["sh", "git add -A && git commit -qm 'by hand'"],
+        ["once", str(done)],
+    ]
     other: list[Do] = [
         ["write", "other.txt", "half\n"],
         ["sh", WAIT.format(done)],
@@ -112,8 +114,14 @@ def test_an_agent_may_commit_in_other_repositories(loop: Loop) -> None:
     hook.write_text('#!/bin/sh\necho "signed" >> "$1"\n')
     hook.chmod(0o755)
     loop.plan("one")
-    loop.script({"one": [["sh", f"cd {where} && echo x > x && git add x && git commit -qm there"],
-                         ["write", "one.txt", "1\n"]]})  # fmt: skip
+    loop.script(
+        {
+            "one": [
+                ["sh", f"cd {where} && echo x > x && git add x && git commit -qm there"],
+                ["write", "one.txt", "1\n"],
+            ]
+        }
+    )
     loop.run()
     assert loop.commits() == [{"one.txt": "A"}]
     said = subprocess.run(

@@ -97,11 +97,16 @@ def test_shell_edits_of_two_tasks_at_once_land_or_stay_open(loop: Loop) -> None:
     marks = {name: loop.aside / f"at-{name}" for name in ("one", "two")}
     loop.script(
         {
-            name: [shell(loop, f"touch {marks[name]}; {meet.format(marks[other])};"
-                               f" sed -i s/line/{name}/ {path}; sleep 0.5")]
+            name: [
+                shell(
+                    loop,
+                    f"touch {marks[name]}; {meet.format(marks[other])};"
+                    f" sed -i s/line/{name}/ {path}; sleep 0.5",
+                )
+            ]
             for name, other, path in (("one", "two", "a"), ("two", "one", "b"))
         }
-    )  # fmt: skip
+    )
     loop.run("--jobs", "2", "--keep-going", code=1)
     ticked = loop.boxes().count("x")
     assert ticked == len(loop.commits())
@@ -146,11 +151,15 @@ def test_a_probe_that_the_agent_took_away_again_is_a_no_op(loop: Loop) -> None:
     loop.script(
         {
             "one": [
-                ["write", "probe.py", "1\n"], ["sh", "rm probe.py"], ["write", "x", "1\n"], ["delete", "x"],
-                ["write", "a", "other\n"], ["write", "a", text],
+                ["write", "probe.py", "1\n"],
+                ["sh", "rm probe.py"],
+                ["write", "x", "1\n"],
+                ["delete", "x"],
+                ["write", "a", "other\n"],
+                ["write", "a", text],
             ]
         }
-    )  # fmt: skip
+    )
     loop.run()
     assert (loop.boxes(), loop.commits(), loop.topics().count("task.no-op")) == ("x", [], 1)
 
@@ -219,10 +228,17 @@ def test_the_last_words_of_an_agent_that_did_nothing_are_shown(loop: Loop) -> No
 def test_a_refused_tool_leaves_the_box_open(loop: Loop) -> None:
     """As the agent's own result reports it."""
     loop.plan("one", "two")
-    result = {"type": "result", "result": "I was not allowed to.",
-              "permission_denials": [{"tool_name": "Bash", "tool_input": {}}]}  # fmt: skip
-    loop.script({"one": [["say", json.dumps(result)]],
-                 "two": [["write", "two.txt", "1\n"], ["say", json.dumps(result)]]})  # fmt: skip
+    result = {
+        "type": "result",
+        "result": "I was not allowed to.",
+        "permission_denials": [{"tool_name": "Bash", "tool_input": {}}],
+    }
+    loop.script(
+        {
+            "one": [["say", json.dumps(result)]],
+            "two": [["write", "two.txt", "1\n"], ["say", json.dumps(result)]],
+        }
+    )
     said = loop.run("--keep-going", code=1)
     assert "it changed nothing, and the agent was refused: Bash" in said.said
     assert loop.boxes() == " x"

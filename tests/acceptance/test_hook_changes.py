@@ -30,7 +30,7 @@ HOOKS = {
     "[ -z \"$bad\" ] || { echo '- files were modified by this hook'; exit 1; }",
     "stashes": "git stash push -q --keep-index -u; git checkout -q -- .; git clean -fdq;"
     " git stash pop -q 2> /dev/null; exit 0",
-}  # fmt: skip
+}
 FORMATS = ("rewrites, adds, passes", "rewrites, passes", "rewrites, fails")
 PLACES = ["alone", "another session's file", "another session in the file", "an untracked file"]
 

@@ -24,8 +24,10 @@ def husky(repo: Repo) -> Repo:
     repo.write("packages/one/index.js", "1\n")
     repo.commit_all("set up husky")
     repo.write(".husky/_/.gitignore", "*")
-    _script(repo.file(".husky/_/pre-commit"),
-            'PATH="node_modules/.bin:$PATH" sh -e "$(dirname "$(dirname "$0")")/pre-commit"')  # fmt: skip
+    _script(
+        repo.file(".husky/_/pre-commit"),
+        'PATH="node_modules/.bin:$PATH" sh -e "$(dirname "$(dirname "$0")")/pre-commit"',
+    )
     _script(repo.file("node_modules/.bin/lint-staged"), "echo ran >> node_modules/log")
     repo.write("packages/one/node_modules/dependency/index.js", "2\n")
     repo.write("settings.local", "strict\n")
@@ -69,8 +71,7 @@ def test_a_hook_never_sees_the_borrowed_folders_as_changes(husky: Repo, tmp_path
     seen = tmp_path / "seen"
     husky.git("config", "core.excludesFile", "~/ignore")
     Path(husky.env["HOME"], "ignore").write_text("*.swp\n")
-    _script(husky.file(".husky/pre-commit"),
-            f"touch x.swp; git status --short -uall > '{seen}'; git add -A")  # fmt: skip
+    _script(husky.file(".husky/pre-commit"), f"touch x.swp; git status --short -uall > '{seen}'; git add -A")
     husky.write("notes", "mine\n")
     husky.edit("S1", "a", MINE)
     husky.ralph("commit", "--session", "S1", "-m", "x")

@@ -40,8 +40,12 @@ def _refused(repo: Repo, code: int, *args: str, pending: tuple[str, ...] = ("a",
 @pytest.mark.parametrize("alone", [True, False], ids=["in place", "scratch"])
 def test_hooks_see_the_commits_tree(repo: Repo, tmp_path: Path, alone: bool) -> None:
     seen = tmp_path / "seen"
-    _hook(repo, "pre-commit", f"git diff --cached --name-status HEAD > '{seen}'; git ls-files >> '{seen}';"
-          f" git show :a | tail -2 | head -1 >> '{seen}'")  # fmt: skip
+    _hook(
+        repo,
+        "pre-commit",
+        f"git diff --cached --name-status HEAD > '{seen}'; git ls-files >> '{seen}';"
+        f" git show :a | tail -2 | head -1 >> '{seen}'",
+    )
     if not alone:
         repo.write("b", "staged by the user\n")
         repo.git("add", "b")
@@ -51,8 +55,16 @@ def test_hooks_see_the_commits_tree(repo: Repo, tmp_path: Path, alone: bool) -> 
     repo.delete("S1", "e/b")
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert seen.read_text().split("\n")[:-1] == [
-        "M\ta", "D\te/b", "A\tn", "a", "b", "d/a", "n", "u", "line nine",
-    ]  # fmt: skip
+        "M\ta",
+        "D\te/b",
+        "A\tn",
+        "a",
+        "b",
+        "d/a",
+        "n",
+        "u",
+        "line nine",
+    ]
     assert repo.git("diff", "--cached", "--name-only") == ("" if alone else "b")
 
 
@@ -146,8 +158,12 @@ def test_a_change_of_another_path_is_not_taken(repo: Repo) -> None:
 def test_a_stash_style_hook_loses_nobodys_edit(repo: Repo, tmp_path: Path) -> None:
     """Hooks that stash what is not staged meet a scratch worktree, so others can go on writing."""
     flag = tmp_path / "ran"
-    _hook(repo, "pre-commit", "git diff > /dev/null; git stash push -q --keep-index -u 2>/dev/null;"
-          f" git checkout -q -- . ; git clean -fdq; touch '{flag}'")  # fmt: skip
+    _hook(
+        repo,
+        "pre-commit",
+        "git diff > /dev/null; git stash push -q --keep-index -u 2>/dev/null;"
+        f" git checkout -q -- . ; git clean -fdq; touch '{flag}'",
+    )
     repo.write("b", "the user's, not committed\n")
     repo.write("u", "staged\n")
     repo.git("add", "u")
@@ -188,9 +204,13 @@ def test_the_paths_change_while_the_hook_runs(repo: Repo, tmp_path: Path) -> Non
     count, event = tmp_path / "count", tmp_path / "event"
     event.write_bytes(payloads.encode(payloads.edit("S1", str(repo.root), "b", TEN, MINE)))
     hook = " ".join(f"'{word}'" for word in (*COMMAND, "hook", "generic"))
-    _hook(repo, "pre-commit", f"echo run >> '{count}'; [ $(wc -l < '{count}') = 1 ] || exit 0\n"
-          f"cd '{repo.root}'; unset GIT_INDEX_FILE\n"
-          f"sed -i 's/line 9$/line nine/' b; {hook} < '{event}'")  # fmt: skip
+    _hook(
+        repo,
+        "pre-commit",
+        f"echo run >> '{count}'; [ $(wc -l < '{count}') = 1 ] || exit 0\n"
+        f"cd '{repo.root}'; unset GIT_INDEX_FILE\n"
+        f"sed -i 's/line 9$/line nine/' b; {hook} < '{event}'",
+    )
     repo.edit("S1", "a", MINE)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert count.read_text() == "run\nrun\n"
@@ -213,11 +233,13 @@ IDENTITIES: dict[str, dict[str, str | None]] = {
     "GIT_AUTHOR": {"GIT_AUTHOR_NAME": "Other", "GIT_AUTHOR_EMAIL": "o@example.com"},
     "GIT_COMMITTER": {"GIT_COMMITTER_NAME": "Com", "GIT_COMMITTER_EMAIL": "c@example.com"},
     "GIT_CONFIG_COUNT": {
-        "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Counted",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "Counted",
     },
     "git -c": {"GIT_CONFIG_PARAMETERS": "'user.name'='By Option' 'committer.email'='com@example.com'"},
     "dates": {"GIT_AUTHOR_DATE": "2001-02-03T04:05:06+0700", "GIT_COMMITTER_DATE": "@1234567890 -0300"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", IDENTITIES)

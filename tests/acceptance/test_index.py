@@ -326,9 +326,12 @@ def test_an_open_editor_of_git_commit_sees_that_head_moved(repo: Repo, tmp_path:
     )
     editor.chmod(0o755)
     user = subprocess.Popen(
-        ["git", "commit"], cwd=repo.root, env={**repo.env, "GIT_EDITOR": str(editor)},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        ["git", "commit"],
+        cwd=repo.root,
+        env={**repo.env, "GIT_EDITOR": str(editor)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     while not flag.exists():
         time.sleep(0.02)
     repo.commit("S1")

@@ -17,11 +17,15 @@ SCRIPT = source.ROOT / "contrib/hooks/ensure-worktree.sh"
 def event(repo: Repo, tool: str = "Agent", session: str = "S1", **fields: object) -> dict[str, Any]:
     """A full PreToolUse event of Claude Code."""
     return {
-        "session_id": session, "transcript_path": "/nowhere", "cwd": str(repo.root),
+        "session_id": session,
+        "transcript_path": "/nowhere",
+        "cwd": str(repo.root),
         "permission_mode": "default",
-        "hook_event_name": "PreToolUse", "tool_name": tool, "tool_use_id": "toolu_1",
+        "hook_event_name": "PreToolUse",
+        "tool_name": tool,
+        "tool_use_id": "toolu_1",
         "tool_input": {"description": "sub", "prompt": "do it", "subagent_type": "ralph-worker", **fields},
-    }  # fmt: skip
+    }
 
 
 def send(repo: Repo, payload: object, code: int = 0, agent: str = "claude-code", **how: Any) -> Done:
@@ -76,8 +80,9 @@ def test_bare_object_is_answered_in_its_own_shape(repo: Repo) -> None:
     out = send(repo, given).json()
     assert list(out) == ["updatedInput"]
     assert {**out["updatedInput"], "prompt": "p"} == {
-        **given, "worktree_path": str(repo.root / ".worktrees/ralph-bd-1"),
-    }  # fmt: skip
+        **given,
+        "worktree_path": str(repo.root / ".worktrees/ralph-bd-1"),
+    }
 
 
 def test_required_without_a_bead_is_blocked(repo: Repo) -> None:
@@ -140,15 +145,20 @@ def test_path_that_does_not_fit_is_blocked(repo: Repo, path: str) -> None:
 
 
 BROKEN: list[tuple[bytes, int]] = [
-    (b"", 0), (b"not json", 0), (b"[]", 0), (b'[{"worktree_policy":"required"}]', 0), (b'"required"', 0),
-    (b'{"worktree_policy":"required","bead_id":', 2), (b'{"tool_input":{"worktree_policy":"required"', 2),
+    (b"", 0),
+    (b"not json", 0),
+    (b"[]", 0),
+    (b'[{"worktree_policy":"required"}]', 0),
+    (b'"required"', 0),
+    (b'{"worktree_policy":"required","bead_id":', 2),
+    (b'{"tool_input":{"worktree_policy":"required"', 2),
     (b'{"worktree_policy":"required","bead_id":5}', 2),
     (b'{"worktree_policy":"required","bead_id":["x"]}', 2),
     (b'{"worktree_policy":"required","tool_input":[]}', 2),
     (b'{"hook_event_name":"PreToolUse","tool_name":"Agent","tool_input":"text"}', 0),
     (b'{"hook_event_name":"PreToolUse","tool_name":"Agent","tool_input":[1]}', 0),
     (b'{"worktree_policy":"required","x":"' + b"y" * (5 << 20), 2),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("data", "code"), BROKEN, ids=range(len(BROKEN)))
@@ -269,11 +279,12 @@ LINES = [
     ('{"worktree_policy":"none"}', 0, []),
     (
         '{"subagent_type":"ralph-worker","worktree_policy":"required","bead_id":"beads-test","prompt":"test"}',
-        0, ["ralph-beads-test"],
+        0,
+        ["ralph-beads-test"],
     ),
     ('{"subagent_type":"bead-farmer","worktree_policy":"none","prompt":"test"}', 0, []),
     ('{"subagent_type":"ralph-worker","worktree_policy":"required","prompt":"test"}', 2, []),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("line", "code", "trees"), LINES)
@@ -297,14 +308,18 @@ def test_the_five_lines(repo: Repo, line: str, code: int, trees: list[str]) -> N
 
 
 ISSUE = {
-    "id": "bd-1", "title": "A title", "acceptance_criteria": ["one", "two"],
+    "id": "bd-1",
+    "title": "A title",
+    "acceptance_criteria": ["one", "two"],
     "description": "Text.\n\nralph_spec:\n  completion_promise: ALL DONE\n  max_iterations: 4\n",
-}  # fmt: skip
+}
 SPEC = {"completion_promise": "ALL DONE", "max_iterations": 4}
 SHAPES = {
-    "object": ISSUE, "array": [ISSUE], "envelope": {"ok": True, "data": {"issues": [{"id": "bd-10"}, ISSUE]}},
+    "object": ISSUE,
+    "array": [ISSUE],
+    "envelope": {"ok": True, "data": {"issues": [{"id": "bd-10"}, ISSUE]}},
     "field": {**ISSUE, "description": "", "ralph_spec": SPEC},
-}  # fmt: skip
+}
 
 
 def fake_bd(repo: Repo, tmp_path: Path, body: str) -> None:

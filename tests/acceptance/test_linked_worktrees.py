@@ -46,8 +46,14 @@ def test_one_session_in_two_worktrees_is_kept_apart(repo: Repo) -> None:
 def test_record_belongs_to_the_worktree_that_was_written(repo: Repo) -> None:
     one = repo.worktree("one")
     one.write("a", MINE)
-    event = {"session": "S1", "cwd": str(repo.root), "event": "edit", "path": str(one.file("a")),
-             "before": TEN, "after": MINE}  # fmt: skip
+    event = {
+        "session": "S1",
+        "cwd": str(repo.root),
+        "event": "edit",
+        "path": str(one.file("a")),
+        "before": TEN,
+        "after": MINE,
+    }
     repo.hook("generic", event)
     assert repo.pending("S1") == []
     assert one.pending("S1") == ["a"]
@@ -62,8 +68,14 @@ def test_a_worktree_inside_the_main_one(repo: Repo) -> None:
     repo.git("worktree", "add", "-q", ".worktrees/x", "-b", "x")
     inner = Repo(repo.root / ".worktrees/x", repo.env, False, repo._clock)
     inner.write("a", MINE)
-    event = {"session": "S1", "cwd": str(repo.root), "event": "edit", "path": ".worktrees/x/a",
-             "before": TEN, "after": MINE}  # fmt: skip
+    event = {
+        "session": "S1",
+        "cwd": str(repo.root),
+        "event": "edit",
+        "path": ".worktrees/x/a",
+        "before": TEN,
+        "after": MINE,
+    }
     repo.hook("generic", event)
     assert repo.pending("S1") == []
     assert inner.pending("S1") == ["a"]
@@ -138,9 +150,12 @@ def test_inside_a_git_hook_the_right_repository(repo: Repo, tmp_path: Path) -> N
     shutil.copy(repo.root / ".git/index", index)
     before = index.read_bytes()
     env: dict[str, str | None] = {
-        "GIT_DIR": str(repo.root / ".git"), "GIT_WORK_TREE": str(repo.root), "GIT_INDEX_FILE": str(index),
-        "GIT_PREFIX": "", "GIT_LITERAL_PATHSPECS": "1",
-    }  # fmt: skip
+        "GIT_DIR": str(repo.root / ".git"),
+        "GIT_WORK_TREE": str(repo.root),
+        "GIT_INDEX_FILE": str(index),
+        "GIT_PREFIX": "",
+        "GIT_LITERAL_PATHSPECS": "1",
+    }
     repo.ralph("commit", "--session", "S1", "-m", "x", env=env, cwd=elsewhere)
     assert repo.changes() == {"a": "M"}
     assert index.read_bytes() == before
@@ -152,8 +167,12 @@ def test_relative_variables_as_git_sets_them(repo: Repo) -> None:
     from tests.support.runner import COMMAND
 
     command = " ".join(f"'{word}'" for word in COMMAND)
-    _in_hook(repo, "post-commit", f"[ -z \"$RALPH_INSIDE\" ] || exit 0\nexport RALPH_INSIDE=1\n"
-             f"{command} commit --session S1 -m inner > inner.log 2>&1")  # fmt: skip
+    _in_hook(
+        repo,
+        "post-commit",
+        f'[ -z "$RALPH_INSIDE" ] || exit 0\nexport RALPH_INSIDE=1\n'
+        f"{command} commit --session S1 -m inner > inner.log 2>&1",
+    )
     repo.edit("S1", "a", MINE)
     repo.write("b", "the user's\n")
     repo.tick()
@@ -167,11 +186,18 @@ def test_in_pre_commit_the_users_index_lock_is_respected(repo: Repo) -> None:
     """A commit from within the user's own commit would meet his index.lock: busy, not broken."""
     from tests.support.runner import COMMAND
 
-    inner = ("-c", "import sys; from gitralph.commit import land as landing; landing.WAIT = 0.2\n"
-             "from gitralph.__main__ import main; sys.exit(main())")  # fmt: skip
+    inner = (
+        "-c",
+        "import sys; from gitralph.commit import land as landing; landing.WAIT = 0.2\n"
+        "from gitralph.__main__ import main; sys.exit(main())",
+    )
     words = " ".join(f"'{word}'" for word in (COMMAND[0], "-P", *inner))
-    _in_hook(repo, "pre-commit", f"[ -z \"$RALPH_INSIDE\" ] || exit 0\nexport RALPH_INSIDE=1\n"
-             f"{words} commit --session S1 -m inner >inner.log 2>&1; echo $? >> inner.log")  # fmt: skip
+    _in_hook(
+        repo,
+        "pre-commit",
+        f'[ -z "$RALPH_INSIDE" ] || exit 0\nexport RALPH_INSIDE=1\n'
+        f"{words} commit --session S1 -m inner >inner.log 2>&1; echo $? >> inner.log",
+    )
     repo.edit("S1", "a", MINE)
     repo.write("b", "the user's\n")
     repo.tick()
@@ -186,9 +212,17 @@ def test_no_variable_leaks_to_a_hook_of_the_repository(repo: Repo, tmp_path: Pat
     repo.edit("S1", "a", MINE)
     quarantine = str(tmp_path / "objects")
     os.mkdir(quarantine)
-    repo.ralph("commit", "--session", "S1", "-m", "x", env={
-        "GIT_INDEX_FILE": str(tmp_path / "x"), "GIT_QUARANTINE_PATH": quarantine,
-    })  # fmt: skip
+    repo.ralph(
+        "commit",
+        "--session",
+        "S1",
+        "-m",
+        "x",
+        env={
+            "GIT_INDEX_FILE": str(tmp_path / "x"),
+            "GIT_QUARANTINE_PATH": quarantine,
+        },
+    )
     seen = (tmp_path / "seen").read_text().split()
     assert "GIT_QUARANTINE_PATH" not in seen
     assert "GIT_INDEX_FILE" in seen  # git's own contract with a hook: ours, not the caller's

@@ -87,10 +87,16 @@ def test_patch_shows_what_an_edit_and_a_commit_changed(day: Repo) -> None:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(TEN, TEN.replace("line 2\n", "")), (TEN, TEN + "x"), ("x", "x\n"), (None, "a\nb\n"), ("a\n", None),
-     (TEN, TEN.replace("line 1\n", "1\n").replace("line 9\n", "9\n")),
-     ("".join(f"{n}\n" for n in range(3000)), "".join(f"{n}\n" for n in range(3000) if n != 1500))],
-)  # fmt: skip
+    [
+        (TEN, TEN.replace("line 2\n", "")),
+        (TEN, TEN + "x"),
+        ("x", "x\n"),
+        (None, "a\nb\n"),
+        ("a\n", None),
+        (TEN, TEN.replace("line 1\n", "1\n").replace("line 9\n", "9\n")),
+        ("".join(f"{n}\n" for n in range(3000)), "".join(f"{n}\n" for n in range(3000) if n != 1500)),
+    ],
+)
 def test_a_patch_is_one_that_git_applies(repo: Repo, before: str | None, after: str | None) -> None:
     if before is not None:
         repo.write("p", before)

@@ -112,8 +112,11 @@ def test_each_hint_of_a_failed_run_works_as_it_is_typed(loop: Loop) -> None:
     loop.repo.write("d/sub/x", "")
     loop.script({"one": [["raw", "f", "nobody's\n"]]})
     done = loop.repo.ralph("run", "../../plan.md", *loop.agent, cwd="d/sub", code=1)
-    hints = [row.removeprefix("hint: ").replace("<path>", "../../f") for row in done.said.splitlines()
-             if row.startswith("hint: ")]  # fmt: skip
+    hints = [
+        row.removeprefix("hint: ").replace("<path>", "../../f")
+        for row in done.said.splitlines()
+        if row.startswith("hint: ")
+    ]
     assert [hint.split()[2] for hint in hints] == ["doctor", "track", "run", "run", "run"]
     env = with_tool_on_path(loop.repo.env)
     for hint in hints:

@@ -11,15 +11,51 @@ from tests.support.repo import Repo
 from tests.support.texts import changed
 
 AWKWARD = [
-    "new\nline", "tab\there", 'qu"ote', "back\\slash", "-dash", "--", " leading", "trailing ", "*", "?[x]",
-    "[ab]", ":colon", ":(top)x", ":!not", "#hash", "~tilde", "$(id)", "a'b", "esc\x1b[31m", "bell\x07",
-    "del\x7f", "x" * 255, "...", "..x", "@{u}", "HEAD", "new\rreturn", "~", "null", "-z", "!x",
-]  # fmt: skip
+    "new\nline",
+    "tab\there",
+    'qu"ote',
+    "back\\slash",
+    "-dash",
+    "--",
+    " leading",
+    "trailing ",
+    "*",
+    "?[x]",
+    "[ab]",
+    ":colon",
+    ":(top)x",
+    ":!not",
+    "#hash",
+    "~tilde",
+    "$(id)",
+    "a'b",
+    "esc\x1b[31m",
+    "bell\x07",
+    "del\x7f",
+    "x" * 255,
+    "...",
+    "..x",
+    "@{u}",
+    "HEAD",
+    "new\rreturn",
+    "~",
+    "null",
+    "-z",
+    "!x",
+]
 UNICODE = [
-    unicodedata.normalize("NFC", "caf\u00e9"), unicodedata.normalize("NFD", "caf\u00e9"), "\U0001f600",
-    "a\u200fb", "\u202eevil", "\udcff\udcfe", "lat\udce9", "\u2028", "\ufeffbom", "\u0130stanbul",
+    unicodedata.normalize("NFC", "caf\u00e9"),
+    unicodedata.normalize("NFD", "caf\u00e9"),
+    "\U0001f600",
+    "a\u200fb",
+    "\u202eevil",
+    "\udcff\udcfe",
+    "lat\udce9",
+    "\u2028",
+    "\ufeffbom",
+    "\u0130stanbul",
     "\U0010ffff",
-]  # fmt: skip
+]
 
 
 def _recorded_alone_and_listed(repo: Repo, path: str, other: str) -> None:
@@ -101,9 +137,24 @@ def test_composed_and_decomposed_twins_are_two_paths(repo: Repo) -> None:
 
 
 BAD_IDS = [
-    "", "/", "a/b", "..", "../../x", "a..b", "x" * 121, "x" * 300, "nul\0", ".hidden", "-dash", "a b",
-    "a\nb", "\u00e9", "a\u202eb", "~x", "a~b",
-]  # fmt: skip
+    "",
+    "/",
+    "a/b",
+    "..",
+    "../../x",
+    "a..b",
+    "x" * 121,
+    "x" * 300,
+    "nul\0",
+    ".hidden",
+    "-dash",
+    "a b",
+    "a\nb",
+    "\u00e9",
+    "a\u202eb",
+    "~x",
+    "a~b",
+]
 
 
 def _outside(repo: Repo) -> set[str]:
@@ -120,11 +171,16 @@ def test_commands_refuse_bad_ids(repo: Repo, session: str) -> None:
     repo.edit("S1", "a", changed())
     before = _outside(repo)
     for command in (
-        ["commit", "--session", session, "-m", "x"], ["track", "--session", session, "a"],
-        ["ls-files", "--session", session], ["status", "--session", session], ["diff", "--session", session],
-        ["session", "start", "--id", session], ["session", "end", "--", session],
-        ["session", "show", "--", session], ["session", "start", "--id", "ok", "--parent", session],
-    ):  # fmt: skip
+        ["commit", "--session", session, "-m", "x"],
+        ["track", "--session", session, "a"],
+        ["ls-files", "--session", session],
+        ["status", "--session", session],
+        ["diff", "--session", session],
+        ["session", "start", "--id", session],
+        ["session", "end", "--", session],
+        ["session", "show", "--", session],
+        ["session", "start", "--id", "ok", "--parent", session],
+    ):
         said = repo.ralph(*command, code=129).said
         assert said.startswith("error: ")
     assert _outside(repo) == before

@@ -53,10 +53,12 @@ def test_two_workers_and_a_human(repo: Repo) -> None:
     staged = repo.staged()
     for number in range(3):
         events = [_write(tree, f"a{n}", number) for n, tree in enumerate(trees)]
-        _all_well([
-            _start(repo, "hook", "claude-code", stdin=event, cwd=tree)
-            for event, tree in zip(events, trees, strict=True)
-        ])  # fmt: skip
+        _all_well(
+            [
+                _start(repo, "hook", "claude-code", stdin=event, cwd=tree)
+                for event, tree in zip(events, trees, strict=True)
+            ]
+        )
         repo.write("human.txt", f"{number}\n")
     _all_well([_start(repo, "commit", "--session", "S1", "-m", "work", cwd=tree) for tree in trees])
     for n, tree in enumerate(trees):

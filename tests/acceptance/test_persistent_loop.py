@@ -195,8 +195,12 @@ def test_a_plan_that_grows_without_end_is_bounded(loop: Loop) -> None:
 def test_what_agents_and_checks_print_is_kept_and_shown(loop: Loop) -> None:
     """By task, and followed while it comes."""
     loop.plan("one", "two")
-    loop.script({"one": [["say", "first \x1b[31mwords"], *writing("one")["one"]],
-                 "two": [["say", "second words"], ["sleep", 1.5], *writing("two")["two"]]})  # fmt: skip
+    loop.script(
+        {
+            "one": [["say", "first \x1b[31mwords"], *writing("one")["one"]],
+            "two": [["say", "second words"], ["sleep", 1.5], *writing("two")["two"]],
+        }
+    )
     command = [*runner.COMMAND, "run", "plan.md", "--verify", "echo all is well", *loop.agent]
     child = subprocess.Popen(command, cwd=loop.repo.root, env=loop.repo.env, stderr=subprocess.PIPE)
     while len(loop.log()) < 2:
@@ -259,12 +263,18 @@ def test_each_task_is_checked_on_its_own_tree(loop: Loop) -> None:
     done = loop.aside / "sound-done"
     loop.script(
         {
-            "broken": [["write", "broken.sh", "exit 1\n"], ["sh", wait.format(done)],
-                       ["write", "broken.sh", "exit 0\n"]],
-            "sound": [["sh", wait.format("broken.sh")], ["write", "sound.sh", "exit 0\n"],
-                      ["once", str(done)]],
+            "broken": [
+                ["write", "broken.sh", "exit 1\n"],
+                ["sh", wait.format(done)],
+                ["write", "broken.sh", "exit 0\n"],
+            ],
+            "sound": [
+                ["sh", wait.format("broken.sh")],
+                ["write", "sound.sh", "exit 0\n"],
+                ["once", str(done)],
+            ],
         }
-    )  # fmt: skip
+    )
     loop.run("--jobs", "2", "--verify", "for f in *.sh; do sh $f || exit 1; done")
     assert loop.boxes() == "xx"
     assert sorted(loop.subjects()) == ["Task 1/2: broken", "Task 2/2: sound"]
@@ -295,9 +305,13 @@ def test_no_task_is_excused_by_anothers_work(loop: Loop) -> None:
 def start(loop: Loop, *words: str, agent: list[str] | None = None) -> "subprocess.Popen[bytes]":
     command = [*runner.COMMAND, "run", *(words or ("plan.md",)), *(agent or loop.agent)]
     return subprocess.Popen(
-        command, cwd=loop.repo.root, env=loop.repo.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command,
+        cwd=loop.repo.root,
+        env=loop.repo.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         start_new_session=True,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
@@ -456,8 +470,9 @@ def test_the_summary_tells_why(loop: Loop) -> None:
     loop.script({**writing("one"), "two": [["say", "cannot"], ["exit", 2]]})
     found = json.loads(loop.run("--json", code=1).text)
     assert [(row["outcome"], row["reason"]) for row in found["tasks"]] == [
-        ("committed", ""), ("failed", "the agent ended with 2"),
-    ]  # fmt: skip
+        ("committed", ""),
+        ("failed", "the agent ended with 2"),
+    ]
     assert found["tasks"][0]["iterations"] == 1
 
 

@@ -324,8 +324,12 @@ def test_what_git_is_in_the_middle_of_is_git_s_own(empty_repo: Repo, kind: str) 
     repo.write("f", ten(l2="main"))
     repo.git("commit", "-qm", "main", "f")
     repo.git("stash", "-q")
-    words = {"merge": ("merge", "side"), "cherry-pick": ("cherry-pick", "side"),
-             "revert": ("revert", "--no-edit", "side"), "rebase": ("rebase", "side")}[kind]  # fmt: skip
+    words = {
+        "merge": ("merge", "side"),
+        "cherry-pick": ("cherry-pick", "side"),
+        "revert": ("revert", "--no-edit", "side"),
+        "rebase": ("rebase", "side"),
+    }[kind]
     assert git_as(repo, "S1", *words).code != 0, "a conflict was wanted"
     repo.write("f", ten(l2="both"))
     repo.git("add", "f")
@@ -567,11 +571,14 @@ def test_two_agents_commit_at_the_same_moment(shared: Repo) -> None:
     path = with_tool_on_path(full)["PATH"]
     running = [
         subprocess.Popen(
-            ["sh", "-c", words], cwd=shared.root, env={**full, "PATH": path, "RALPH_SESSION": name},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            ["sh", "-c", words],
+            cwd=shared.root,
+            env={**full, "PATH": path, "RALPH_SESSION": name},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for name in ("S1", "S2")
-    ]  # fmt: skip
+    ]
     ended = [(one.communicate()[1], one.returncode) for one in running]
     assert [code for _, code in ended] == [0, 0], ended
     last = shared.git("log", "-2", "--format=%s=%H").splitlines()

@@ -306,9 +306,11 @@ def test_state_folder_of_somebody_else(repo: Repo, tmp_path_factory: pytest.Temp
         try:
             os.setgid(65534)
             os.setuid(65534)
-            done = repo.run("hook", "generic", stdin=payloads.encode(
-                payloads.edit("S1", str(repo.root), "a", TEN, changed())
-            ))  # fmt: skip
+            done = repo.run(
+                "hook",
+                "generic",
+                stdin=payloads.encode(payloads.edit("S1", str(repo.root), "a", TEN, changed())),
+            )
             warned = done.err.startswith(b"warning: ")
             os._exit(0 if (done.code, done.out) == (0, b"") and warned else 1)
         finally:

@@ -93,18 +93,28 @@ def test_two_processes_record_two_hundred_edits(repo: Repo) -> None:
 def test_two_commits_at_once_with_hooks_each_have_a_scratch_of_their_own(repo: Repo, tmp_path: Path) -> None:
     """A pre-commit hook that looks twice sees the same tree both times."""
     bad = tmp_path / "bad"
-    _hook(repo, "pre-commit", f"one=$(git write-tree; ls; pwd); sleep 0.7; two=$(git write-tree; ls; pwd)\n"
-          f"[ \"$one\" = \"$two\" ] || echo \"$one\" \"$two\" >> '{bad}'")  # fmt: skip
+    _hook(
+        repo,
+        "pre-commit",
+        f"one=$(git write-tree; ls; pwd); sleep 0.7; two=$(git write-tree; ls; pwd)\n"
+        f'[ "$one" = "$two" ] || echo "$one" "$two" >> \'{bad}\'',
+    )
     for n in range(3):
         repo.edit(f"S{n}", f"f{n}", "x\n")
     env = repo._environment(None)
     with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(
-            lambda n: subprocess.run(
-                [*COMMAND, "commit", "--session", f"S{n}", "-m", "x"], cwd=repo.root, env=env,
-                capture_output=True, check=False,
-            ), range(3),
-        ))  # fmt: skip
+        done = list(
+            pool.map(
+                lambda n: subprocess.run(
+                    [*COMMAND, "commit", "--session", f"S{n}", "-m", "x"],
+                    cwd=repo.root,
+                    env=env,
+                    capture_output=True,
+                    check=False,
+                ),
+                range(3),
+            )
+        )
     assert [one.returncode for one in done] == [0, 0, 0], [one.stderr for one in done]
     assert not bad.exists(), bad.read_text()
 

@@ -326,9 +326,11 @@ def test_sha256_is_refused_by_name(tmp_path: Path, make_repo: Make) -> None:
 def test_reftable_works(tmp_path: Path, make_repo: Make) -> None:
     some = make_repo("some")
     done = subprocess.run(
-        ["git", "init", "-q", "--ref-format=reftable", str(tmp_path / "new")], env=some.env,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        ["git", "init", "-q", "--ref-format=reftable", str(tmp_path / "new")],
+        env=some.env,
+        capture_output=True,
+        check=False,
+    )
     if done.returncode:
         pytest.skip("this git has no reftable backend")
     repo = Repo(tmp_path / "new", some.env)

@@ -39,12 +39,16 @@ CASES: dict[str, Case] = {
     "binary by auto": Case({"f": b"a\r\n\0b\r\n"}, {"f": LF}, {}, "* text=auto\n"),
     "UTF-16": Case({"f": "one\ntwo ü\n".encode("utf-16")}, {}, {}, "f text working-tree-encoding=UTF-16\n"),
     "UTF-16LE with a mark": Case(
-        {"f": "\ufeffü\r\n".encode("utf-16-le")}, {}, {},
+        {"f": "\ufeffü\r\n".encode("utf-16-le")},
+        {},
+        {},
         "f text working-tree-encoding=UTF-16LE-BOM eol=crlf\n",
     ),
     "latin-1": Case({"f": "Grüße\n".encode("latin-1")}, {}, {}, "f working-tree-encoding=ISO-8859-1\n"),
     "clean filter": Case(
-        {"f": NEW_LF, "new": LF}, {"f": LF}, {"filter.up.clean": "tr a-z A-Z", "filter.up.smudge": "cat"},
+        {"f": NEW_LF, "new": LF},
+        {"f": LF},
+        {"filter.up.clean": "tr a-z A-Z", "filter.up.smudge": "cat"},
         "f filter=up\nnew filter=up\n",
     ),
     "filter with the path": Case(
@@ -54,13 +58,9 @@ CASES: dict[str, Case] = {
         {"f": NEW_CRLF}, {"f": LF}, {"filter.up.clean": "tr a-z A-Z"}, "f text filter=up\n"
     ),
     "ident": Case({"f": b"$Id: 0123456789 $\n$Id$\n"}, {"f": b"$Id$\n"}, {}, "* ident\n"),
-    "export attributes": Case(
-        {"f": b"$Format:%H$\n"}, {"f": LF}, {}, "f export-subst\nnew export-ignore\n"
-    ),
+    "export attributes": Case({"f": b"$Format:%H$\n"}, {"f": LF}, {}, "f export-subst\nnew export-ignore\n"),
     "no final newline, empty": Case({"f": b"end", "new": b""}, {"f": LF}, {}, "* text=auto\n"),
-    "attributes in the same commit": Case(
-        {"f": NEW_CRLF, ".gitattributes": b"* text\n"}, {"f": CRLF}
-    ),
+    "attributes in the same commit": Case({"f": NEW_CRLF, ".gitattributes": b"* text\n"}, {"f": CRLF}),
     "attributes removed in the same commit": Case(
         {"f": NEW_CRLF, ".gitattributes": None}, {"f": LF, ".gitattributes": b"* text\n"}
     ),
@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
     "folder replaced by a file": Case({"f/inner": None, "f": LF}, {"f/inner": LF}),
     "emptied folder": Case({"d/e/f": None}, {"d/e/f": LF, "g": LF}),
     "sorted among folders": Case({"a.b": LF, "a-b": LF, "a0": LF}, {"a/x": LF}),
-}  # fmt: skip
+}
 
 
 def _base(repo: Repo, case: Case) -> None:
@@ -158,8 +158,13 @@ def test_modes_and_links_as_git_add(
     for one in (repo, plain):
         change(one)
         one.write("new.sh", "#!/bin/sh\n", 0o755)
-    repo.ralph("track", "--session", "S1", "--", *(p for p in ("anchor", "link", "new.sh") if
-                                                   os.path.lexists(repo.file(p))))  # fmt: skip
+    repo.ralph(
+        "track",
+        "--session",
+        "S1",
+        "--",
+        *(p for p in ("anchor", "link", "new.sh") if os.path.lexists(repo.file(p))),
+    )
     _same(repo, plain)
 
 

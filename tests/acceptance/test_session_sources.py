@@ -180,8 +180,9 @@ def test_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo)
     record["process"] = {**(process.ancestor() or {}), "pid": 2**22 + 1}
     path.write_text(json.dumps(record))
     assert {row["id"]: row["state"] for row in repo.ralph("session", "list", "--json").json()} == {
-        "S1": "live", "S2": "stale",
-    }  # fmt: skip
+        "S1": "live",
+        "S2": "stale",
+    }
     repo.commit(None, code=4)
 
 

@@ -54,8 +54,10 @@ def test_two_tasks_at_once_commit_their_own(loop: Loop, where: str) -> None:
     loop.run("--jobs", "2", *(["--worktree"] if where == "worktrees" else []), env=inherited)
     assert loop.boxes() == "xxx"
     assert sorted(s for s in loop.subjects() if s.startswith("Task")) == [
-        "Task 1/3: one", "Task 2/3: two", "Task 3/3: three",
-    ]  # fmt: skip
+        "Task 1/3: one",
+        "Task 2/3: two",
+        "Task 3/3: three",
+    ]
     for row in loop.last_run()["tasks"]:
         expected = {f"{row['text']}.txt": "A", **({"a": "M"} if row["text"] != "three" else {})}
         assert loop.repo.changes(row["commit"]) == expected
@@ -84,8 +86,12 @@ def test_loop_in_a_beads_worktree(loop: Loop) -> None:
 
 def test_a_merge_that_conflicts_is_refused_and_kept(loop: Loop) -> None:
     loop.plan("one", "two")
-    loop.script({name: [*gate(loop, name, other), ["replace", "a", "line 5\n", f"{name}\n"]]
-                 for name, other in (("one", "two"), ("two", "one"))})  # fmt: skip
+    loop.script(
+        {
+            name: [*gate(loop, name, other), ["replace", "a", "line 5\n", f"{name}\n"]]
+            for name, other in (("one", "two"), ("two", "one"))
+        }
+    )
     said = loop.run("--jobs", "2", "--worktree", code=4)
     assert "conflicts with 'main' in 'a'" in said.said
     assert loop.boxes() == "x "
@@ -140,8 +146,12 @@ def test_what_stays_entangled_stays_open(loop: Loop) -> None:
 
 def test_a_failing_task_lets_the_others_finish(loop: Loop) -> None:
     loop.plan("one", "two", "three")
-    loop.script({"one": [*gate(loop, "1", "2"), ["exit", 1]],
-                 "two": [*gate(loop, "2", "1"), ["sleep", 0.5], ["write", "two.txt", "2\n"]]})  # fmt: skip
+    loop.script(
+        {
+            "one": [*gate(loop, "1", "2"), ["exit", 1]],
+            "two": [*gate(loop, "2", "1"), ["sleep", 0.5], ["write", "two.txt", "2\n"]],
+        }
+    )
     loop.run("--jobs", "2", code=1)
     assert (loop.boxes(), loop.commits()) == (" x ", [{"two.txt": "A"}])
 
@@ -252,9 +262,11 @@ def test_killed_at_each_step(loop: Loop, step: str, after: bool) -> None:
     loop.plan("one", "two")
     loop.script({name: [["write", f"{name}.txt", "1\n"]] for name in ("one", "two")})
     module, name = {
-        "agent": ("work", "run_agent"), "verify": ("work", "verify"), "commit": ("land", "_commit"),
+        "agent": ("work", "run_agent"),
+        "verify": ("work", "verify"),
+        "commit": ("land", "_commit"),
         "tick": ("land", "_tick_in"),
-    }[step]  # fmt: skip
+    }[step]
     code = (
         "import importlib, os, signal, sys\n"
         f"module = importlib.import_module('gitralph.loop.{module}')\n"
@@ -363,10 +375,17 @@ def test_work_item_is_not_closed_without_a_commit(loop: Loop) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("one (bead bd-7)", "bd-7"), ("one (bead: bd-a3f8.1) more", "bd-a3f8.1"), ("bead: x-1", "x-1"),
-        ("bead:gt-wisp-hfb", "gt-wisp-hfb"), ("count the beads", None), ("(bead ../x)", None),
-        ("(bead -x)", None), ("bead:", None), ("(bead a..b)", None), ("(bead bd-1; rm)", None),
+        ("one (bead bd-7)", "bd-7"),
+        ("one (bead: bd-a3f8.1) more", "bd-a3f8.1"),
+        ("bead: x-1", "x-1"),
+        ("bead:gt-wisp-hfb", "gt-wisp-hfb"),
+        ("count the beads", None),
+        ("(bead ../x)", None),
+        ("(bead -x)", None),
+        ("bead:", None),
+        ("(bead a..b)", None),
+        ("(bead bd-1; rm)", None),
     ],
-)  # fmt: skip
+)
 def test_how_a_task_names_its_work_item(text: str, expected: str | None) -> None:
     assert tracker.mentioned(text) == expected

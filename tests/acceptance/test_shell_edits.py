@@ -37,7 +37,7 @@ COMMANDS = {
     "many": ("for i in $(seq 50); do echo $i > gen$i; done", {f"gen{n}": "A" for n in range(1, 51)}),
     "git rm": ("git rm -q b", {"b": "D"}),
     "apply": ("git diff --no-index a u | sed 's,[ab]/u,b/a,' >/dev/null; echo y >> u", {"u": "M"}),
-}  # fmt: skip
+}
 # git alone decides what is staged: these are judged by what is taken only
 STAGED = ("git mv", "git rm")
 
@@ -490,8 +490,13 @@ def test_a_watched_command_leaves_the_index_alone(repo: Repo) -> None:
 
 def test_gemini_commands_without_ids(repo: Repo) -> None:
     for name in ("BeforeTool", "AfterTool"):
-        payload = {"session_id": "S1", "cwd": str(repo.root), "hook_event_name": name,
-                   "tool_name": "run_shell_command", "tool_input": {"command": "echo x > n"}}  # fmt: skip
+        payload = {
+            "session_id": "S1",
+            "cwd": str(repo.root),
+            "hook_event_name": name,
+            "tool_name": "run_shell_command",
+            "tool_input": {"command": "echo x > n"},
+        }
         repo.hook("gemini", payload)
         subprocess.run(["/bin/sh", "-c", "echo x > n"], cwd=repo.root, check=True)
     assert repo.commit("S1", "--with-shell").paths == {"n": "A"}
@@ -536,12 +541,21 @@ def test_an_edit_starts_no_process(repo: Repo, agent: str) -> None:
     """What watches shells is not even loaded for edits and for the end of a turn without commands."""
     root = str(repo.root)
     edits = {
-        "codex": {"session_id": "S1", "cwd": root, "hook_event_name": "PostToolUse",
-                  "tool_name": "apply_patch",
-                  "tool_input": {"command": "*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n"}},
-        "copilot": {"sessionId": "S1", "cwd": root, "toolName": "create", "toolResult": {},
-                    "toolArgs": {"path": "n", "file_text": "x\n"}},
-    }  # fmt: skip
+        "codex": {
+            "session_id": "S1",
+            "cwd": root,
+            "hook_event_name": "PostToolUse",
+            "tool_name": "apply_patch",
+            "tool_input": {"command": "*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n"},
+        },
+        "copilot": {
+            "sessionId": "S1",
+            "cwd": root,
+            "toolName": "create",
+            "toolResult": {},
+            "toolArgs": {"path": "n", "file_text": "x\n"},
+        },
+    }
     repo.write("n", "x\n")
     stop = {"session_id": "S1", "cwd": root, "hook_event_name": "Stop", "stop_hook_active": False}
     for payload in (edits[agent], stop):

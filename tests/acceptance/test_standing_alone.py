@@ -188,10 +188,13 @@ def test_proofs_at_once_use_a_pool_and_nobody_is_busy(repo: Repo) -> None:
     children = [
         subprocess.Popen(
             [*runner.COMMAND, "commit", "--session", name, "-m", name, "--prove", f"sleep 1; test -e {name}"],
-            cwd=repo.root, env=repo.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=repo.root,
+            env=repo.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for name in ("S1", "S2", "S3")
-    ]  # fmt: skip
+    ]
     assert [child.communicate() and child.returncode for child in children] == [0, 0, 0]
     assert sorted(repo.git("log", "-3", "--format=%s").split()) == ["S1", "S2", "S3"]
     named = [row for row in repo.git("worktree", "list", "--porcelain").split("\n") if "/prove/" in row]
@@ -210,8 +213,11 @@ def test_ctrl_c_stops_the_proof_and_all_it_started(repo: Repo, tmp_path: Path) -
         pid.unlink(missing_ok=True)
         child = subprocess.Popen(
             [*runner.COMMAND, "commit", "--session", "S1", "--prove", f"(sleep 300 & echo $! > {pid}; wait)"],
-            cwd=repo.root, env=repo.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            cwd=repo.root,
+            env=repo.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         while not (pid.exists() and pid.read_text().strip()):
             assert child.poll() is None, child.communicate()
             time.sleep(0.02)
@@ -228,8 +234,11 @@ def test_a_proof_that_a_killed_commit_left_at_work_is_stopped_by_the_next(repo: 
     repo.edit("S1", "a", "1\n")
     child = subprocess.Popen(
         [*runner.COMMAND, "commit", "--session", "S1", "--prove", f"echo $$ > {pid}; exec sleep 300"],
-        cwd=repo.root, env=repo.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=repo.root,
+        env=repo.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     while not (pid.exists() and pid.read_text().strip()):
         time.sleep(0.02)
     child.kill()

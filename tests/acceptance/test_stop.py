@@ -22,9 +22,12 @@ def launch(repo: Repo, bead: str = "bd-1", session: str = "S1", **fields: Any) -
         "subagent_type": "w",
     }
     payload = {
-        "session_id": session, "cwd": str(repo.root), "hook_event_name": "PreToolUse", "tool_name": "Agent",
+        "session_id": session,
+        "cwd": str(repo.root),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Agent",
         "tool_input": {**given, **fields},
-    }  # fmt: skip
+    }
     assert repo.run("hook", "claude-code", stdin=json.dumps(payload).encode()).code == 0
 
 
@@ -110,15 +113,19 @@ def test_promise_is_found_in_the_transcript(repo: Repo, tmp_path: Path) -> None:
     launch(repo)
     file = tmp_path / "t.jsonl"
     file.write_text(
-        entry("assistant", text(DONE)) + entry("user", text("go on"))
-        + entry("assistant", text("not yet"), TOOL) + entry("assistant", TOOL) + "{half a li"
-    )  # fmt: skip
+        entry("assistant", text(DONE))
+        + entry("user", text("go on"))
+        + entry("assistant", text("not yet"), TOOL)
+        + entry("assistant", TOOL)
+        + "{half a li"
+    )
     assert stop(repo, None, transcript_path=str(file)).json()["decision"] == "block"
     file.write_text(
-        entry("assistant", text("thinking")) + entry("assistant", text(f"ready {DONE}"))
+        entry("assistant", text("thinking"))
+        + entry("assistant", text(f"ready {DONE}"))
         + entry("assistant", TOOL)
         + entry("assistant", text("of a subagent"), isSidechain=True)
-    )  # fmt: skip
+    )
     assert stop(repo, None, transcript_path=str(file)).out == b""
     assert state(repo)["status"] == "completed"
 
@@ -256,7 +263,7 @@ def test_two_stops_at_once_count_twice(repo: Repo) -> None:
     children = [
         subprocess.Popen(words, cwd=repo.root, env=repo.env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         for _ in range(2)
-    ]  # fmt: skip
+    ]
     for child in children:
         assert child.stdin is not None
         child.stdin.write(json.dumps(payload).encode())

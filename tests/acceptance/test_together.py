@@ -28,12 +28,18 @@ def test_twenty_sessions_commit_at_once(repo: Repo) -> None:
     base = repo.count()
     env = repo._environment(None)
     with ThreadPoolExecutor(20) as pool:
-        done = list(pool.map(
-            lambda n: subprocess.run(
-                [*COMMAND, "commit", "--session", f"S{n}", "-m", "x"], cwd=repo.root, env=env,
-                capture_output=True, check=False,
-            ), range(20),
-        ))  # fmt: skip
+        done = list(
+            pool.map(
+                lambda n: subprocess.run(
+                    [*COMMAND, "commit", "--session", f"S{n}", "-m", "x"],
+                    cwd=repo.root,
+                    env=env,
+                    capture_output=True,
+                    check=False,
+                ),
+                range(20),
+            )
+        )
     assert [one.returncode for one in done] == [0] * 20, [one.stderr for one in done if one.returncode]
     assert repo.count() == base + 20
     assert repo.git("rev-list", "--merges", "HEAD") == ""
@@ -226,14 +232,21 @@ def _hook(repo: Repo, name: str, script: str) -> None:
 def test_others_commit_while_a_hook_is_at_work(repo: Repo, tmp_path: Path) -> None:
     """While a hook is at work others commit; its own commit lands after theirs, nothing is stolen."""
     flag, go = tmp_path / "running", tmp_path / "go"
-    _hook(repo, "pre-commit", f"case $(git diff --cached --name-only HEAD) in a) touch '{flag}';"
-          f" while [ ! -e '{go}' ]; do sleep 0.05; done;; esac")  # fmt: skip
+    _hook(
+        repo,
+        "pre-commit",
+        f"case $(git diff --cached --name-only HEAD) in a) touch '{flag}';"
+        f" while [ ! -e '{go}' ]; do sleep 0.05; done;; esac",
+    )
     repo.edit("S1", "a", MINE)
     repo.edit("S2", "b", MINE)
     slow = subprocess.Popen(
-        [*COMMAND, "commit", "--session", "S1", "-m", "slow"], cwd=repo.root, env=repo._environment(None),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [*COMMAND, "commit", "--session", "S1", "-m", "slow"],
+        cwd=repo.root,
+        env=repo._environment(None),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     while not flag.exists() and slow.poll() is None:
         time.sleep(0.02)
     repo.ralph("commit", "--session", "S2", "-m", "quick")
@@ -252,10 +265,16 @@ def test_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPat
     repo.ralph("commit", "--session", "none", "-m", "x")
     path = repo.state / "locks/commit.lock"
     holder = subprocess.Popen(
-        [sys.executable, "-c", "import fcntl,sys,os\nf=open(sys.argv[1],'r+')\nfcntl.flock(f,2)\n"
-         "f.write(str(os.getpid())); f.flush()\nprint(flush=True)\nsys.stdin.read()", str(path)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "import fcntl,sys,os\nf=open(sys.argv[1],'r+')\nfcntl.flock(f,2)\n"
+            "f.write(str(os.getpid())); f.flush()\nprint(flush=True)\nsys.stdin.read()",
+            str(path),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     assert holder.stdout is not None
     holder.stdout.readline()
     os.utime(path, (0, 0))

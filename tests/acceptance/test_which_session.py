@@ -9,9 +9,14 @@ from tests.support.repo import Env, Repo
 from tests.support.texts import TEN, changed
 
 PUBLISHED = (
-    "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "QWEN_CODE_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID", "PI_SESSION_ID", "OPENCODE_SESSION_ID",
-)  # fmt: skip
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_SESSION_ID",
+    "QWEN_CODE_SESSION_ID",
+    "COPILOT_AGENT_SESSION_ID",
+    "PI_SESSION_ID",
+    "OPENCODE_SESSION_ID",
+)
 LONG = "0f3c9a52-7d1e-4b7e-9c55-2f7d1b8e6a01"
 
 
@@ -167,10 +172,21 @@ def test_the_hint_is_the_command_with_a_session(repo: Repo) -> None:
 # --- nobody's id ---
 
 TAKE_AN_ID = (
-    ["commit", "-m", "x"], ["commit", "--dry-run"], ["commit", "--amend"], ["ls-files"], ["status"],
-    ["status", "--short"], ["diff"], ["log"], ["undo"], ["undo", "--redo"], ["restore"], ["uncommit"],
-    ["track", "--release", "a"], ["worktree", "remove", "bd-1"],
-)  # fmt: skip
+    ["commit", "-m", "x"],
+    ["commit", "--dry-run"],
+    ["commit", "--amend"],
+    ["ls-files"],
+    ["status"],
+    ["status", "--short"],
+    ["diff"],
+    ["log"],
+    ["undo"],
+    ["undo", "--redo"],
+    ["restore"],
+    ["uncommit"],
+    ["track", "--release", "a"],
+    ["worktree", "remove", "bd-1"],
+)
 
 
 @pytest.mark.parametrize("command", TAKE_AN_ID)
@@ -185,10 +201,14 @@ def test_an_unknown_session_is_fatal_in_every_command(repo: Repo, command: list[
 
 @pytest.mark.parametrize(
     "command",
-    [["session", "show", "{}"], ["session", "end", "{}"], ["session", "rename", "{}", "other"],
-     ["assign", "--to", "{}", "--", "b"]],
+    [
+        ["session", "show", "{}"],
+        ["session", "end", "{}"],
+        ["session", "rename", "{}", "other"],
+        ["assign", "--to", "{}", "--", "b"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_an_unknown_session_is_fatal_where_the_id_is_an_argument(repo: Repo, command: list[str]) -> None:
     repo.edit("session-one", "a", changed())
     said = repo.ralph(*[word.replace("{}", "sesion-one") for word in command], code=128).said

@@ -14,11 +14,24 @@ from tests.support.repo import Repo
 FOLDER = Path(__file__).parent / "payloads"
 AGENTS = ("claude-code", "codex", "gemini", "qwen", "copilot", "pi", "opencode", "cursor", "droid")
 RESULTS = (
-    "tool_response", "tool_result", "toolResult", "error", "is_interrupt", "duration_ms", "tool_output",
-    "error_message", "failure_type", "duration",
-)  # fmt: skip
-_PRE = {"PostToolUse": "PreToolUse", "PostToolUseFailure": "PreToolUse", "AfterTool": "BeforeTool",
-        "postToolUse": "preToolUse", "postToolUseFailure": "preToolUse"}  # fmt: skip
+    "tool_response",
+    "tool_result",
+    "toolResult",
+    "error",
+    "is_interrupt",
+    "duration_ms",
+    "tool_output",
+    "error_message",
+    "failure_type",
+    "duration",
+)
+_PRE = {
+    "PostToolUse": "PreToolUse",
+    "PostToolUseFailure": "PreToolUse",
+    "AfterTool": "BeforeTool",
+    "postToolUse": "preToolUse",
+    "postToolUseFailure": "preToolUse",
+}
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,24 @@ def stage(empty_repo: Repo, tmp_path: Path) -> Stage:
 
 def _codex(patch: str, name: str = "PostToolUse", call: str = "call_1") -> dict[str, Any]:
     return {
-        "session_id": S, "cwd": "/repo", "hook_event_name": name, "tool_name": "apply_patch",
-        "tool_input": {"command": f"*** Begin Patch\n{patch}*** End Patch\n"}, "tool_use_id": call,
-    }  # fmt: skip
+        "session_id": S,
+        "cwd": "/repo",
+        "hook_event_name": name,
+        "tool_name": "apply_patch",
+        "tool_input": {"command": f"*** Begin Patch\n{patch}*** End Patch\n"},
+        "tool_use_id": call,
+    }
 
 
 def _copilot(name: str, old: str, new: str, **fields: object) -> dict[str, Any]:
-    payload = {"sessionId": S, "timestamp": 1, "cwd": "/repo", "toolName": "edit", **fields,
-               "toolArgs": {"path": "/repo/a.txt", "old_str": old, "new_str": new}}  # fmt: skip
+    payload = {
+        "sessionId": S,
+        "timestamp": 1,
+        "cwd": "/repo",
+        "toolName": "edit",
+        **fields,
+        "toolArgs": {"path": "/repo/a.txt", "old_str": old, "new_str": new},
+    }
     return payload if name == "pre" else {**payload, "toolResult": {"resultType": "success"}}
 
 
@@ -34,10 +44,13 @@ def _pascal(payload: dict[str, Any]) -> dict[str, Any]:
     """The same call as Copilot sends it to a hook of Claude's settings."""
     done = "toolResult" in payload
     out = {
-        "hook_event_name": "PostToolUse" if done else "PreToolUse", "session_id": payload["sessionId"],
-        "timestamp": "2026-01-01T09:00:02.000Z", "cwd": "/repo", "tool_name": "Edit",
+        "hook_event_name": "PostToolUse" if done else "PreToolUse",
+        "session_id": payload["sessionId"],
+        "timestamp": "2026-01-01T09:00:02.000Z",
+        "cwd": "/repo",
+        "tool_name": "Edit",
         "tool_input": payload["toolArgs"],
-    }  # fmt: skip
+    }
     return {**out, "tool_result": {"result_type": "success"}} if done else out
 
 
@@ -84,8 +97,13 @@ def test_claude_itself_started_from_copilots_shell(stage: Stage) -> None:
 
 def test_a_subagent_of_a_subagent_is_of_the_family(stage: Stage) -> None:
     for agent, parent in (("sub-1", S), ("sub-2", "sub-1")):
-        start = {"sessionId": parent, "cwd": "/repo", "agentName": "x", "agentId": agent,
-                 "parentAgentId": parent}  # fmt: skip
+        start = {
+            "sessionId": parent,
+            "cwd": "/repo",
+            "agentName": "x",
+            "agentId": agent,
+            "parentAgentId": parent,
+        }
         _send(stage, "copilot", start)
     stage.repo.write("a.txt", "one\ndeux\nthree\n")
     child = {"sessionId": "sub-2", "agentId": "sub-2", "parentAgentId": "sub-1"}
@@ -224,8 +242,13 @@ def test_cursor_tells_one_edit_twice(stage: Stage) -> None:
 
 
 def test_an_experimental_agents_text_is_not_believed_against_the_disk(stage: Stage) -> None:
-    payload = {"session_id": S, "cwd": "/repo", "hook_event_name": "PostToolUse", "tool_name": "Write",
-               "tool_input": {"file_path": "/repo/w.txt", "content": "asked\n"}}  # fmt: skip
+    payload = {
+        "session_id": S,
+        "cwd": "/repo",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": "/repo/w.txt", "content": "asked\n"},
+    }
     stage.repo.write("w.txt", "written\n")
     _send(stage, "droid", payload)
     assert _exact(stage, "w.txt") == ["none"]

@@ -17,16 +17,35 @@ from tests.support.repo import Repo
 
 SAMPLES = fixtures.samples()
 TEXTS = [
-    "", "\0", "/", ".", "..", "/repo/.git/config", "../../x", "a" * 5000, "\ud800", "caf\u00e9\n\t",
-    "*** Begin Patch\n*** Update File: \n@@\n*** End of File", "*** Begin Patch\n*** Add File: .git/x\n+y",
+    "",
+    "\0",
+    "/",
+    ".",
+    "..",
+    "/repo/.git/config",
+    "../../x",
+    "a" * 5000,
+    "\ud800",
+    "caf\u00e9\n\t",
+    "*** Begin Patch\n*** Update File: \n@@\n*** End of File",
+    "*** Begin Patch\n*** Add File: .git/x\n+y",
     "*** Begin Patch\n*** Update File: a.txt\n*** Move to: a.txt\n@@ x\n-one\n*** End Patch",
-    "@@ -999999,1 +1 @@\n-a\n\\ No newline", "-", "PostToolUse", "Bash", "apply_patch",
-]  # fmt: skip
+    "@@ -999999,1 +1 @@\n-a\n\\ No newline",
+    "-",
+    "PostToolUse",
+    "Bash",
+    "apply_patch",
+]
 odd = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(allow_nan=False),
-    st.sampled_from(TEXTS), st.text(max_size=20), st.lists(st.none(), max_size=2),
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.sampled_from(TEXTS),
+    st.text(max_size=20),
+    st.lists(st.none(), max_size=2),
     st.dictionaries(st.text(max_size=5), st.none(), max_size=2),
-)  # fmt: skip
+)
 
 
 def _spots(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

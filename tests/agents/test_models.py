@@ -37,12 +37,17 @@ def _write(repo: Repo, transcript: Path, call: str, **more: object) -> None:
     repo.hook(
         "claude-code",
         {
-            "session_id": "S1", "transcript_path": str(transcript), "cwd": str(repo.root),
-            "hook_event_name": "PostToolUse", "tool_name": "Write", "tool_use_id": call,
+            "session_id": "S1",
+            "transcript_path": str(transcript),
+            "cwd": str(repo.root),
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Write",
+            "tool_use_id": call,
             "tool_input": {"file_path": str(repo.file("a.txt"))},
-            "tool_response": {"originalFile": None, "content": f"{call}\n"}, **more,
+            "tool_response": {"originalFile": None, "content": f"{call}\n"},
+            **more,
         },
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("agent", NAMED)
@@ -137,9 +142,11 @@ def test_a_later_turn_that_speaks_of_a_call_did_not_make_it(repo: Repo, tmp_path
 def test_the_session_keeps_every_model_it_worked_with(repo: Repo, tmp_path: Path) -> None:
     transcript = tmp_path / "t.jsonl"
     stop = {
-        "session_id": "S1", "transcript_path": str(transcript), "cwd": str(repo.root),
+        "session_id": "S1",
+        "transcript_path": str(transcript),
+        "cwd": str(repo.root),
         "hook_event_name": "Stop",
-    }  # fmt: skip
+    }
     transcript.write_text(_line("toolu_1", "claude-opus-4-5") + _line("toolu_2", "<synthetic>"))
     repo.hook("claude-code", stop)
     assert _record(repo, "S1")["models"] == ["claude-opus-4-5"]
@@ -155,10 +162,19 @@ def test_the_session_keeps_every_model_it_worked_with(repo: Repo, tmp_path: Path
         ({"provider": "anthropic", "id": "claude-opus-4-5"}, "anthropic/claude-opus-4-5"),
         ({"providerID": "openrouter", "modelID": "x/y"}, "x/y"),
         ({"id": "alone"}, "alone"),
-        ("<synthetic>", None), ("-rf", None), ("a\nSigned-off-by: b", None), ("\x1b[31m", None), ("é", None),
-        ("", None), (" a", None), ("x" * 201, None), (7, None), ([], None), ({}, None),
+        ("<synthetic>", None),
+        ("-rf", None),
+        ("a\nSigned-off-by: b", None),
+        ("\x1b[31m", None),
+        ("é", None),
+        ("", None),
+        (" a", None),
+        ("x" * 201, None),
+        (7, None),
+        ([], None),
+        ({}, None),
     ],
-)  # fmt: skip
+)
 def test_a_model_is_a_short_printable_word_or_none(told: object, found: str | None) -> None:
     assert model.of_payload({"model": told}) == found
 

@@ -24,9 +24,11 @@ STOPS = [s for s in SAMPLES if s.expected["kind"] in ("stop", "subagent-stop")]
 # pi says it once more; what runs in the background is not over; a subagent's own agentStop comes before the
 # one with its answer; nothing in Droid's payload tells which subagent stopped
 SILENT = {
-    ("pi", "21-agent_settled"), ("claude-code", "41-Stop-background-running"),
-    ("copilot", "19-agentStop-of-subagent"), ("droid", "14-SubagentStop"),
-}  # fmt: skip
+    ("pi", "21-agent_settled"),
+    ("claude-code", "41-Stop-background-running"),
+    ("copilot", "19-agentStop-of-subagent"),
+    ("droid", "14-SubagentStop"),
+}
 
 
 @pytest.fixture
@@ -91,16 +93,39 @@ def test_every_agents_write_is_judged_by_where_it_writes(stage: Stage, sample: S
 
 
 WRITES: list[tuple[str, dict[str, Any]]] = [
-    ("cursor", {"hook_event_name": "preToolUse", "conversation_id": "S1", "tool_name": "Delete",
-                "tool_input": {"file_path": "/repo/src/main.py"}}),
-    ("opencode", {"hook_event_name": "tool.execute.before", "session_id": "S1", "event": {
-        "input": {"tool": "patch", "callID": "c"},
-        "output": {"args": {"patchText": "*** Begin Patch\n*** Delete File: src/main.py\n*** End Patch"}}}}),
+    (
+        "cursor",
+        {
+            "hook_event_name": "preToolUse",
+            "conversation_id": "S1",
+            "tool_name": "Delete",
+            "tool_input": {"file_path": "/repo/src/main.py"},
+        },
+    ),
+    (
+        "opencode",
+        {
+            "hook_event_name": "tool.execute.before",
+            "session_id": "S1",
+            "event": {
+                "input": {"tool": "patch", "callID": "c"},
+                "output": {
+                    "args": {"patchText": "*** Begin Patch\n*** Delete File: src/main.py\n*** End Patch"}
+                },
+            },
+        },
+    ),
     ("copilot", {"sessionId": "S1", "toolName": "str_replace", "toolArgs": {"path": "/repo/src/main.py"}}),
-    ("copilot", {"sessionId": "S1", "toolName": "apply_patch",
-                 "toolArgs": "*** Begin Patch\n*** Delete File: src/main.py\n*** End Patch"}),
+    (
+        "copilot",
+        {
+            "sessionId": "S1",
+            "toolName": "apply_patch",
+            "toolArgs": "*** Begin Patch\n*** Delete File: src/main.py\n*** End Patch",
+        },
+    ),
     ("generic", {"session": "S1", "event": "pre", "path": "src/main.py"}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("agent", "payload"), WRITES, ids=[agent for agent, _ in WRITES])
@@ -113,21 +138,69 @@ def test_a_writing_tool_that_only_its_adapter_knew_is_denied(
 
 
 LAUNCHES: list[tuple[str, dict[str, Any], str]] = [
-    ("claude-code", {"session_id": "S1", "hook_event_name": "PreToolUse", "tool_name": "Agent",
-                     "tool_input": {"prompt": "$"}}, "updatedInput"),
-    ("codex", {"session_id": "S1", "hook_event_name": "PreToolUse", "tool_name": "spawn_agent",
-               "tool_input": {"message": "$", "agent_type": "worker"}}, "updatedInput"),
-    ("gemini", {"session_id": "S1", "hook_event_name": "BeforeTool", "tool_name": "invoke_agent",
-                "tool_input": {"agent_name": "generalist", "prompt": "$"}}, "tool_input"),
-    ("copilot", {"sessionId": "S1", "toolName": "task", "toolArgs": {"agent_type": "w", "prompt": "$"}},
-     "modifiedArgs"),
-    ("copilot", {"sessionId": "S1", "toolName": "task", "toolArgs": '{"agent_type": "w", "prompt": "$"}'},
-     "modifiedArgs"),
-    ("opencode", {"session_id": "S1", "hook_event_name": "tool.execute.before", "event": {
-        "input": {"tool": "task"}, "output": {"args": {"subagent_type": "general", "prompt": "$"}}}}, "args"),
-    ("cursor", {"conversation_id": "S1", "hook_event_name": "preToolUse", "tool_name": "Task",
-                "tool_input": {"prompt": "$"}}, "updated_input"),
-]  # fmt: skip
+    (
+        "claude-code",
+        {
+            "session_id": "S1",
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Agent",
+            "tool_input": {"prompt": "$"},
+        },
+        "updatedInput",
+    ),
+    (
+        "codex",
+        {
+            "session_id": "S1",
+            "hook_event_name": "PreToolUse",
+            "tool_name": "spawn_agent",
+            "tool_input": {"message": "$", "agent_type": "worker"},
+        },
+        "updatedInput",
+    ),
+    (
+        "gemini",
+        {
+            "session_id": "S1",
+            "hook_event_name": "BeforeTool",
+            "tool_name": "invoke_agent",
+            "tool_input": {"agent_name": "generalist", "prompt": "$"},
+        },
+        "tool_input",
+    ),
+    (
+        "copilot",
+        {"sessionId": "S1", "toolName": "task", "toolArgs": {"agent_type": "w", "prompt": "$"}},
+        "modifiedArgs",
+    ),
+    (
+        "copilot",
+        {"sessionId": "S1", "toolName": "task", "toolArgs": '{"agent_type": "w", "prompt": "$"}'},
+        "modifiedArgs",
+    ),
+    (
+        "opencode",
+        {
+            "session_id": "S1",
+            "hook_event_name": "tool.execute.before",
+            "event": {
+                "input": {"tool": "task"},
+                "output": {"args": {"subagent_type": "general", "prompt": "$"}},
+            },
+        },
+        "args",
+    ),
+    (
+        "cursor",
+        {
+            "conversation_id": "S1",
+            "hook_event_name": "preToolUse",
+            "tool_name": "Task",
+            "tool_input": {"prompt": "$"},
+        },
+        "updated_input",
+    ),
+]
 
 
 @pytest.mark.parametrize(("agent", "payload", "key"), LAUNCHES, ids=[row[0] for row in LAUNCHES])
@@ -154,7 +227,7 @@ SESSIONS: list[tuple[str, dict[str, Any], dict[str, str], str | None]] = [
     ("generic", {"event": "stop"}, {}, None),
     ("cursor", {"hook_event_name": "stop", "conversation_id": "S1", "session_id": "other"}, {}, "S1"),
     ("copilot", {"sessionId": "S1", "stopReason": "end_turn", "parentAgentId": "P"}, {}, "P"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("agent", "payload", "environ", "session"), SESSIONS)
@@ -181,13 +254,27 @@ def test_nobody_but_the_adapters_spells_a_payloads_keys() -> None:
     from tests.support import source
 
     keys = {
-        "session_id", "sessionId", "conversation_id", "tool_input", "toolArgs", "tool_name", "toolName",
-        "hook_event_name", "hookEventName", "stop_hook_active", "last_assistant_message", "background_tasks",
-    }  # fmt: skip
+        "session_id",
+        "sessionId",
+        "conversation_id",
+        "tool_input",
+        "toolArgs",
+        "tool_name",
+        "toolName",
+        "hook_event_name",
+        "hookEventName",
+        "stop_hook_active",
+        "last_assistant_message",
+        "background_tasks",
+    }
     # the doctor and the demo send payloads; an answer to an agent names fields as well, and what an agent
     # prints at its end is no payload
-    senders = {"gitralph.setup.doctor.samples", "gitralph.demo.agent",
-               "gitralph.policy.reply", "gitralph.promise"}  # fmt: skip
+    senders = {
+        "gitralph.setup.doctor.samples",
+        "gitralph.demo.agent",
+        "gitralph.policy.reply",
+        "gitralph.promise",
+    }
     found = {
         module.name
         for module in source.modules()

@@ -34,10 +34,29 @@ Version = tuple[str, int]
 Functions = dict[str, Version]
 """The functions of a text, in their order."""
 VERBS = (
-    "commit -a", "commit -a", "add -A", "commit", "stash push", "stash pop", "stash pop --index", "checkout",
-    "reset", "reset --soft", "reset --hard", "unstage", "revert", "amend", "pull", "pull", "cherry-pick",
-    "merge", "part", "part", "part and commit", "part and commit",
-)  # fmt: skip
+    "commit -a",
+    "commit -a",
+    "add -A",
+    "commit",
+    "stash push",
+    "stash pop",
+    "stash pop --index",
+    "checkout",
+    "reset",
+    "reset --soft",
+    "reset --hard",
+    "unstage",
+    "revert",
+    "amend",
+    "pull",
+    "pull",
+    "cherry-pick",
+    "merge",
+    "part",
+    "part",
+    "part and commit",
+    "part and commit",
+)
 
 
 def text_of(name: str, version: Version) -> str:
@@ -279,21 +298,27 @@ class CodeDay:
             code = self._from_elsewhere(verb)
         else:
             options = {
-                "commit -a": ("commit", "-q", "-a", "-m", "human"), "commit": ("commit", "-q", "-m", "human"),
-                "checkout": ("checkout", "-q", "--", FILE), "reset": ("reset", "-q", "HEAD~1"),
-                "reset --soft": ("reset", "-q", "--soft", "HEAD~1"), "unstage": ("reset", "-q"),
+                "commit -a": ("commit", "-q", "-a", "-m", "human"),
+                "commit": ("commit", "-q", "-m", "human"),
+                "checkout": ("checkout", "-q", "--", FILE),
+                "reset": ("reset", "-q", "HEAD~1"),
+                "reset --soft": ("reset", "-q", "--soft", "HEAD~1"),
+                "unstage": ("reset", "-q"),
                 "reset --hard": ("reset", "-q", "--hard", self.rand.choice(("HEAD", "HEAD~1"))),
                 "revert": ("revert", "--no-edit", "HEAD"),
                 "amend": ("commit", "-q", "--amend", "--no-edit", *self.rand.choice(((), ("-a",)))),
-            }  # fmt: skip
+            }
             code = place.git(*options.get(verb, verb.split()))
             if verb.startswith("stash pop") and place._entries()[1]:
                 self._settle()
                 place.git("stash", "drop", "-q")
         for name, command in (
-            ("rebase-merge", "rebase"), ("rebase-apply", "rebase"), ("CHERRY_PICK_HEAD", "cherry-pick"),
-            ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
-        ):  # fmt: skip
+            ("rebase-merge", "rebase"),
+            ("rebase-apply", "rebase"),
+            ("CHERRY_PICK_HEAD", "cherry-pick"),
+            ("REVERT_HEAD", "revert"),
+            ("MERGE_HEAD", "merge"),
+        ):
             if (place.git_dir / name).exists() and place.git(command, "--abort"):
                 place.git(command, "--quit")
         self._settle()

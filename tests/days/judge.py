@@ -127,11 +127,13 @@ class Case:
         strange = words_of(fresh) - words_of(self.old or ())
         for line in sorted(fresh):
             foreign = [
-                word for word in words(line)
-                if word in strange and not self._may_add(word)
+                word
+                for word in words(line)
+                if word in strange
+                and not self._may_add(word)
                 # the session's own form of a line of the first commit
                 and not (author(word) == "base" and self._written(line))
-            ]  # fmt: skip
+            ]
             if foreign:
                 self._fault("FOREIGN", f"{self._owner(foreign[0])} added", line)
             elif not self._written(line):
@@ -220,8 +222,10 @@ class Case:
         first, last = lines_there.index(text[start]), lines_there.index(text[stop - 1])
         over, under = lines_there[max(first - 1, 0)], lines_there[min(last + 1, len(lines_there) - 1)]
         above, below = text[max(start - 1, 0)], text[min(stop, len(text) - 1)]
-        rims = [self._is_own(near) or (self._is_own(far) and not words(near))
-                for near, far in ((over, above), (under, below))]  # fmt: skip
+        rims = [
+            self._is_own(near) or (self._is_own(far) and not words(near))
+            for near, far in ((over, above), (under, below))
+        ]
         over_noise = [self.truth.over_noise.get((self.path, line)) for line in text[start:stop]]
         if any(names is not None for names in over_noise):
             is_own = any(self.who in (names or ()) for names in over_noise)
@@ -466,12 +470,21 @@ def judge(truth: Truth, commit: Commit) -> list[Fault]:
     for path in sorted(paths):
         asked = commit.paths is None or path in commit.paths
         case = Case(
-            truth, commit.who, path, commit.parent_text(path), commit.made_text(path),
-            as_text(commit.before.disk.get(path)), commit.includes, commit.ancestors,
-            said=path in commit.left, waits=_waits(commit.document["notes"], path),
-            noted="is not in HEAD any more" in notes, asked=asked, forced=commit.forced,
+            truth,
+            commit.who,
+            path,
+            commit.parent_text(path),
+            commit.made_text(path),
+            as_text(commit.before.disk.get(path)),
+            commit.includes,
+            commit.ancestors,
+            said=path in commit.left,
+            waits=_waits(commit.document["notes"], path),
+            noted="is not in HEAD any more" in notes,
+            asked=asked,
+            forced=commit.forced,
             moved=moved,
-        )  # fmt: skip
+        )
         faults += case.judge()
     return faults + list(_staged(truth, commit))
 

@@ -154,9 +154,15 @@ class Place:
     def git(self, *args: str, stdin: bytes | None = None) -> int:
         """Run git; its words are in `said`."""
         done = subprocess.run(
-            ["git", *args], cwd=self.root, env=self.env, check=False, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, input=stdin, stdin=subprocess.DEVNULL if stdin is None else None,
-        )  # fmt: skip
+            ["git", *args],
+            cwd=self.root,
+            env=self.env,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+        )
         self.said = done.stdout.decode("utf-8", "replace")
         return done.returncode
 

@@ -97,9 +97,12 @@ class Player:
     """One day. `stop` says for which faults it ends early; `tell` gets a line for each thing."""
 
     def __init__(
-        self, day: Day, folder: Path, tell: Callable[[str], None] | None = None,
+        self,
+        day: Day,
+        folder: Path,
+        tell: Callable[[str], None] | None = None,
         passed: Collection[str] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.day = day
         self.world = World(folder, day)
         self.place: Place = self.world.place
@@ -171,9 +174,10 @@ class Player:
         if step.actor not in self.world.known:
             return []
         options = {
-            "ralph-skip": ["--skip-entangled"], "ralph-include": ["--include-entangled"],
+            "ralph-skip": ["--skip-entangled"],
+            "ralph-include": ["--include-entangled"],
             "ralph-path": ["--", self.world.path(step)],
-        }.get(step.verb, [])  # fmt: skip
+        }.get(step.verb, [])
         path = self.world.path(step)
         if step.verb == "ralph-path" and path not in {*before.disk, *before.head, *before.index}:
             return []
@@ -227,10 +231,17 @@ class Player:
             includes = re.findall(r"^Ralph-Includes: (\S+)$", message, re.MULTILINE)
         paths = [self.world.path(step)] if step.verb == "ralph-path" else None
         return Commit(
-            step.actor, step.number, before, after, document, self.place.objects,
-            self.place.ancestors(before.commit), frozenset(includes), paths,
+            step.actor,
+            step.number,
+            before,
+            after,
+            document,
+            self.place.objects,
+            self.place.ancestors(before.commit),
+            frozenset(includes),
+            paths,
             step.verb == "ralph-include",
-        )  # fmt: skip
+        )
 
     def _call(self, faults: list[Fault], *args: str) -> dict[str, Any] | None:
         done = self.place.ralph(*args)
@@ -285,9 +296,15 @@ class Player:
     def _could(self, commit: Commit, path: str) -> bool:
         """Could git have merged this session's edits onto HEAD, and the staged text onto that?"""
         case = Case(
-            self.truth, commit.who, path, commit.parent_text(path), None,
-            as_text(commit.before.disk.get(path)), frozenset(), commit.ancestors,
-        )  # fmt: skip
+            self.truth,
+            commit.who,
+            path,
+            commit.parent_text(path),
+            None,
+            as_text(commit.before.disk.get(path)),
+            frozenset(),
+            commit.ancestors,
+        )
         case.new = case.old
         for number, who, before, after in self.world.recorded.get(path, ()):
             if who == commit.who and self._waits(case, before, after):
@@ -403,9 +420,7 @@ def _text_in(place: Place, shot: Shot, name: str, path: str) -> Text:
     return place.objects.text(entry[1]) if entry else None
 
 
-def play(
-    day: Day, tell: Callable[[str], None] | None = None, passed: Collection[str] = ()
-) -> Tally:  # fmt: skip
+def play(day: Day, tell: Callable[[str], None] | None = None, passed: Collection[str] = ()) -> Tally:
     """Play a day in a folder of its own."""
     with scratch() as folder:
         kept = dict(os.environ)

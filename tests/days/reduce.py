@@ -45,9 +45,19 @@ _DAYS: tuple[dict[str, Any], ...] = (
     {"lines": (12, 4, 4, 4)},
 )
 _STEPS: tuple[tuple[str, Any], ...] = (
-    ("verb", "insert"), ("verb", "ralph"), ("verb", "commit-all"), ("verb", "checkout-file"), ("new", 1),
-    ("gone", 1), ("flag", 1), ("flag", 2), ("file", 0), ("at", 3), ("at", 1), ("at", 2),
-)  # fmt: skip
+    ("verb", "insert"),
+    ("verb", "ralph"),
+    ("verb", "commit-all"),
+    ("verb", "checkout-file"),
+    ("new", 1),
+    ("gone", 1),
+    ("flag", 1),
+    ("flag", 2),
+    ("file", 0),
+    ("at", 3),
+    ("at", 1),
+    ("at", 2),
+)
 
 
 def simpler(day: Day, ask: Shows) -> Day:

@@ -129,16 +129,26 @@ class Draw:
         file = rand.randrange(self.files) if rand.random() < 0.93 else rand.randrange(len(FILES))
         actor = rand.choice(self.sessions) if kind in ("edit", "file", "ralph") else HUMAN
         weights = {
-            "edit": EDITS, "human": EDITS, "file": FILE_EDITS, "correction": CORRECTIONS,
-            "git": GIT, "ralph": COMMITS,
-        }[kind]  # fmt: skip
+            "edit": EDITS,
+            "human": EDITS,
+            "file": FILE_EDITS,
+            "correction": CORRECTIONS,
+            "git": GIT,
+            "ralph": COMMITS,
+        }[kind]
         verb = self._one_of(weights)
         if verb in ("create", "rename", "mv", "copy-over") and rand.random() < 0.8:
             file = rand.randrange(len(FILES))
         return Step(
-            number, verb, actor, file, self._at(), 1 + rand.randrange(self.big), 1 + rand.randrange(self.big),
+            number,
+            verb,
+            actor,
+            file,
+            self._at(),
+            1 + rand.randrange(self.big),
+            1 + rand.randrange(self.big),
             rand.randrange(1, 1 << 16),
-        )  # fmt: skip
+        )
 
     def day(self, count: int) -> Day:
         """A day of `count` steps."""

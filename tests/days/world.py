@@ -154,9 +154,8 @@ class World:
         entry = self.shot.head.get(path)
         head = set(self.place.objects.text(entry[1]) or ()) if entry else set()
         return [
-            at for at, line in enumerate(text)
-            if line not in head and any(w[0] == "s" for w in words(line))
-        ]  # fmt: skip
+            at for at, line in enumerate(text) if line not in head and any(w[0] == "s" for w in words(line))
+        ]
 
     def do_correct(self, step: Step) -> bool:
         """The human or a formatter changes a line that a session has pending."""
@@ -224,9 +223,12 @@ class World:
         """Leave no operation in progress and no conflict behind."""
         place, folder = self.place, self.place.git_dir
         for name, verb in (
-            ("rebase-merge", "rebase"), ("rebase-apply", "rebase"), ("CHERRY_PICK_HEAD", "cherry-pick"),
-            ("REVERT_HEAD", "revert"), ("MERGE_HEAD", "merge"),
-        ):  # fmt: skip
+            ("rebase-merge", "rebase"),
+            ("rebase-apply", "rebase"),
+            ("CHERRY_PICK_HEAD", "cherry-pick"),
+            ("REVERT_HEAD", "revert"),
+            ("MERGE_HEAD", "merge"),
+        ):
             # one that ended before it began has no head to go back to
             running = (folder / name).exists()
             if running and place.git(verb, "--abort") and place.git(verb, "--quit"):

@@ -16,9 +16,26 @@ from functools import cache
 COMMAND = [sys.executable, "-P", "-m", "gitralph"]
 # A name that the machine's architecture lacks is passed over because of its question mark.
 CALLS = (
-    "write", "pwrite64", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "unlink",
-    "unlinkat", "rmdir", "mkdir", "mkdirat", "fsync", "ftruncate", "chmod", "fchmod", "fchmodat", "openat",
-)  # fmt: skip
+    "write",
+    "pwrite64",
+    "rename",
+    "renameat",
+    "renameat2",
+    "link",
+    "linkat",
+    "symlink",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "mkdir",
+    "mkdirat",
+    "fsync",
+    "ftruncate",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "openat",
+)
 _SET = ",".join("?" + name for name in CALLS)
 LIMIT = 60.0
 
@@ -51,8 +68,9 @@ def missing() -> str | None:
         return "strace is not installed: NO FAULT WAS INJECTED"
     tried = subprocess.run(
         ["strace", "-qq", "-o", os.devnull, "-e", "inject=close:error=EIO:when=9999", "true"],
-        capture_output=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        check=False,
+    )
     if tried.returncode:
         why = tried.stderr.decode("utf-8", "replace").strip().splitlines()
         return f"strace cannot trace here ({why[0] if why else '?'}): NO FAULT WAS INJECTED"
@@ -66,9 +84,14 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 def _run(words: Sequence[str], cwd: str, env: Mapping[str, str], stdin: bytes) -> Ended:
     child = subprocess.Popen(
-        [*words], cwd=cwd, env=_environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+        [*words],
+        cwd=cwd,
+        env=_environment(env),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
     try:
         out, err = child.communicate(stdin, timeout=LIMIT)
     except subprocess.TimeoutExpired:

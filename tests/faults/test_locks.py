@@ -87,9 +87,13 @@ def _stop_at(place: Place, call: str, when: int) -> subprocess.Popen[bytes]:
     words = ["strace", "-qq", "-o", os.devnull, "-e", f"trace={call}", "-e", inject]
     env = {**place.env, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.Popen(
-        [*words, *COMMAND, *place.args], cwd=place.root, env=env, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [*words, *COMMAND, *place.args],
+        cwd=place.root,
+        env=env,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def _activity(pid: str) -> tuple[bool, str]:
@@ -164,9 +168,12 @@ def test_a_full_disk(place: Place) -> None:
     for n in range(12):
         place.write(f"t{n}", "x\n" * 3000)
         done = subprocess.run(
-            [*words, "track", "--session", "S1", "--", f"t{n}"], cwd=place.root, env=env,
-            capture_output=True, check=False,
-        )  # fmt: skip
+            [*words, "track", "--session", "S1", "--", f"t{n}"],
+            cwd=place.root,
+            env=env,
+            capture_output=True,
+            check=False,
+        )
         assert done.returncode in (0, 128), done.stderr
         if done.returncode == 0:
             acknowledged.append(f"t{n}")

@@ -42,9 +42,12 @@ class State:
 def _state(place: Place) -> State:
     files = "".join((place.root / path).read_text() for path in ("f", "g", "h"))
     return State(
-        place.git("rev-parse", "HEAD^{tree}"), place.git("ls-files", "-s"), place.git("diff", "--cached"),
-        files, place.ralph("ls-files", "--session", "S1").text,
-    )  # fmt: skip
+        place.git("rev-parse", "HEAD^{tree}"),
+        place.git("ls-files", "-s"),
+        place.git("diff", "--cached"),
+        files,
+        place.ralph("ls-files", "--session", "S1").text,
+    )
 
 
 def _template(folder: Path, environ: dict[str, str], form: str) -> Scene:

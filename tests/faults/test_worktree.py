@@ -114,10 +114,12 @@ def _outcome(place: Place) -> tuple[object, ...]:
     return (
         place.git("for-each-ref", "--format=%(refname) %(tree)", "refs/heads"),
         place.git("worktree", "list", "--porcelain").count("worktree "),
-        place.git("status", "--porcelain"), place.git("ls-files", "-s"),
+        place.git("status", "--porcelain"),
+        place.git("ls-files", "-s"),
         sorted(str(p.relative_to(place.root)) for p in place.root.rglob("*") if ".git" not in p.parts),
-        sorted(p.name for p in (state / "beads").iterdir()), sorted(p.name for p in state.glob("merges/*")),
-    )  # fmt: skip
+        sorted(p.name for p in (state / "beads").iterdir()),
+        sorted(p.name for p in state.glob("merges/*")),
+    )
 
 
 def _wrong(place: Place, work: set[bytes]) -> list[str]:
@@ -204,9 +206,12 @@ def _git_killed(place: Place, name: str, when: int) -> bool:
     words = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={name}"]
     inject = ["-e", f"inject={name}:signal=KILL:when={when}"]
     done = subprocess.run(
-        [*words, *inject, *strace.COMMAND, *place.args], cwd=place.root, env=dict(place.env), check=False,
+        [*words, *inject, *strace.COMMAND, *place.args],
+        cwd=place.root,
+        env=dict(place.env),
+        check=False,
         capture_output=True,
-    )  # fmt: skip
+    )
     return done.returncode != 0
 
 

@@ -53,9 +53,12 @@ def _consumed(state: Path) -> tuple[tuple[str, str, int], ...]:
 
 def _has_head(place: Place) -> bool:
     done = subprocess.run(
-        ["git", "rev-parse", "-q", "--verify", "HEAD"], cwd=place.root, env=place.env,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        ["git", "rev-parse", "-q", "--verify", "HEAD"],
+        cwd=place.root,
+        env=place.env,
+        capture_output=True,
+        check=False,
+    )
     return done.returncode == 0
 
 
@@ -95,9 +98,12 @@ def leftovers(root: Path) -> list[str]:
 def fsck(place: Place) -> str:
     """What ``git fsck --strict`` complains of; a dangling object is no complaint."""
     done = subprocess.run(
-        ["git", "fsck", "--strict", "--no-dangling", "--no-progress"], cwd=place.root, env=place.env,
-        capture_output=True, check=False,
-    )  # fmt: skip
+        ["git", "fsck", "--strict", "--no-dangling", "--no-progress"],
+        cwd=place.root,
+        env=place.env,
+        capture_output=True,
+        check=False,
+    )
     said = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
     return "\n".join(line for line in said.splitlines() if not line.startswith("notice: "))
 

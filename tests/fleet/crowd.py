@@ -112,9 +112,14 @@ class Crowd:
         env = {**repo.env, "PYTHONPATH": str(ROOT), "CROWD": json.dumps(self.wanted)}
         env |= {"GIT_COMMITTER_DATE": self.skews[number]} if number in self.skews else {}
         self.children[number] = subprocess.Popen(
-            _PROGRAM, cwd=repo.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+            _PROGRAM,
+            cwd=repo.root,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
 
     def start_all(self) -> None:
         """Let all work."""

@@ -54,10 +54,12 @@ def loop_of_two_beads(repo: Repo, folder: Path) -> Loop:
     """A plan of bd-1, which writes one.txt, and bd-2, which writes two.txt."""
     loop = loop_of(repo, folder)
     loop.plan("first (bead bd-1)", "second (bead bd-2)")
-    loop.script({
-        "first (bead bd-1)": [["write", "one.txt", "1\n"]],
-        "second (bead bd-2)": [["write", "two.txt", "2\n"]],
-    })  # fmt: skip
+    loop.script(
+        {
+            "first (bead bd-1)": [["write", "one.txt", "1\n"]],
+            "second (bead bd-2)": [["write", "two.txt", "2\n"]],
+        }
+    )
     return loop
 
 
@@ -149,8 +151,13 @@ def test_a_launch_in_a_hook_claims_without_the_network(world: World) -> None:
 
     def launch(bead: str, code: int) -> str:
         given = {"worktree_policy": "required", "bead_id": bead, "prompt": "p"}
-        event = {"session_id": "S1", "cwd": str(one.root), "hook_event_name": "PreToolUse",
-                 "tool_name": "Agent", "tool_input": given}  # fmt: skip
+        event = {
+            "session_id": "S1",
+            "cwd": str(one.root),
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Agent",
+            "tool_input": given,
+        }
         done = one.ralph("hook", "claude-code", stdin=json.dumps(event).encode(), code=code)
         return done.said
 

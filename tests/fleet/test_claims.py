@@ -58,8 +58,10 @@ def test_claims_lists_every_bead_with_its_own_marked(world: World) -> None:
     one.ralph("fleet", "release", "bd-3")
     listed = one.ralph("fleet", "claims", "--json").json()
     assert [(r["bead"], r["state"], r["mine"]) for r in listed] == [
-        ("Upper.2", "held", False), ("bd-1", "held", True), ("bd-3", "free", False)
-    ]  # fmt: skip
+        ("Upper.2", "held", False),
+        ("bd-1", "held", True),
+        ("bd-3", "free", False),
+    ]
     assert all(set(r) == {"bead", "state", "writer", "mine", "epoch"} for r in listed)
     assert "refs/ralph/claims/%55pper%2E2" in world.refs()
 

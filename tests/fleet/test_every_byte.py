@@ -17,14 +17,44 @@ from tests.support.repo import Repo
 
 CANARY = "kanarienvogel"
 KEYS = {
-    "version", "id", "timestamp", "vcs", "type", "revision", "tool", "name", "files", "path", "conversations",
-    "url", "contributor", "model_id", "ranges", "start_line", "end_line", "content_hash", "metadata",
-    "io.gitralph", "session", "agent", "exact", "lines",
-}  # fmt: skip
+    "version",
+    "id",
+    "timestamp",
+    "vcs",
+    "type",
+    "revision",
+    "tool",
+    "name",
+    "files",
+    "path",
+    "conversations",
+    "url",
+    "contributor",
+    "model_id",
+    "ranges",
+    "start_line",
+    "end_line",
+    "content_hash",
+    "metadata",
+    "io.gitralph",
+    "session",
+    "agent",
+    "exact",
+    "lines",
+}
 TRAILERS = {
-    "Ralph-Bead", "Ralph-State", "Ralph-Epoch", "Ralph-Token", "Ralph-Writer", "Ralph-Lease", "Ralph-Result",
-    "Ralph-Format", "Ralph-Namespace", "Ralph-Work", "Ralph-Into",
-}  # fmt: skip
+    "Ralph-Bead",
+    "Ralph-State",
+    "Ralph-Epoch",
+    "Ralph-Token",
+    "Ralph-Writer",
+    "Ralph-Lease",
+    "Ralph-Result",
+    "Ralph-Format",
+    "Ralph-Namespace",
+    "Ralph-Work",
+    "Ralph-Into",
+}
 
 
 def pushed_objects(world: World) -> list[tuple[str, bytes]]:
@@ -57,11 +87,20 @@ def busy_session(repo: Repo) -> None:
     for fields in (
         {"hook_event_name": "SessionStart", "source": "startup", "model": "claude-x-1"},
         {"hook_event_name": "UserPromptSubmit", "prompt": f"please {CANARY}"},
-        {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "t1",
-         "tool_input": {"command": f"echo {CANARY}"}},
-        {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "t1",
-         "tool_input": {"command": f"echo {CANARY}"}, "tool_response": {"stdout": CANARY}},
-    ):  # fmt: skip
+        {
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Bash",
+            "tool_use_id": "t1",
+            "tool_input": {"command": f"echo {CANARY}"},
+        },
+        {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Bash",
+            "tool_use_id": "t1",
+            "tool_input": {"command": f"echo {CANARY}"},
+            "tool_response": {"stdout": CANARY},
+        },
+    ):
         repo.hook("claude-code", {**base, **fields})
     repo.edit(session, "a", "one\ntwo and more\nthree\n")
     repo.edit(session, f"pending-{CANARY}", "x\n")
@@ -102,8 +141,10 @@ def test_every_pushed_byte(world: World, environ: dict[str, str]) -> None:
     assert [record["metadata"]["io.gitralph"]["session"] for record in told] == [hashed(f"session-{CANARY}")]
     assert [file["path"] for record in told for file in record["files"]] == ["a"]
     assert {ref.split("/")[2] for ref in world.refs() if ref.startswith("refs/ralph/")} == {
-        "claims", "fleet", "log"
-    }  # fmt: skip
+        "claims",
+        "fleet",
+        "log",
+    }
 
 
 def test_a_commit_that_the_remote_has_not_is_not_told_of(world: World) -> None:
@@ -141,14 +182,32 @@ def test_whatever_is_given_only_the_allow_list_comes_out(found: object) -> None:
 
 
 RECORD = {
-    "version": "0.1.0", "id": "54e43cb3-d747-5196-946f-937db359849e", "timestamp": "2026-01-02T03:04:05Z",
-    "vcs": {"type": "git", "revision": "a" * 40}, "tool": {"name": "gitralph", "version": "0.1.0"},
-    "files": [{"path": "d/a", "conversations": [{
-        "url": "urn:ralph:s_0123456789abcd", "contributor": {"type": "ai", "model_id": "anthropic/claude-x"},
-        "ranges": [{"start_line": 1, "end_line": 2, "content_hash": "sha256:0123456789abcdef"}]}]}],
-    "metadata": {"io.gitralph": {"session": "s_0123456789abcd", "agent": "claude-code", "exact": True,
-                                 "lines": {"d/a": "0123456789abcdef"}}},
-}  # fmt: skip
+    "version": "0.1.0",
+    "id": "54e43cb3-d747-5196-946f-937db359849e",
+    "timestamp": "2026-01-02T03:04:05Z",
+    "vcs": {"type": "git", "revision": "a" * 40},
+    "tool": {"name": "gitralph", "version": "0.1.0"},
+    "files": [
+        {
+            "path": "d/a",
+            "conversations": [
+                {
+                    "url": "urn:ralph:s_0123456789abcd",
+                    "contributor": {"type": "ai", "model_id": "anthropic/claude-x"},
+                    "ranges": [{"start_line": 1, "end_line": 2, "content_hash": "sha256:0123456789abcdef"}],
+                }
+            ],
+        }
+    ],
+    "metadata": {
+        "io.gitralph": {
+            "session": "s_0123456789abcd",
+            "agent": "claude-code",
+            "exact": True,
+            "lines": {"d/a": "0123456789abcdef"},
+        }
+    },
+}
 
 
 def test_a_whole_record_comes_through_unchanged() -> None:
@@ -184,10 +243,13 @@ def test_no_field_takes_any_text(way: tuple[str | int, ...]) -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("vcs", "revision"), "x"), (("timestamp",), "now"), (("id",), "\x1b[31m"), (("version",), "9"),
+        (("vcs", "revision"), "x"),
+        (("timestamp",), "now"),
+        (("id",), "\x1b[31m"),
+        (("version",), "9"),
         (("metadata",), {"io.gitralph": {"session": "../x"}}),
     ],
-)  # fmt: skip
+)
 def test_what_has_not_the_form_is_dropped(path: tuple[str, ...], value: object) -> None:
     found = json.loads(json.dumps(RECORD))
     place = found
@@ -224,8 +286,11 @@ def put(world: World, ref: str, text: str, tree: str = "4b825dc642cb6eb9a060e54b
 
 GOOD = (
     "chore: claim bd-1\n\nRalph-Bead: bd-1\nRalph-State: held\nRalph-Epoch: 1\nRalph-Token: "
-    + "0" * 32 + "\nRalph-Writer: " + "f" * 16 + "\nRalph-Lease: 60\n"
-)  # fmt: skip
+    + "0" * 32
+    + "\nRalph-Writer: "
+    + "f" * 16
+    + "\nRalph-Lease: 60\n"
+)
 BAD = {
     "empty": "x\n",
     "twice": GOOD + "Ralph-State: free\n",
@@ -286,9 +351,11 @@ def test_hostile_logs_harm_nobody(world: World) -> None:
     )
     blob = world.git("hash-object", "-w", "--stdin", stdin=bad.encode())
     trees = [
-        f"100644 blob {blob}\tlog.jsonl\n", f"120000 blob {blob}\tlog.jsonl\n",
-        f"100644 blob {blob}\t..evil\n100755 blob {blob}\tlog.jsonl\n", f"100644 blob {blob}\tlog.7.jsonl\n",
-    ]  # fmt: skip
+        f"100644 blob {blob}\tlog.jsonl\n",
+        f"120000 blob {blob}\tlog.jsonl\n",
+        f"100644 blob {blob}\t..evil\n100755 blob {blob}\tlog.jsonl\n",
+        f"100644 blob {blob}\tlog.7.jsonl\n",
+    ]
     for number, text in enumerate(trees):
         put(world, f"refs/ralph/log/{number:016x}", "log\n", world.git("mktree", stdin=text.encode()))
     world.git("update-ref", "refs/ralph/log/" + "e" * 16, blob)  # no commit at all

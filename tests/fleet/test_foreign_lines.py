@@ -175,7 +175,13 @@ def test_two_members_who_claim_a_commit_without_a_message_are_not_believed(here:
 @pytest.mark.parametrize(
     "row",
     [
-        "", "\x00", "[]", "{}", '"x"', "{" * 5000, '{"vcs": {"revision": 1}}',
+        "",
+        "\x00",
+        "[]",
+        "{}",
+        '"x"',
+        "{" * 5000,
+        '{"vcs": {"revision": 1}}',
         '{"vcs": {"revision": "COMMIT"}, "metadata": {"io.gitralph": {"session": "S1"}}}',
         '{"vcs": {"revision": "COMMIT"}, "metadata": {"io.gitralph": {"session": "s_00000000000000"}},'
         ' "files": [{"path": "a", "conversations": [{"url": "urn:ralph:s_00000000000000",'
@@ -184,7 +190,7 @@ def test_two_members_who_claim_a_commit_without_a_message_are_not_believed(here:
         ' "files": [{"path": "a", "conversations": [{"url": "urn:x:evil", "ranges": [{"start_line": -1}]},'
         ' 4, {"url": "urn:ralph:SESSION", "ranges": [{"start_line": 2, "end_line": 1}]}]}, 9]}',
     ],
-)  # fmt: skip
+)
 def test_hostile_rows_say_nothing(row: str, here: Repo, there: Repo) -> None:
     received(there, [row.replace("COMMIT", there.head()).replace("SESSION", S1)])
     assert told(there) == {1: (S1, "codex", None, "message")}
@@ -220,10 +226,12 @@ def test_git_ais_note_answers_last_and_says_so(repo: Repo) -> None:
     repo.write("a", "x\ny\n" + TEN)
     oid = repo.commit_all("by another tool")
     facts = {
-        "schema_version": "authorship/3.0.0", "base_commit_sha": oid, "prompts": {},
+        "schema_version": "authorship/3.0.0",
+        "base_commit_sha": oid,
+        "prompts": {},
         "sessions": {"s_00000000000000": {"agent_id": {"tool": "cursor", "id": "1", "model": "m-1"}}},
         "humans": {"h_00000000000000": {"author": "A"}},
-    }  # fmt: skip
+    }
     note = "a\n  s_00000000000000::t_00000000000000 1\n  h_00000000000000 2\n---\n" + json.dumps(facts)
     repo.git("notes", "--ref=refs/notes/ai", "add", "-F", "-", oid, stdin=note.encode())
     assert told(repo) == {1: (None, "cursor", "m-1", "git-ai")}

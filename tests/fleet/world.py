@@ -137,9 +137,17 @@ def daemon(world: World) -> Iterator[str]:
     """The world served by `git daemon`; its URL."""
     port = free_port()
     words = [
-        "git", "daemon", "--reuseaddr", "--export-all", "--enable=receive-pack", "--listen=127.0.0.1",
-        f"--port={port}", f"--base-path={world.path.parent}", "--max-connections=200", str(world.path.parent),
-    ]  # fmt: skip
+        "git",
+        "daemon",
+        "--reuseaddr",
+        "--export-all",
+        "--enable=receive-pack",
+        "--listen=127.0.0.1",
+        f"--port={port}",
+        f"--base-path={world.path.parent}",
+        "--max-connections=200",
+        str(world.path.parent),
+    ]
     child = subprocess.Popen(
         words, env=world.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -167,12 +175,19 @@ class _Backend(http.server.BaseHTTPRequestHandler):
     def _run(self, body: bytes) -> None:
         path, _, query = self.path.partition("?")
         env = {
-            **self.world.env, "GIT_PROJECT_ROOT": str(self.world.path.parent), "GIT_HTTP_EXPORT_ALL": "1",
-            "REQUEST_METHOD": self.command, "PATH_INFO": path, "QUERY_STRING": query, "REMOTE_USER": "member",
-            "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-            "CONTENT_LENGTH": str(len(body)), "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            **self.world.env,
+            "GIT_PROJECT_ROOT": str(self.world.path.parent),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "REQUEST_METHOD": self.command,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REMOTE_USER": "member",
+            "REMOTE_ADDR": "127.0.0.1",
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-        }  # fmt: skip
+        }
         done = subprocess.run(["git", "http-backend"], env=env, input=body, capture_output=True, check=False)
         head, _, rest = done.stdout.partition(b"\r\n\r\n")
         rows = [row.decode().split(": ", 1) for row in head.split(b"\r\n") if b": " in row]
@@ -214,9 +229,11 @@ def http_backend(world: World) -> Iterator[str]:
 def liar(world: World) -> Iterator[str]:
     """The world served by dulwich, which ignores what its own compare-and-set says; its URL."""
     child = subprocess.Popen(
-        [sys.executable, "-c", _DULWICH, str(world.path)], env=world.env, stdout=subprocess.PIPE,
+        [sys.executable, "-c", _DULWICH, str(world.path)],
+        env=world.env,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     assert child.stdout is not None
     port = int(child.stdout.readline())
     try:

@@ -138,9 +138,8 @@ class Schedule(Run):
         if any(what.step > at and what.who != undone.who for what in self.redone):
             return set(undone.gone)
         return {
-            word for word in undone.gone
-            if any(when > at for when, _, _ in self.truth.events.get(word, ()))
-        }  # fmt: skip
+            word for word in undone.gone if any(when > at for when, _, _ in self.truth.events.get(word, ()))
+        }
 
     def checkout(self) -> None:
         """Somebody puts HEAD back; nobody records it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitralph.base.dataclass import replace
+from dataclasses import replace
+
 from gitralph.isolate import SIGHTED, Step, agreed, came_back, rewound
 
 

@@ -6,8 +6,8 @@ Each case was a commit that cut a function in two; the random days of `tests.day
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gitralph.base.dataclass import replace
 from gitralph.isolate.api import Separation, Step
 from gitralph.isolate.neighbours import out_of_place
 from gitralph.isolate.order import chain
@@ -43,9 +43,14 @@ def ask(
     owner: str, head: bytes, steps: Sequence[Step], disk: bytes, unsure: str = "", taken: Sequence[str] = ()
 ) -> Separation:
     return separate(
-        head, chain(steps, steps[0].before), disk, committed=taken, owners={owner}, follow=True,
+        head,
+        chain(steps, steps[0].before),
+        disk,
+        committed=taken,
+        owners={owner},
+        follow=True,
         unsure=lambda key: key in unsure.split(),
-    )  # fmt: skip
+    )
 
 
 A, B, C = function("a"), function("b", kind=OTHER), function("c")
@@ -57,8 +62,11 @@ def test_a_checkout_takes_two_blocks_whole_and_no_brace_of_the_one_above() -> No
     both = text(function("a", 2, 0), B, function("one", kind=OTHER), function("two", 1, OTHER))
     now = text(function("new", 1, 0), function("a", 1, 0), B)
     steps = [
-        edit("0", "S1", head, one), edit("1", "S2", one, both), put(both, head), edit("2", "S3", head, now)
-    ]  # fmt: skip
+        edit("0", "S1", head, one),
+        edit("1", "S2", one, both),
+        put(both, head),
+        edit("2", "S3", head, now),
+    ]
     found = ask("S2", head, steps, now, "0 1")
     assert found.text == head
 

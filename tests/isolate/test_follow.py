@@ -58,9 +58,14 @@ def test_lines_that_git_may_have_put_away_are_no_correction() -> None:
     steps = [Step("0", "S1", head, b"one\n" + first + rest + b"two\n")]
     for is_unsure in (True, False):
         answer = separate(
-            head, steps, b"one\n" + first + b"two\n", committed=(), owners={"S1"}, follow=True,
+            head,
+            steps,
+            b"one\n" + first + b"two\n",
+            committed=(),
+            owners={"S1"},
+            follow=True,
             unsure={"0": is_unsure}.__getitem__,
-        )  # fmt: skip
+        )
         assert answer.text == b"one\n" + first + b"two\n"
         assert ("followed" in [note.kind for note in answer.notes]) is not is_unsure
 
@@ -85,13 +90,20 @@ def test_what_git_may_have_put_in_the_place_of_a_line_is_no_correction() -> None
     head = b"one\ntwo\n"
     steps = [Step("0", "S1", head, b"one\nmine first\nmine second\ntwo\n")]
     for came, is_unsure, goes in (
-        (b"of the merge", True, False), (b"of the merge", False, True), (b"mine corrected", True, True),
-    ):  # fmt: skip
+        (b"of the merge", True, False),
+        (b"of the merge", False, True),
+        (b"mine corrected", True, True),
+    ):
         there = b"one\nmine first\n" + came + b"\ntwo\n"
         answer = separate(
-            head, steps, there, committed=(), owners={"S1"}, follow=True,
+            head,
+            steps,
+            there,
+            committed=(),
+            owners={"S1"},
+            follow=True,
             unsure={"0": is_unsure}.__getitem__,
-        )  # fmt: skip
+        )
         assert answer.text == (there if goes else b"one\nmine first\ntwo\n")
 
 
@@ -108,10 +120,17 @@ def test_where_a_checkout_may_have_left_no_mark_other_text_is_no_correction() ->
     head = b"one\ntwo\n"
     steps = [Step("0", "S1", head, head + b"mine alone\n")]
     for came, is_doubtful, goes in (
-        (b"a person's\n", True, False), (b"a person's\n", False, True), (b"mine, corrected\n", True, True),
-    ):  # fmt: skip
+        (b"a person's\n", True, False),
+        (b"a person's\n", False, True),
+        (b"mine, corrected\n", True, True),
+    ):
         answer = separate(
-            head, steps, head + came, committed=(), owners={"S1"}, follow=True,
+            head,
+            steps,
+            head + came,
+            committed=(),
+            owners={"S1"},
+            follow=True,
             doubtful={"0": is_doubtful}.__getitem__,
-        )  # fmt: skip
+        )
         assert answer.text == (head + came if goes else head)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from gitralph.base.dataclass import replace
 from gitralph.isolate.api import Step
 from gitralph.isolate.last_look import Look, speaks_against
 from gitralph.isolate.line_history import Exchange, LineHistory
@@ -20,9 +20,14 @@ def text(lines: str) -> bytes | None:
 
 
 def look(
-    head: str, answer: str, file: str, *steps: tuple[str | None, str, str], put_back: bool = True,
-    is_whole: bool = True, include: bool = False,
-) -> str | None:  # fmt: skip
+    head: str,
+    answer: str,
+    file: str,
+    *steps: tuple[str | None, str, str],
+    put_back: bool = True,
+    is_whole: bool = True,
+    include: bool = False,
+) -> str | None:
     """Ask for S1; the letter of the line that speaks against the answer."""
     made = [Step(str(n), owner, text(old), text(new)) for n, (owner, old, new) in enumerate(steps)]
     names = {"S1", "S2"} if include else {"S1"}
@@ -105,8 +110,11 @@ def test_what_the_owner_did_last_is_not_left_out_unsaid() -> None:
 def test_no_old_line_stays_beside_a_file_made_anew() -> None:
     """`cp other f`: nobody recorded the removal; a stash took the new text away and brought it back."""
     steps: list[tuple[str | None, str, str]] = [
-        (None, "abc", "-"), ("S1", "-", "xy"), (None, "xy", "abc"), ("S2", "abc", "abcd"),
-    ]  # fmt: skip
+        (None, "abc", "-"),
+        ("S1", "-", "xy"),
+        (None, "xy", "abc"),
+        ("S2", "abc", "abcd"),
+    ]
     assert look("abcd", "abcdxy", "xy", *steps) == "a"
     assert look("abcd", "abcdxy", "xy", *steps, put_back=False) is None
     assert look("abcd", "xy", "xy", *steps) is None
@@ -155,9 +163,13 @@ def written(lines: list[str]) -> bytes:
 
 
 def told(
-    head: list[str], answer: list[str], file: list[str], *steps: tuple[str | None, list[str], list[str]],
-    put_back: bool = True, is_whole: bool = True,
-) -> str | None:  # fmt: skip
+    head: list[str],
+    answer: list[str],
+    file: list[str],
+    *steps: tuple[str | None, list[str], list[str]],
+    put_back: bool = True,
+    is_whole: bool = True,
+) -> str | None:
     """As `look`, with lines that are written out."""
     one, other, third = map(written, (head, answer, file))
     made = [Step(str(n), who, written(old), written(new)) for n, (who, old, new) in enumerate(steps)]
@@ -248,9 +260,17 @@ def test_what_was_committed_and_came_back_by_hand_is_nobody_s() -> None:
     assert speaks_against(ask) == b"line X"
     for undone, wrong in ((False, None), (True, b"line X")):  # HEAD may have that commit no more
         done = Look(
-            text("ab"), text("ab"), text("aXb"), steps, {"S1"}, {"S1"}, lambda _: True, True, {"0"},
+            text("ab"),
+            text("ab"),
+            text("aXb"),
+            steps,
+            {"S1"},
+            {"S1"},
+            lambda _: True,
+            True,
+            {"0"},
             undone="0".__eq__ if undone else lambda _: False,
-        )  # fmt: skip
+        )
         assert speaks_against(done) == wrong
 
 
@@ -307,9 +327,11 @@ def test_a_line_that_a_file_came_back_without_does_not_go() -> None:
     """A stash was popped where the file had been deleted: nobody took the line that HEAD got since."""
     head, back, edited = b"first\nof two\n", b"first\na person's\n", b"first\nof one\n"
     steps = [
-        Step("0", "S2", head, None), Step("seen", None, None, head, put=True), Step("g", None, head, back),
+        Step("0", "S2", head, None),
+        Step("seen", None, None, head, put=True),
+        Step("g", None, head, back),
         Step("1", "S1", back, edited),
-    ]  # fmt: skip
+    ]
     own = Look(head, edited, edited, steps, {"S1"}, {"S1"}, lambda _: False)
     assert speaks_against(own) == b"of two"
     steps[3:] = [Step("1", "S1", head, back), Step("2", "S1", back, edited)]  # it saw the line

@@ -20,9 +20,10 @@ def test_a_block_taken_out_beside_another_change_is_taken_out_whole(
     edited = HEAD.replace(place, place + block)
     changed = HEAD.replace(other, b"another\n")
     steps = [
-        Step("0", "S1", HEAD, edited), Step("1", who, edited, changed),
+        Step("0", "S1", HEAD, edited),
+        Step("1", who, edited, changed),
         Step("2", "S1", changed, changed + b"last\n"),
-    ]  # fmt: skip
+    ]
     answer = separate(HEAD, steps, changed + b"last\n", committed=(), owners={"S1"}, follow=True)
     assert (answer.taken, answer.void) == (("2.0",), ("0.0",))
     assert answer.text == HEAD + b"last\n"
@@ -35,9 +36,11 @@ def test_the_same_in_front_of_another_sessions_block(other: bytes) -> None:
     edited = theirs.replace(b"}\nseven\n", b"}\neight\n}\nseven\n")
     changed = theirs.replace(other, b"another\n")
     steps = [
-        Step("0", "S2", HEAD, theirs), Step("1", "S1", theirs, edited), Step("2", None, edited, changed),
+        Step("0", "S2", HEAD, theirs),
+        Step("1", "S1", theirs, edited),
+        Step("2", None, edited, changed),
         Step("3", "S1", changed, changed + b"last\n"),
-    ]  # fmt: skip
+    ]
     answers = [
         separate(HEAD, steps, changed + b"last\n", committed=(), owners={who}, follow=True)
         for who in ("S1", "S2")

@@ -210,8 +210,10 @@ def test_a_removal_is_not_kept_by_a_write_whose_pre_event_saw_the_line() -> None
     whole, without, rewritten = b"one\ntwo\nthree\n", b"one\nthree\n", b"one\nsecond line\nthree\n"
     first = Step("0", "S1", whole, without, seen=True)
     assert [step.before for step in chain([first, Step("1", "S2", whole, rewritten, seen=True)], whole)] == [
-        whole, without, whole,
-    ]  # fmt: skip
+        whole,
+        without,
+        whole,
+    ]
     # without a pre event nothing speaks against it, nor where a line that came is kept
     assert chain([first, Step("1", "S2", whole, rewritten, seen=False)], whole)[-1].before == without
     added = whole + b"new line\n"

@@ -99,10 +99,23 @@ class Stage:
         main = {"name": "main", "turns": [*turns, {"text": "All done."}]}
         script.write_text(json.dumps({"conversations": [*others, main]}))
         words = [
-            sys.executable, str(DRIVER), client, "--repo", str(self.repo), "--script", str(script),
-            "--install-dir", str(CACHE), "--home", str(self.home),
-            "--output", str(self.scratch / f"{name}.out"), "--timeout", str(_SLOWEST), *extra,
-        ]  # fmt: skip
+            sys.executable,
+            str(DRIVER),
+            client,
+            "--repo",
+            str(self.repo),
+            "--script",
+            str(script),
+            "--install-dir",
+            str(CACHE),
+            "--home",
+            str(self.home),
+            "--output",
+            str(self.scratch / f"{name}.out"),
+            "--timeout",
+            str(_SLOWEST),
+            *extra,
+        ]
         for key, value in (env or {}).items():
             words += ["--env", f"{key}={value}"]
         if tool:
@@ -151,8 +164,12 @@ def why_not(*names: str) -> str | None:
     try:
         done = subprocess.run(
             [sys.executable, "-c", _INSTALL, str(TOOLS), str(CACHE), *names],
-            env={**impatient, **OUTER}, capture_output=True, text=True, check=False, timeout=_INSTALLING,
-        )  # fmt: skip
+            env={**impatient, **OUTER},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_INSTALLING,
+        )
     except subprocess.TimeoutExpired:
         return f"npm took longer than {_INSTALLING:.0f} s"
     said = done.stderr.strip().splitlines()

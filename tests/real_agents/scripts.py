@@ -7,8 +7,11 @@ from tests.real_agents.clients import Turn, call
 NEW, EDITED, MOVED = b"alpha\nbeta\n", b"one\ndeux\nthree\n", b"stay\nthere\n"
 PLAIN = {"w/new.txt": ("A", NEW), "w/edit.txt": ("M", EDITED)}
 WHOLE: dict[str, tuple[str, bytes | None]] = {
-    **PLAIN, "w/gone.txt": ("D", None), "w/move.txt": ("D", None), "w/there.txt": ("A", MOVED),
-}  # fmt: skip
+    **PLAIN,
+    "w/gone.txt": ("D", None),
+    "w/move.txt": ("D", None),
+    "w/there.txt": ("A", MOVED),
+}
 SHELL = "echo x > w/shell.txt"
 
 _TWO = (
@@ -37,51 +40,87 @@ def raw(name: str, text: str) -> Turn:
 
 
 WORKS = {
-    "claude-code": Work("claude-code", [
-        call("Write", file_path="${REPO}/w/new.txt", content="alpha\nbeta\n"),
-        call("Read", file_path="${REPO}/w/edit.txt"),
-        call("Edit", file_path="${REPO}/w/edit.txt", old_string="two", new_string="deux"),
-        call("Bash", command=SHELL),
-    ]),
-    "pi": Work("pi", [
-        call("write", path="w/new.txt", content="alpha\nbeta\n"),
-        call("edit", path="w/edit.txt", edits=[{"oldText": "two", "newText": "deux"}]),
-        call("bash", command=SHELL),
-    ]),
-    "codex": Work("codex", [
-        raw("apply_patch", _TWO), raw("apply_patch", _MOVE), call("exec_command", cmd=SHELL),
-    ], WHOLE),
-    "gemini": Work("gemini", [
-        call("write_file", file_path="w/new.txt", content="alpha\nbeta\n"),
-        call("replace", file_path="w/edit.txt", instruction="x", old_string="two", new_string="deux"),
-        call("run_shell_command", command=SHELL, description="run"),
-    ]),
-    "qwen": Work("qwen", [
-        call("write_file", file_path="${REPO}/w/new.txt", content="alpha\nbeta\n"),
-        call("read_file", file_path="${REPO}/w/edit.txt"),
-        call("edit", file_path="${REPO}/w/edit.txt", old_string="two", new_string="deux"),
-        call("run_shell_command", command=SHELL, description="run", is_background=False),
-    ]),
-    "copilot": Work("copilot", [
-        call("create", path="${REPO}/w/new.txt", file_text="alpha\nbeta\n"),
-        call("edit", path="${REPO}/w/edit.txt", old_str="two", new_str="deux"),
-        call("bash", command=SHELL, description="run", mode="sync"),
-    ]),
-    "copilot-patch": Work("copilot", [
-        raw("apply_patch", _TWO), raw("apply_patch", _MOVE),
-        call("bash", command=SHELL, description="run", mode="sync"),
-    ], WHOLE, ("--model", "gpt-5.4")),
-    "opencode": Work("opencode", [
-        call("write", filePath="${REPO}/w/new.txt", content="alpha\nbeta\n"),
-        call("read", filePath="${REPO}/w/edit.txt"),
-        call("edit", filePath="${REPO}/w/edit.txt", oldString="two", newString="deux"),
-        call("bash", command=SHELL, description="run"),
-    ]),
-    "opencode-patch": Work("opencode", [
-        call("apply_patch", patchText=_TWO), call("apply_patch", patchText=_MOVE),
-        call("bash", command=SHELL, description="run"),
-    ], WHOLE, ("--model", "gpt-5-stub")),
-}  # fmt: skip
+    "claude-code": Work(
+        "claude-code",
+        [
+            call("Write", file_path="${REPO}/w/new.txt", content="alpha\nbeta\n"),
+            call("Read", file_path="${REPO}/w/edit.txt"),
+            call("Edit", file_path="${REPO}/w/edit.txt", old_string="two", new_string="deux"),
+            call("Bash", command=SHELL),
+        ],
+    ),
+    "pi": Work(
+        "pi",
+        [
+            call("write", path="w/new.txt", content="alpha\nbeta\n"),
+            call("edit", path="w/edit.txt", edits=[{"oldText": "two", "newText": "deux"}]),
+            call("bash", command=SHELL),
+        ],
+    ),
+    "codex": Work(
+        "codex",
+        [
+            raw("apply_patch", _TWO),
+            raw("apply_patch", _MOVE),
+            call("exec_command", cmd=SHELL),
+        ],
+        WHOLE,
+    ),
+    "gemini": Work(
+        "gemini",
+        [
+            call("write_file", file_path="w/new.txt", content="alpha\nbeta\n"),
+            call("replace", file_path="w/edit.txt", instruction="x", old_string="two", new_string="deux"),
+            call("run_shell_command", command=SHELL, description="run"),
+        ],
+    ),
+    "qwen": Work(
+        "qwen",
+        [
+            call("write_file", file_path="${REPO}/w/new.txt", content="alpha\nbeta\n"),
+            call("read_file", file_path="${REPO}/w/edit.txt"),
+            call("edit", file_path="${REPO}/w/edit.txt", old_string="two", new_string="deux"),
+            call("run_shell_command", command=SHELL, description="run", is_background=False),
+        ],
+    ),
+    "copilot": Work(
+        "copilot",
+        [
+            call("create", path="${REPO}/w/new.txt", file_text="alpha\nbeta\n"),
+            call("edit", path="${REPO}/w/edit.txt", old_str="two", new_str="deux"),
+            call("bash", command=SHELL, description="run", mode="sync"),
+        ],
+    ),
+    "copilot-patch": Work(
+        "copilot",
+        [
+            raw("apply_patch", _TWO),
+            raw("apply_patch", _MOVE),
+            call("bash", command=SHELL, description="run", mode="sync"),
+        ],
+        WHOLE,
+        ("--model", "gpt-5.4"),
+    ),
+    "opencode": Work(
+        "opencode",
+        [
+            call("write", filePath="${REPO}/w/new.txt", content="alpha\nbeta\n"),
+            call("read", filePath="${REPO}/w/edit.txt"),
+            call("edit", filePath="${REPO}/w/edit.txt", oldString="two", newString="deux"),
+            call("bash", command=SHELL, description="run"),
+        ],
+    ),
+    "opencode-patch": Work(
+        "opencode",
+        [
+            call("apply_patch", patchText=_TWO),
+            call("apply_patch", patchText=_MOVE),
+            call("bash", command=SHELL, description="run"),
+        ],
+        WHOLE,
+        ("--model", "gpt-5-stub"),
+    ),
+}
 
 
 def change_lines(agent: str, numbers: range, word: str) -> list[Turn]:

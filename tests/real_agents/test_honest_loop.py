@@ -176,20 +176,26 @@ def test_an_agent_that_commits_by_itself_takes_no_line_of_the_other(
     wait = "for n in 1 2 3 4 5 6 7 8 9; do test -e {} || sleep 0.5; done; "
     told = [
         conversation(
-            "commit it", shell(client, wait.format("other.txt")), writes(client, "mine.txt", "mine\n"),
+            "commit it",
+            shell(client, wait.format("other.txt")),
+            writes(client, "mine.txt", "mine\n"),
             shell(client, "git add -A && git commit -qm 'by hand'; touch c/done.txt"),
         ),
         conversation(
-            "only write", writes(client, "other.txt", "half\n"), shell(client, wait.format("c/done.txt")),
+            "only write",
+            writes(client, "other.txt", "half\n"),
+            shell(client, wait.format("c/done.txt")),
         ),
-    ]  # fmt: skip
+    ]
     repo.write(".gitignore", "done.txt\nplan.md\n")
     repo.commit_all("ignore")
     base = repo.head()
     done = work(stage, repo, client, told, "--jobs", "2")
     assert done.returncode == 0, done.stderr
-    found = {repo.git("log", "-1", "--format=%s", oid): repo.changes(oid)
-             for oid in repo.git("rev-list", f"{base}..").split()}  # fmt: skip
+    found = {
+        repo.git("log", "-1", "--format=%s", oid): repo.changes(oid)
+        for oid in repo.git("rev-list", f"{base}..").split()
+    }
     assert sorted(map(str, found.values())) == ["{'mine.txt': 'A'}", "{'other.txt': 'A'}"]
     assert "by hand" in found  # also codex's, whose shell is a login shell and sets PATH anew
     assert boxes(repo) == "xx"

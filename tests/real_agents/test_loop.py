@@ -110,8 +110,9 @@ def test_a_plan_of_three_unattended(stage: Stage, empty_repo: Repo, client: str)
         report = stub.report()
     assert done.returncode == 0, (done.stdout, done.stderr, report)
     assert repo.git("log", "--reverse", "--format=%s", f"{base}..").splitlines() == [
-        "Task 1/3: write the first", "Task 2/3: change the second",
-    ]  # fmt: skip
+        "Task 1/3: write the first",
+        "Task 2/3: change the second",
+    ]
     assert repo.changes("HEAD^") == {"first.py": "A"}
     assert repo.changes() == {"c/edit.txt": "M"}
     assert f"Ralph-Agent: {client}" in repo.trailers().splitlines()

@@ -26,10 +26,13 @@ def turns_of(other: str) -> list[Turn]:
     """Edits beside those that are undone, before, while they are away, and after they are back."""
     name, key = ("exec_command", "cmd") if other == "codex" else ("bash", "command")
     return [
-        *edit(other, 5, "theirs"), call(name, **{key: _GO_ON.format("first", "undone")}),
-        *edit(other, 11, "theirs"), *edit(other, 30, "theirs"),
-        call(name, **{key: _GO_ON.format("second", "redone")}), *edit(other, 50, "theirs"),
-    ]  # fmt: skip
+        *edit(other, 5, "theirs"),
+        call(name, **{key: _GO_ON.format("first", "undone")}),
+        *edit(other, 11, "theirs"),
+        *edit(other, 30, "theirs"),
+        call(name, **{key: _GO_ON.format("second", "redone")}),
+        *edit(other, 50, "theirs"),
+    ]
 
 
 @contextmanager

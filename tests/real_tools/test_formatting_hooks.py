@@ -100,8 +100,9 @@ def test_black_as_a_hook_formats_what_two_sessions_wrote_in_one_file(python_repo
 def test_black_in_place_fails_once_and_then_passes(python_repo: Repo) -> None:
     """It reformats and fails; the next commit holds the formatted text."""
     black = f"'{sys.executable}' -m black -q"
-    _executable(python_repo.root / ".git/hooks/pre-commit",
-                f"#!/bin/sh\n{black} m.py\ngit diff --quiet -- m.py\n")  # fmt: skip
+    _executable(
+        python_repo.root / ".git/hooks/pre-commit", f"#!/bin/sh\n{black} m.py\ngit diff --quiet -- m.py\n"
+    )
     _edit(python_repo, "S1", "m.py", FIRST, MINE)
     assert _commit(python_repo, "S1") == 2
     assert python_repo.blob("m.py").decode() == CODE.replace(FIRST, MINE_DONE) == _read(python_repo, "m.py")

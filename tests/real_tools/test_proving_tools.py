@@ -41,9 +41,13 @@ def test_jest_finds_its_tests_where_no_git_folder_is_above(empty_repo: Repo, tmp
     there = tmp_path / "npm"
     there.mkdir()
     done = subprocess.run(
-        [npm, "install", "--no-save", "--no-audit", "--no-fund", JEST], cwd=there, env=OUTER, check=False,
-        capture_output=True, timeout=240,
-    )  # fmt: skip
+        [npm, "install", "--no-save", "--no-audit", "--no-fund", JEST],
+        cwd=there,
+        env=OUTER,
+        check=False,
+        capture_output=True,
+        timeout=240,
+    )
     if done.returncode:
         pytest.skip(f"NOT TESTED WITH {JEST}: npm cannot have it")
     repo = empty_repo

@@ -29,9 +29,12 @@ def git_as(repo: Repo, session: str | None, *args: str, env: Mapping[str, str | 
     marks = {} if session is None else {"RALPH_SESSION": session}
     full = repo._environment({**marks, **(env or {})})
     done = subprocess.run(
-        ["git", *args], cwd=repo.root, env={**full, "PATH": with_tool_on_path(full)["PATH"]},
-        capture_output=True, check=False,
-    )  # fmt: skip
+        ["git", *args],
+        cwd=repo.root,
+        env={**full, "PATH": with_tool_on_path(full)["PATH"]},
+        capture_output=True,
+        check=False,
+    )
     out, said = (one.decode("utf-8", "replace") for one in (done.stdout, done.stderr))
     assert "Traceback" not in said, said
     assert "internal error" not in said, said

@@ -89,17 +89,23 @@ class Repo:
     def git_bytes(self, *args: str, stdin: bytes = b"", code: int = 0, env: Env | None = None) -> bytes:
         """Run git here and return its standard output; any other exit code fails the test."""
         done = subprocess.run(
-            ["git", *args], cwd=self.root, env=self._environment(env), input=stdin,
-            capture_output=True, check=False,
-        )  # fmt: skip
+            ["git", *args],
+            cwd=self.root,
+            env=self._environment(env),
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
         assert done.returncode == code, f"git {' '.join(args)}: {done.returncode}\n{done.stderr.decode()}"
         return done.stdout
 
     def git(self, *args: str, stdin: bytes = b"", code: int = 0, env: Env | None = None) -> str:
         """As :meth:`git_bytes`, as text without the last newline."""
-        return self.git_bytes(*args, stdin=stdin, code=code, env=env).decode(
-            "utf-8", "surrogateescape"
-        ).rstrip("\n")  # fmt: skip
+        return (
+            self.git_bytes(*args, stdin=stdin, code=code, env=env)
+            .decode("utf-8", "surrogateescape")
+            .rstrip("\n")
+        )
 
     def tick(self) -> None:
         """One minute later: gives each commit a date of its own."""

@@ -9,10 +9,16 @@ from tests.support.repo import Repo
 def event(name: str, session: str, call: str, cwd: str, command: str, **fields: object) -> dict[str, Any]:
     """Claude Code's event around a Bash call."""
     return {
-        "session_id": session, "transcript_path": f"/nowhere/{session}.jsonl", "cwd": cwd,
-        "permission_mode": "acceptEdits", "hook_event_name": name, "tool_name": "Bash",
-        "tool_input": {"command": command, "description": "run"}, "tool_use_id": call, **fields,
-    }  # fmt: skip
+        "session_id": session,
+        "transcript_path": f"/nowhere/{session}.jsonl",
+        "cwd": cwd,
+        "permission_mode": "acceptEdits",
+        "hook_event_name": name,
+        "tool_name": "Bash",
+        "tool_input": {"command": command, "description": "run"},
+        "tool_use_id": call,
+        **fields,
+    }
 
 
 class Shell:

@@ -102,9 +102,12 @@ def shell(command: str) -> None:
 
     env, name = dict(os.environ), f"toolu_{os.getpid()}_{time.monotonic_ns()}"
     event: dict[str, object] = {
-        "session_id": os.environ["RALPH_SESSION"], "cwd": os.getcwd(), "tool_name": "Bash",
-        "tool_use_id": name, "tool_input": {"command": command},
-    }  # fmt: skip
+        "session_id": os.environ["RALPH_SESSION"],
+        "cwd": os.getcwd(),
+        "tool_name": "Bash",
+        "tool_use_id": name,
+        "tool_input": {"command": command},
+    }
     entry.take("claude-code", {**event, "hook_event_name": "PreToolUse"}, True, env)
     sh(command)
     answer = {"stdout": "", "stderr": "", "interrupted": False}
@@ -117,20 +120,34 @@ def cut(path: str, text: str) -> None:
     from gitralph.hook import entry
 
     event: dict[str, object] = {
-        "session_id": os.environ["RALPH_SESSION"], "cwd": os.getcwd(), "hook_event_name": "PreToolUse",
-        "tool_name": "Write", "tool_use_id": "toolu_cut",
+        "session_id": os.environ["RALPH_SESSION"],
+        "cwd": os.getcwd(),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Write",
+        "tool_use_id": "toolu_cut",
         "tool_input": {"file_path": os.path.abspath(path), "content": text},
-    }  # fmt: skip
+    }
     entry.take("claude-code", event, True, dict(os.environ))
     raw(path, text)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 ACTS: dict[str, Callable[..., object]] = {
-    "write": write, "late": late, "raw": raw, "replace": replace, "delete": delete, "rename": rename,
-    "once": once, "emit": emit, "sh": sh, "shell": shell, "cut": cut, "say": print, "exit": sys.exit,
+    "write": write,
+    "late": late,
+    "raw": raw,
+    "replace": replace,
+    "delete": delete,
+    "rename": rename,
+    "once": once,
+    "emit": emit,
+    "sh": sh,
+    "shell": shell,
+    "cut": cut,
+    "say": print,
+    "exit": sys.exit,
     "sleep": time.sleep,
-}  # fmt: skip
+}
 
 
 def act(doing: Do) -> None:

@@ -27,9 +27,14 @@ class Session:
         self.before = termios.tcgetattr(self.inner)
         both = {**repo._environment({"TERM": "xterm", "COLUMNS": None, **(env or {})})}
         self.child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gitralph", *args], cwd=repo.root, env=both, stdin=self.inner,
-            stdout=self.inner, stderr=self.inner, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-P", "-m", "gitralph", *args],
+            cwd=repo.root,
+            env=both,
+            stdin=self.inner,
+            stdout=self.inner,
+            stderr=self.inner,
+            start_new_session=True,
+        )
         self.said = ""
 
     def resize(self, width: int, height: int) -> None:
@@ -118,7 +123,12 @@ def modules_of(repo: Repo, *args: str) -> set[str]:
         "main(); print('\\n' + ' '.join(sorted({name.partition('.')[0] for name in sys.modules})))"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", code, *args], cwd=repo.root, env=repo._environment(None),
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [sys.executable, "-I", "-c", code, *args],
+        cwd=repo.root,
+        env=repo._environment(None),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return set(done.stdout.split("\n")[-2].split())

@@ -34,7 +34,7 @@ def test_without_a_range_every_commit_of_a_session_is_told_oldest_first(repo: Re
 
 @pytest.mark.parametrize(
     ("words", "count"), [((), 3), (("HEAD~1..",), 1), (("HEAD~1",), 1), (("HEAD~3..HEAD",), 3)]
-)  # fmt: skip
+)
 def test_a_range_is_gits_and_one_name_is_one_commit(words: tuple[str, ...], count: int, repo: Repo) -> None:
     for number in range(3):
         _made(repo, "S1", "a", f"{number}\n" + TEN)

@@ -11,9 +11,11 @@ from gitralph.hook.reconcile import UNKNOWN
 
 _WRITERS = frozenset(["Write", "Edit", "MultiEdit", "NotebookEdit"])
 _KINDS = {
-    **LIFE, "CwdChanged": "cwd",
-    "WorktreeCreate": "worktree-create", "WorktreeRemove": "worktree-remove",
-}  # fmt: skip
+    **LIFE,
+    "CwdChanged": "cwd",
+    "WorktreeCreate": "worktree-create",
+    "WorktreeRemove": "worktree-remove",
+}
 
 
 def parse(payload: dict[str, object]) -> Event:

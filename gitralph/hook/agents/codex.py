@@ -7,8 +7,12 @@ come from the bytes before and the patch. The answer leaves out the source of a 
 from gitralph.hook.agents.shared import LIFE, asks, fill, patch_changes, stop_of
 from gitralph.hook.event import Change, Event, object_of, text_of
 
-_TOOLS = {("PreToolUse", "apply_patch"): "pre", ("PostToolUse", "apply_patch"): "edit",
-          ("PreToolUse", "Bash"): "shell-pre", ("PostToolUse", "Bash"): "shell"}  # fmt: skip
+_TOOLS = {
+    ("PreToolUse", "apply_patch"): "pre",
+    ("PostToolUse", "apply_patch"): "edit",
+    ("PreToolUse", "Bash"): "shell-pre",
+    ("PostToolUse", "Bash"): "shell",
+}
 
 
 def parse(payload: dict[str, object]) -> Event:

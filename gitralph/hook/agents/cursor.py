@@ -9,10 +9,16 @@ from gitralph.hook.event import Change, Event, list_of, object_of, text_of
 
 _WRITERS = frozenset(["Write", "StrReplace", "Edit", "Delete"])
 _KINDS = {
-    "sessionStart": "start", "beforeSubmitPrompt": "prompt", "stop": "stop", "sessionEnd": "end",
-    "subagentStart": "subagent-start", "subagentStop": "subagent-stop",
-    "beforeShellExecution": "shell-pre", "afterShellExecution": "shell", "afterFileEdit": "edit",
-}  # fmt: skip
+    "sessionStart": "start",
+    "beforeSubmitPrompt": "prompt",
+    "stop": "stop",
+    "sessionEnd": "end",
+    "subagentStart": "subagent-start",
+    "subagentStop": "subagent-stop",
+    "beforeShellExecution": "shell-pre",
+    "afterShellExecution": "shell",
+    "afterFileEdit": "edit",
+}
 _TOOLS = {"preToolUse": "pre", "postToolUse": "edit", "postToolUseFailure": "failed"}
 
 
@@ -32,9 +38,13 @@ def parse(payload: dict[str, object]) -> Event:
     if kind in ("shell-pre", "shell"):  # two pairs of events tell of one command
         call = call_of("Shell", text_of(payload, "command") or text_of(given, "command"))
     found = Event(
-        kind, text_of(payload, "conversation_id", "session_id"), changes=changes,
-        tool=tool or name, call=call, echo=name == "afterFileEdit",
-    )  # fmt: skip
+        kind,
+        text_of(payload, "conversation_id", "session_id"),
+        changes=changes,
+        tool=tool or name,
+        call=call,
+        echo=name == "afterFileEdit",
+    )
     fill(found, payload)
     found.cwd = found.cwd or _root(payload)
     found.agent_id = found.agent_id or text_of(payload, "subagent_id")

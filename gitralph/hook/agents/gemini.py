@@ -11,8 +11,11 @@ from gitralph.hook.reconcile import UNKNOWN, Text
 _WRITERS = ("write_file", "replace")
 _SHELL = "run_shell_command"
 _KINDS = {
-    "SessionStart": "start", "BeforeAgent": "prompt", "AfterAgent": "stop", "SessionEnd": "end",
-}  # fmt: skip
+    "SessionStart": "start",
+    "BeforeAgent": "prompt",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
 
 
 def parse(payload: dict[str, object]) -> Event:

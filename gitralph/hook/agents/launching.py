@@ -11,9 +11,15 @@ _TYPES = ("subagent_type", "agent_type", "agentType", "agent_name", "agent", "ty
 _PROMPTS = ("prompt", "message", "task", "objective")
 _BARE = ("worktree_policy", "subagent_type", "bead_id", "worktree_path")
 _ENVELOPES = (
-    "hook_event_name", "hookEventName", "hookName", "tool_name", "toolName", "tool_input", "toolArgs",
+    "hook_event_name",
+    "hookEventName",
+    "hookName",
+    "tool_name",
+    "toolName",
+    "tool_input",
+    "toolArgs",
     "event",
-)  # fmt: skip
+)
 
 
 class Launch:
@@ -73,9 +79,13 @@ def requires(payload: object) -> bool:
         return False
     inner = object_of(payload, "event")
     holders: tuple[object, ...] = (
-        payload, payload.get("tool_input"), payload.get("toolArgs"), payload.get("tool_args"),
-        inner.get("input"), object_of(inner, "output").get("args"),
-    )  # fmt: skip
+        payload,
+        payload.get("tool_input"),
+        payload.get("toolArgs"),
+        payload.get("tool_args"),
+        inner.get("input"),
+        object_of(inner, "output").get("args"),
+    )
     for one in holders:
         # A policy of "required" must hold even where the rest cannot be read: failing open here would let two
         # agents into one folder.

@@ -11,9 +11,11 @@ from gitralph.hook.reconcile import UNKNOWN
 
 _WRITERS = ("write", "edit", "multiedit", "apply_patch", "patch")
 _KINDS = {
-    "session.created": "start", "chat.message": "prompt", "session.idle": "stop",
+    "session.created": "start",
+    "chat.message": "prompt",
+    "session.idle": "stop",
     "session.deleted": "end",
-}  # fmt: skip
+}
 
 
 def parse(payload: dict[str, object]) -> Event:
@@ -33,9 +35,15 @@ def parse(payload: dict[str, object]) -> Event:
     elif parent is not None and kind in ("start", "stop", "end", "prompt"):
         kind = {"start": "subagent-start", "stop": "subagent-stop"}.get(kind, "subagent")
     found = Event(
-        kind, session, cwd=text_of(payload, "cwd"), changes=changes, tool=tool,
-        call=text_of(call, "callID"), parent=parent, agent_id=session if parent else None,
-    )  # fmt: skip
+        kind,
+        session,
+        cwd=text_of(payload, "cwd"),
+        changes=changes,
+        tool=tool,
+        call=text_of(call, "callID"),
+        parent=parent,
+        agent_id=session if parent else None,
+    )
     if name == "tool.execute.before":
         asks(found, answer.get("args"))
     elif kind in ("stop", "subagent-stop"):

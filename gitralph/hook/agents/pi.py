@@ -10,9 +10,13 @@ from gitralph.hook.event import Change, Event, list_of, object_of, text_of, to_b
 from gitralph.hook.reconcile import UNKNOWN
 
 _KINDS = {
-    "session_start": "start", "input": "prompt", "before_agent_start": "prompt",
-    "agent_end": "stop", "agent_settled": "stop", "session_shutdown": "end",
-}  # fmt: skip
+    "session_start": "start",
+    "input": "prompt",
+    "before_agent_start": "prompt",
+    "agent_end": "stop",
+    "agent_settled": "stop",
+    "session_shutdown": "end",
+}
 
 
 def parse(payload: dict[str, object]) -> Event:

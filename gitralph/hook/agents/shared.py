@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 # Claude Code's names for what happens in the life of a session; other agents took them over.
 LIFE = {
-    "SessionStart": "start", "UserPromptSubmit": "prompt", "Stop": "stop", "SessionEnd": "end",
-    "SubagentStart": "subagent-start", "SubagentStop": "subagent-stop",
-}  # fmt: skip
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "Stop": "stop",
+    "SessionEnd": "end",
+    "SubagentStart": "subagent-start",
+    "SubagentStop": "subagent-stop",
+}
 
 
 def call_of(tool: str | None, given: object) -> str:

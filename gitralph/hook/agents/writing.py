@@ -8,10 +8,25 @@ _NAMES = ("file_path", "notebook_path", "path", "filePath")
 _PATCHES = ("command", "patchText", "patch", "input")
 _HEADERS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 # Tools of one agent that another's hooks may be asked about: a script of contrib/hooks serves them all.
-_WRITERS = frozenset([
-    "Write", "Edit", "MultiEdit", "NotebookEdit", "write", "edit", "write_file", "replace", "notebook_edit",
-    "create", "apply_patch", "StrReplace", "Create", "ApplyPatch", "multiedit",
-])  # fmt: skip
+_WRITERS = frozenset(
+    [
+        "Write",
+        "Edit",
+        "MultiEdit",
+        "NotebookEdit",
+        "write",
+        "edit",
+        "write_file",
+        "replace",
+        "notebook_edit",
+        "create",
+        "apply_patch",
+        "StrReplace",
+        "Create",
+        "ApplyPatch",
+        "multiedit",
+    ]
+)
 
 
 def _named_in(given: object) -> list[str]:

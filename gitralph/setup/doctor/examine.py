@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from gitralph.base import gitdir, layout
-from gitralph.base.dataclass import dataclass, field
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.git.repository import Repository, open_repository
@@ -114,10 +114,8 @@ def as_document(report: Report) -> dict[str, Any]:
         "repository": None
         if report.root is None
         else {"root": report.root, "state": report.state, "log": report.log},
-        "checks": [
-            {"check": c.name, "ok": c.ok, "detail": c.detail, "fix": c.fix} for c in report.checks
-        ],
-    }  # fmt: skip
+        "checks": [{"check": c.name, "ok": c.ok, "detail": c.detail, "fix": c.fix} for c in report.checks],
+    }
 
 
 def _agent(one: Verdict) -> dict[str, Any]:

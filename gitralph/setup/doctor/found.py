@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.git.repository import Repository
 from gitralph.setup.install import place
 from gitralph.setup.install.apply import FORMS

@@ -9,10 +9,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from gitralph.base import gitdir, layout
 from gitralph.base import run as runner
-from gitralph.base.dataclass import dataclass
 from gitralph.git.run import Git
 from gitralph.journal import manifests, pending
 from gitralph.setup.doctor.samples import SAMPLES, Payload

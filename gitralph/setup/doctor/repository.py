@@ -2,9 +2,9 @@
 
 import os
 import stat
+from dataclasses import dataclass
 
 from gitralph.base import files, layout
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout

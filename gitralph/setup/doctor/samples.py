@@ -13,13 +13,21 @@ _Events = tuple[list[Payload], list[Payload]]
 def _claude_code(session: str, root: str, path: str, text: str) -> _Events:
     common = {"session_id": session, "transcript_path": f"{root}/.git/none.jsonl", "cwd": root}
     tool = {
-        **common, "prompt_id": session, "permission_mode": "acceptEdits", "tool_name": "Write",
-        "tool_input": {"file_path": path, "content": text}, "tool_use_id": "toolu_doctor",
-    }  # fmt: skip
+        **common,
+        "prompt_id": session,
+        "permission_mode": "acceptEdits",
+        "tool_name": "Write",
+        "tool_input": {"file_path": path, "content": text},
+        "tool_use_id": "toolu_doctor",
+    }
     answer: Payload = {
-        "type": "create", "filePath": path, "content": text, "structuredPatch": [],
-        "originalFile": None, "userModified": False,
-    }  # fmt: skip
+        "type": "create",
+        "filePath": path,
+        "content": text,
+        "structuredPatch": [],
+        "originalFile": None,
+        "userModified": False,
+    }
     return (
         [
             {**common, "hook_event_name": "SessionStart", "source": "startup"},
@@ -32,9 +40,12 @@ def _claude_code(session: str, root: str, path: str, text: str) -> _Events:
 def _pi(session: str, root: str, path: str, text: str) -> _Events:
     def line(name: str, **event: Any) -> Payload:
         return {
-            "hook_event_name": name, "session_id": session, "transcript_path": None, "cwd": root,
+            "hook_event_name": name,
+            "session_id": session,
+            "transcript_path": None,
+            "cwd": root,
             "event": {"type": name, **event},
-        }  # fmt: skip
+        }
 
     given = {"path": path, "content": text}
     call = {"toolName": "write", "toolCallId": "toolu_doctor", "input": given}
@@ -88,9 +99,11 @@ def _gemini(session: str, root: str, path: str, text: str) -> _Events:
 def _qwen(session: str, root: str, path: str, text: str) -> _Events:
     common = {"session_id": session, "transcript_path": f"{root}/.git/none.jsonl", "cwd": root}
     call = {
-        "tool_name": "write_file", "tool_input": {"file_path": path, "content": text},
-        "tool_use_id": "toolu_doctor", "tool_call_id": "call_doctor",
-    }  # fmt: skip
+        "tool_name": "write_file",
+        "tool_input": {"file_path": path, "content": text},
+        "tool_use_id": "toolu_doctor",
+        "tool_call_id": "call_doctor",
+    }
     answer = {"tool_response": {"llmContent": "ok", "returnDisplay": _shown(path, text)}}
     return _hooks(common, _PASCAL, call, answer)
 
@@ -106,9 +119,13 @@ def _copilot(session: str, root: str, path: str, text: str) -> _Events:
 def _opencode(session: str, root: str, path: str, text: str) -> _Events:
     def line(name: str, event: Payload) -> Payload:
         return {
-            "hook_event_name": name, "session_id": session, "parent_session_id": None, "cwd": root,
-            "worktree": root, "event": event,
-        }  # fmt: skip
+            "hook_event_name": name,
+            "session_id": session,
+            "parent_session_id": None,
+            "cwd": root,
+            "worktree": root,
+            "event": event,
+        }
 
     call = {"tool": "write", "sessionID": session, "callID": "call_doctor"}
     args = {"filePath": path, "content": text}
@@ -125,12 +142,14 @@ def _opencode(session: str, root: str, path: str, text: str) -> _Events:
 
 def _cursor(session: str, root: str, path: str, text: str) -> _Events:
     common = {
-        "conversation_id": session, "session_id": session, "cursor_version": "2.5.0", "cwd": root,
-        "workspace_roots": [root], "transcript_path": None,
-    }  # fmt: skip
-    call = {
-        "tool_name": "Write", "tool_input": {"file_path": path, "content": text}, "tool_use_id": "doctor"
-    }  # fmt: skip
+        "conversation_id": session,
+        "session_id": session,
+        "cursor_version": "2.5.0",
+        "cwd": root,
+        "workspace_roots": [root],
+        "transcript_path": None,
+    }
+    call = {"tool_name": "Write", "tool_input": {"file_path": path, "content": text}, "tool_use_id": "doctor"}
     names = ("sessionStart", "preToolUse", "postToolUse")
     return _hooks(common, names, call, {"tool_output": '{"success":true}'})
 

@@ -4,16 +4,14 @@ import os
 import select
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from subprocess import Popen
+from typing import Any
 
 from gitralph.base import files, jsonline
 from gitralph.base import run as runner
 from gitralph.setup.doctor.found import Installation
 from gitralph.setup.install import jsontext
 from gitralph.setup.install.table import PROJECT, Agent
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 # Settings are written by people; what is larger is not read for a check.
 _LIMIT = 4 << 20
@@ -97,9 +95,13 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
     """Its hooks as its app server lists them. Raises OSError or ValueError when it does not answer."""
     until = time.monotonic() + _CODEX_WAIT
     child = runner.start(
-        [program, "app-server"], cwd=folder, env=runner.inherited(environ), stdin=runner.PIPE,
-        stderr=runner.NOTHING, group=True,
-    )  # fmt: skip
+        [program, "app-server"],
+        cwd=folder,
+        env=runner.inherited(environ),
+        stdin=runner.PIPE,
+        stderr=runner.NOTHING,
+        group=True,
+    )
     try:
         assert child.stdin is not None
         info = {"clientInfo": {"name": "git-ralph", "version": "1"}}

@@ -4,8 +4,8 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from gitralph.base.dataclass import dataclass, field, replace
 from gitralph.setup.doctor import probe, trust
 from gitralph.setup.doctor.found import MANAGED, Installation, Where, installations
 from gitralph.setup.doctor.probe import Shot

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Busy, Fatal, Refused, UsageError
 from gitralph.setup.install import extension, place, receipt, settings
 from gitralph.setup.install.form import Form, UnusableError

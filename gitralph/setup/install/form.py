@@ -1,8 +1,8 @@
 """What every form of registration can tell, and how it says that a file cannot be used; data."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from gitralph.base.dataclass import dataclass, field
 from gitralph.setup.install.table import Agent
 
 

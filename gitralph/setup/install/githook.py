@@ -7,8 +7,8 @@ ours. Taken out again, every byte is back. All hooks are looked at before one is
 import os
 import re
 import stat
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Refused
 from gitralph.commit.guard_script import BEGIN, END, HOOKS, MADE, NAME, SET, aside, block, is_ours, own, plain
 from gitralph.context import Context
@@ -80,9 +80,10 @@ def _takes_lines(hook: _Hook) -> bool:
     """True for a shell script that git runs, as a file of its own."""
     assert hook.found.data is not None
     return bool(
-        not os.path.islink(hook.path) and (hook.found.mode or 0) & stat.S_IXUSR
+        not os.path.islink(hook.path)
+        and (hook.found.mode or 0) & stat.S_IXUSR
         and _SHELL.match(hook.found.data)
-    )  # fmt: skip
+    )
 
 
 def _moves_aside(hook: _Hook) -> bool:

@@ -7,8 +7,8 @@ so that taking them out again leaves every byte as it was, in any clone.
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from gitralph.base.dataclass import dataclass
 from gitralph.base.errors import Fatal, Refused
 from gitralph.setup.install import place
 from gitralph.setup.install.apply import ABSENT, INSTALLED, REMOVED, UNCHANGED, UPDATED

@@ -6,9 +6,8 @@ are not ours.
 
 import json
 import re
+from dataclasses import dataclass, field
 from typing import Any
-
-from gitralph.base.dataclass import dataclass, field
 
 _BLANK = " \t\r\n"
 # Strings first: two slashes inside one, as in every URL, begin no comment.

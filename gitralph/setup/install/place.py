@@ -4,9 +4,9 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gitralph.base import files
-from gitralph.base.dataclass import dataclass
 from gitralph.setup.install.form import UnusableError
 
 # Settings files are read whole, and their old bytes kept for uninstall.

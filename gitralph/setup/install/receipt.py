@@ -8,9 +8,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from gitralph.base import files
-from gitralph.base.dataclass import asdict, dataclass, field
 from gitralph.base.ids import digest
 from gitralph.setup.install import place, table
 

@@ -6,9 +6,9 @@ themselves. Only our own handlers are added or removed.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from gitralph.base.dataclass import dataclass
 from gitralph.setup.install import jsontext
 from gitralph.setup.install.form import Form, Registered, UnusableError
 from gitralph.setup.install.jsontext import Node

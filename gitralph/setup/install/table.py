@@ -8,8 +8,7 @@ import os
 import pwd
 import shutil
 from collections.abc import Mapping
-
-from gitralph.base.dataclass import dataclass
+from dataclasses import dataclass
 
 SETTINGS, EXTENSION, MANUAL = "settings", "extension", "manual"
 USER, PROJECT, LOCAL = "user", "project", "local"
@@ -278,4 +277,4 @@ AGENTS = {
         ),
         Agent("generic", MANUAL),
     )
-}  # fmt: skip
+}
