@@ -15,7 +15,7 @@ from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.listing import Counts
 from gitralph.git.snapshot import LeadsOutError, Worktree
-from gitralph.git.uncommitted import Change, dirty_paths
+from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Journal
 from gitralph.journal import manifests, pending, sessions
@@ -167,7 +167,8 @@ def owners(
     ``everybody`` is what commits would find, where the caller has asked already; ``counting`` fills in what
     changed, which costs another git process.
     """
-    paths = dirty_paths(ctx.repo, ctx.config, typed=typed)
+    dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
+    paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
     states = _states(ctx, paths, works)
     family = set(pending.family(ctx.layout, session)) if session else set()
@@ -180,10 +181,18 @@ def owners(
         unexplained = _unexplained(ctx, [row.path for row in rows if len(row.sessions) > 1])
         rows = [replace(row, gap=unexplained.get(row.path, row.gap)) for row in rows]
     made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
-    changed = uncommitted.changes(ctx.repo, ctx.config, paths, typed) if counting and paths else {}
+    changed = _changes(ctx, dirty) if counting and dirty else {}
     return [
         replace(row, likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
     ]
+
+
+def _changes(ctx: Context, dirty: Mapping[bytes, str]) -> dict[bytes, Change]:
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        return uncommitted.changes(ctx.repo, ctx.config, bench, dirty)
+    finally:
+        bench.remove()
 
 
 # --- by session ---
