@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.commit import carryover
@@ -50,8 +51,7 @@ def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
     return staged.mode if old is not None and new.mode == old.mode else None
 
 
-@dataclass(frozen=True)
-class IndexFacts:
+class IndexFacts(NamedTuple):
     """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
 
     ``own`` tells the blobs of a path that are pending states of the session without a foreign line,

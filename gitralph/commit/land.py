@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal
@@ -41,8 +41,7 @@ class IndexMovedError(Exception):
     """The user's index changed since it was copied; build it again."""
 
 
-@dataclass(frozen=True)
-class Landing:
+class Landing(NamedTuple):
     """Everything that lands together."""
 
     repo: Repository

@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import os
 import shutil
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, locks
 from gitralph.base.errors import Busy, Fatal
@@ -27,8 +27,7 @@ _REASON = "git ralph runs commands here; git ralph gc takes it away"
 _UNBORN = "refs/heads/ralph-unborn"
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """A place for one worktree, held by a lock until it is closed."""
 
     folder: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gitralph.commit import (
     decide,
@@ -98,8 +99,7 @@ def build(
     return rebuilt(ctx, bench, draft) if writing else draft
 
 
-@dataclass(frozen=True)
-class _Read:
+class _Read(NamedTuple):
     """What one reading found. ``states`` are the session's, without those that shell commands offer."""
 
     scene: Scene

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from gitralph.base.quote import shown
 from gitralph.commit.decision import GONE, Left, Outcome
@@ -16,8 +17,7 @@ Judge = Callable[["Candidate"], dict[str, object]]
 """Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A commit about to be made, for whoever judges it: its tree, the commit it goes on top of, its session.
 
     ``objects`` is a folder with those of its objects that the repository does not have yet.
@@ -129,7 +129,7 @@ class Draft:
         return replace(
             self,
             outcomes=tuple(
-                replace(found, content=None, uses=()) if found.path in out else found
+                found._replace(content=None, uses=()) if found.path in out else found
                 for found in self.outcomes
             ),
             left=tuple(dict.fromkeys((*self.left, *lefts))),
@@ -151,7 +151,7 @@ class Draft:
                     out.append(one)
                     gone.add(one.path)
                 detail = f"it goes with '{shown(one.path)}', which is left"
-                todo += [replace(one, path=path, detail=detail, lines=None) for path in tied]
+                todo += [one._replace(path=path, detail=detail, lines=None) for path in tied]
         return self.without(out)
 
     def _tied(self, path: bytes, gone: Container[bytes]) -> set[bytes]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gitralph.base.quote import is_control, shell_line, shell_word
 from gitralph.commit import decision
@@ -55,8 +56,7 @@ def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
     return lambda known: [path for path in known if path in paths]
 
 
-@dataclass(frozen=True)
-class Ways:
+class Ways(NamedTuple):
     """A refused commit, and the question whether another one would be made."""
 
     ctx: Context
@@ -78,7 +78,7 @@ class Ways:
 
     def _option(self, option: str, does: str, **wished: bool) -> list[str]:
         """The same commit with one option more, where it would be made."""
-        wishes = replace(self.request.wishes, **wished)
+        wishes = self.request.wishes._replace(**wished)
         if wishes == self.request.wishes or (wishes.skip_entangled and wishes.include_entangled):
             return []
         if not self.passes(replace(self.request, wishes=wishes)):
@@ -98,7 +98,7 @@ class Ways:
         return out
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
-        wishes = replace(self.request.wishes, whole_file=True)
+        wishes = self.request.wishes._replace(whole_file=True)
         if not self.passes(replace(self.request, wishes=wishes, match=_only(paths))):
             return []
         does = "takes it as it stands, whoever changed it"

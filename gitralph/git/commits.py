@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
@@ -12,8 +12,7 @@ from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
 
 
-@dataclass(frozen=True)
-class Author:
+class Author(NamedTuple):
     """What ``--author`` set."""
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -23,8 +24,7 @@ _HUNK = rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@"
 _RAW = rb"(?s):(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t(.*)"
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     """One path of a commit: its blobs before and after, the path before, and the lines that are new.
 
     ``ranges`` count lines from 1 in the commit's own text, both ends included. Blobs are None where there

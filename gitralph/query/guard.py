@@ -6,6 +6,7 @@ Judged by the index that git hands its hooks, which is a temporary one under ``c
 import os
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.commit.preview import preview
 from gitralph.commit.request import Draft, Request
@@ -22,8 +23,7 @@ BYPASS = "or take them all the same: git commit --no-verify"
 _HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
-@dataclass(frozen=True)
-class GuardedPath:
+class GuardedPath(NamedTuple):
     """One path of one session that would be committed with it; ``lines`` None when all of it is meant."""
 
     path: bytes

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gitralph.commit import decision, pending_paths, plan, provenance
 from gitralph.commit.bench import open_bench
@@ -29,8 +30,7 @@ MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 LOOP = "git ralph run"
 
 
-@dataclass(frozen=True)
-class Owned:
+class Owned(NamedTuple):
     """One uncommitted path, its owner in a word, and the sessions with something pending there.
 
     ``gap``: somebody whom no hook saw has changes there as well. ``likely`` are the shell commands that may
@@ -51,8 +51,7 @@ class Owned:
         return any(work.refuses for work in (self.works or {}).values())
 
 
-@dataclass(frozen=True)
-class PathRow:
+class PathRow(NamedTuple):
     """A path as one session has it: git's letter, its lines, why a commit would refuse, who else is there.
 
     ``unrecorded``: so is somebody whom no hook saw.
@@ -68,8 +67,7 @@ class PathRow:
     likely: tuple[Window, ...] = ()
 
 
-@dataclass(frozen=True)
-class SessionRows:
+class SessionRows(NamedTuple):
     """A session with its rows; without an id those that nobody recorded, or the ticks of a run.
 
     ``last``: when it recorded something, in seconds since the epoch. ``task``: what it works on in a plan.
@@ -179,11 +177,11 @@ def owners(
         ]
     if counting:
         unexplained = _unexplained(ctx, [row.path for row in rows if len(row.sessions) > 1])
-        rows = [replace(row, gap=unexplained.get(row.path, row.gap)) for row in rows]
+        rows = [row._replace(gap=unexplained.get(row.path, row.gap)) for row in rows]
     made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
     changed = _changes(ctx, dirty) if counting and dirty else {}
     return [
-        replace(row, likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
+        row._replace(likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
     ]
 
 

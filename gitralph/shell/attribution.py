@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -32,8 +33,7 @@ def setting(config: Config) -> str:
     return config.choice("ralph.shelledits", OFFER, INCLUDE, OFF)
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """One path that shell commands changed: whose it is, by which commands, and why not ours.
 
     ``loose``: a command that never said it was over, so what came later cannot be told apart.
@@ -260,7 +260,7 @@ def _with_source(
             walk = _Walk(other, base_of(reader, other), head, windows, mine, family)
             if not walk.back(old.before, window.opened):
                 detail = f"it may be '{shown(other)}', moved with text that is not this session's"
-                return replace(offer, verdict=DOUBTFUL, detail=detail)
+                return offer._replace(verdict=DOUBTFUL, detail=detail)
     return offer
 
 
