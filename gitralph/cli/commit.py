@@ -3,6 +3,8 @@
 import os
 import sys
 
+import click
+
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shell_line, shown
 from gitralph.cli import beside, environ, options, output, proving, signals
@@ -31,30 +33,30 @@ def _message_file(name: str) -> bytes:
         raise Fatal(f"could not read log file '{name}': {error.strerror}") from error
 
 
-@options.command("commit")
+@click.command("commit", cls=options.Command)
 @options.session
-@options.option("--plan", metavar="<p>", help="With --task: the session of that plan's task.")
-@options.option("--task", metavar="<n>", help="With --plan: the number of the task.")
-@options.option("-m", "--message", "messages", multiple=True, metavar="<msg>", help="A paragraph.")
-@options.option("-F", "--file", "message_file", metavar="<file>", help="Read the message; - is stdin.")
-@options.option("-e", "--edit", is_flag=True, help="Open the editor on the message.")
-@options.option("--trailer", "trailers", multiple=True, metavar="<t>", help="Add a trailer.")
-@options.option("--author", metavar="<a>", help="Override the author.")
-@options.option("--amend", is_flag=True, help="Replace HEAD's commit, if it is this session's.")
-@options.option("--fixup", metavar="<commit>", help="A commit to be squashed into that one.")
-@options.option("--dry-run", is_flag=True, help="Say what would be committed; write nothing.")
-@options.option("--skip-entangled", is_flag=True, help="Leave what cannot be separated.")
-@options.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
-@options.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
-@options.option("--with-shell", is_flag=True, help="Take what only our shell commands changed.")
-@options.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
-@options.option("--prove", metavar="<cmd>", help="Commit only what passes this on its own tree.")
-@options.option("--no-prove", is_flag=True, help="Prove nothing, whatever ralph.prove says.")
-@options.option("--explain", is_flag=True, help="Where it fails, find whose uncommitted lines it needs.")
+@click.option("--plan", metavar="<p>", help="With --task: the session of that plan's task.")
+@click.option("--task", metavar="<n>", help="With --plan: the number of the task.")
+@click.option("-m", "--message", "messages", multiple=True, metavar="<msg>", help="A paragraph.")
+@click.option("-F", "--file", "message_file", metavar="<file>", help="Read the message; - is stdin.")
+@click.option("-e", "--edit", is_flag=True, help="Open the editor on the message.")
+@click.option("--trailer", "trailers", multiple=True, metavar="<t>", help="Add a trailer.")
+@click.option("--author", metavar="<a>", help="Override the author.")
+@click.option("--amend", is_flag=True, help="Replace HEAD's commit, if it is this session's.")
+@click.option("--fixup", metavar="<commit>", help="A commit to be squashed into that one.")
+@click.option("--dry-run", is_flag=True, help="Say what would be committed; write nothing.")
+@click.option("--skip-entangled", is_flag=True, help="Leave what cannot be separated.")
+@click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
+@click.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
+@click.option("--with-shell", is_flag=True, help="Take what only our shell commands changed.")
+@click.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
+@click.option("--prove", metavar="<cmd>", help="Commit only what passes this on its own tree.")
+@click.option("--no-prove", is_flag=True, help="Prove nothing, whatever ralph.prove says.")
+@click.option("--explain", is_flag=True, help="Where it fails, find whose uncommitted lines it needs.")
 @options.as_json
-@options.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
+@click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
-@options.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 @options.paths
 def commit(
     session: str | None,
