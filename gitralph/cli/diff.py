@@ -66,7 +66,7 @@ def _show(
         refused = len({one.path for one in result.left if one.refuses})
         if (text or refused) and len(sessions) > 1:
             heading = _heading(ctx, session, refused)
-            line = output.painted(heading, "yellow", bold=True) if color else heading
+            line = click.style(heading, fg="yellow", bold=True) if color else heading
             output.raw((("\n" if shown else "") + line + "\n").encode())
             shown += 1
         output.raw(text)

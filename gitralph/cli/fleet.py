@@ -33,7 +33,7 @@ def _open() -> Fleet:
     """The fleet; a beat that is due is left until the command is over, as it wants the same lock."""
     found = member.open_fleet(options.context(beats=False), _patience())
     # Under the lock of this command the beat would wait for itself.
-    options.when_over(lambda: at_work.beat_if_due(found.ctx))
+    click.get_current_context().call_on_close(lambda: at_work.beat_if_due(found.ctx))
     return found
 
 

@@ -135,10 +135,7 @@ def run(args: list[str]) -> int:
     try:
         # A umask that takes our own rights away would make files that we cannot read again.
         os.umask(os.umask(0o022) & ~0o700)
-        try:
-            result = cli.main(args, prog_name="git ralph", standalone_mode=False)
-        finally:
-            options.close()
+        result = cli.main(args, prog_name="git ralph", standalone_mode=False)
         _flush()
         return result if isinstance(result, int) else 0
     except click.UsageError as error:

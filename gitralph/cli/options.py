@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -47,26 +47,14 @@ def did_you_mean(typed: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
 
 
-# what this process's command opened
-_open: list[Callable[[], None]] = []
-
-
-def close() -> None:
-    """Close what the command had opened."""
-    while _open:
-        _open.pop()()
-
-
-def when_over(act: Callable[[], None]) -> None:
-    """Do something when the command is over, however it ends."""
-    _open.append(act)
-
-
 def context(create: bool = True, beats: bool = True) -> Context:
-    """The context of this call, with its chatter on stderr; ``beats`` starts a fleet's beat where due."""
+    """The context of this call, with its chatter on stderr; ``beats`` starts a fleet's beat where due.
+
+    The repository is closed when the command is over, however it ends.
+    """
     ctx = open_context(environ.snapshot(), create)
     ctx.warn, ctx.say = output.warn, output.note
-    _open.append(ctx.repo.close)
+    click.get_current_context().call_on_close(ctx.repo.close)
     if not create:
         _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):
