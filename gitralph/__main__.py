@@ -99,7 +99,7 @@ def main() -> int:
             from gitralph.cli import guard_hook
 
             return guard_hook.main(args[1:])
-        from gitralph.cli.lean import run
+        from gitralph.cli.main import run
 
         return run(args)
     except KeyboardInterrupt:

@@ -51,8 +51,6 @@ SHARED_IN_CLI = {
     "before",
     "beside",
     "columns",
-    "declare",
-    "ending",
     "environ",
     "grouped",
     "live",

@@ -18,9 +18,6 @@ from gitralph.commit.decision import Left
 from gitralph.git.config import Config
 from gitralph.hook import sessionfile
 
-# ECMA-48, SGR: foreground colours
-_COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
-
 
 def text(path: bytes) -> str:
     """A path as JSON holds it; bytes that are not UTF-8 become lone surrogates."""
@@ -85,12 +82,6 @@ def printable_lines(block: str) -> str:
 def chatter(label: str, message: str) -> None:
     """One labelled message on stderr."""
     streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
-
-
-def painted(word: str, color: str | None, bold: bool = False) -> str:
-    """A word in one of the terminal's own colours, as ``click.style`` paints it."""
-    codes = ["1"] * bold + ([str(_COLORS[color])] if color is not None else [])
-    return f"\x1b[{';'.join(codes)}m{word}\x1b[0m" if codes else word
 
 
 def warn(message: str) -> None:

@@ -15,13 +15,11 @@ from gitralph.prove.series import Proved
 @click.command(
     "prove",
     cls=before.BeforeCommand,
-    context_settings=options.CONTEXT,
     options_metavar="[--json]",
     epilog="After -- comes the command, without a shell.",
 )
-@options.noted
 @options.as_json
-@options.argument("revisions", required=False, metavar="[<range>] -- <command>...")
+@click.argument("revisions", required=False, metavar="[<range>] -- <command>...")
 @click.pass_context
 def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> int:
     """Run a command on each commit's own tree; without a range on the unpushed ones."""

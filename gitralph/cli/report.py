@@ -3,6 +3,8 @@
 import os
 import sys
 
+import click
+
 from gitralph.base import run as runner
 from gitralph.base.errors import Failed, Fatal, UsageError
 from gitralph.cli import environ, options, output
@@ -10,12 +12,10 @@ from gitralph.context import Context
 from gitralph.report import gather, page
 
 
-@options.command("report")
-@options.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
-@options.option(
-    "-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output."
-)
-@options.option("--open", "opened", is_flag=True, help="Show it in the browser.")
+@click.command("report", cls=options.Command)
+@click.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
+@click.option("-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output.")
+@click.option("--open", "opened", is_flag=True, help="Show it in the browser.")
 def report(run: str | None, target: str | None, opened: bool) -> None:
     """Make one self-contained HTML page of sessions, edits, commits and tasks."""
     if target is None and not opened and environ.is_terminal(sys.stdout):

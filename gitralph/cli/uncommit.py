@@ -1,5 +1,7 @@
 """``git ralph uncommit``."""
 
+import click
+
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.quote import printable, shell_word
 from gitralph.cli import options, output
@@ -8,7 +10,7 @@ from gitralph.session import session_choice
 from gitralph.takeback import uncommit as taking
 
 
-@options.command("uncommit")
+@click.command("uncommit", cls=options.Command)
 @options.session
 @options.as_json
 def uncommit(session: str | None, as_json: bool) -> None:
