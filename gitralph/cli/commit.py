@@ -1,10 +1,11 @@
 """``git ralph commit``."""
 
 import os
+import shlex
 import sys
 
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
-from gitralph.base.quote import shell_line, shown
+from gitralph.base.quote import shown
 from gitralph.cli import beside, environ, options, output, proving, signals
 from gitralph.commit import commit as committing
 from gitralph.commit import own_commit, recover
@@ -229,7 +230,7 @@ def _chosen(
     try:
         found = _session(ctx, session, plan, task, amend)
     except Refused as error:
-        start, more = session_choice.COMMIT.partition("{}")[0], shell_line(rest)
+        start, more = session_choice.COMMIT.partition("{}")[0], shlex.join(rest)
         error.hints = tuple(f"{one} {more}".rstrip() if one.startswith(start) else one for one in error.hints)
         raise
     finally:
