@@ -111,7 +111,7 @@ def test_adapters_are_total(sent: tuple[str, dict[str, Any]]) -> None:
     agent, payload = sent
     before = copy.deepcopy(payload)
     try:
-        event = agents.load(agent)(payload)  # type: ignore[operator]
+        event = agents.load(agent)(payload)
     except ValueError:
         assert agent == "generic"
         return
