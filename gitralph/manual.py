@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 
-from gitralph.base import run as runner
+from gitralph.base import programs, runner
 from gitralph.base.errors import Fatal, UsageError
 
 _SECTIONS = ("1", "5", "7")
@@ -67,7 +67,7 @@ def find(topic: str | None) -> str:
 
 def show(page: str, environ: Mapping[str, str]) -> int:
     """Open a page on the terminal; 0 when the pager ended well, else its exit status."""
-    man = runner.find("man", environ)
+    man = programs.find("man", environ)
     if man is None:
         return -1
     return runner.show([man, "-l", page], env=environ)
@@ -77,7 +77,7 @@ def render(page: str, environ: Mapping[str, str]) -> str:
     """A page as plain text; its source when nothing here can format it."""
     env = {**environ, "MANPAGER": "cat", "PAGER": "cat", "MANWIDTH": environ.get("MANWIDTH", "80")}
     for words in (["man", "-l"], ["mandoc", "-T", "utf8"]):
-        program = runner.find(words[0], environ)
+        program = programs.find(words[0], environ)
         if program is None:
             continue
         done = runner.run([program, *words[1:], page], env=env)

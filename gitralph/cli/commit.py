@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
-from gitralph.base.quote import shell_line, shown
+from gitralph.base.quote import shown
 from gitralph.cli import beside, environ, options, output, proving, signals
 from gitralph.commit import commit as committing
 from gitralph.commit import own_commit, recover
@@ -248,7 +249,7 @@ def _chosen(ctx: Context, asked: CommitOptions) -> str | None:
     except Refused as error:
         # Hints that name a session repeat the other words that were typed.
         start = session_choice.COMMIT.partition("{}")[0]
-        more = shell_line([*asked.wishes, *asked.again, *(["--", *asked.paths] if asked.paths else [])])
+        more = shlex.join([*asked.wishes, *asked.again, *(["--", *asked.paths] if asked.paths else [])])
         error.hints = tuple(f"{one} {more}".rstrip() if one.startswith(start) else one for one in error.hints)
         raise
     finally:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Container, Iterable, Sequence
 from typing import TextIO
 
-from gitralph.base import jsonline, streams
+from gitralph.base import streams
 from gitralph.base.errors import BUSY, FATAL, RalphError
 from gitralph.base.files import LockTimeoutError
 from gitralph.base.layout import Layout
@@ -145,7 +145,7 @@ def fault(error: Exception) -> int:
 
 def as_json(document: object) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(jsonline.indented(document) + "\n")
+    sys.stdout.write(json.dumps(document, indent=1) + "\n")
 
 
 def json_line(document: object) -> None:

@@ -1,9 +1,10 @@
 """``git ralph prove``."""
 
+import shlex
+
 import click
 
 from gitralph.base.errors import NO, UsageError
-from gitralph.base.quote import shell_line
 from gitralph.cli import before, options, output, proving, signals
 from gitralph.commit import recover
 from gitralph.context import Context
@@ -45,7 +46,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
 
 def _command(ctx: Context, words: tuple[str, ...]) -> ProofCommand:
     if words:
-        return ProofCommand(words, shell_line(words), proving.folder(ctx))
+        return ProofCommand(words, shlex.join(words), proving.folder(ctx))
     text = ctx.config.get("ralph.prove")
     if not text or not text.strip():
         raise UsageError("there is no command to prove with", "git ralph prove [<range>] -- <command>...")

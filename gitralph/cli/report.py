@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from gitralph.base import run as runner
+from gitralph.base import programs, runner
 from gitralph.base.errors import Failed, Fatal, UsageError
 from gitralph.cli import environ, options, output
 from gitralph.context import Context
@@ -43,7 +43,7 @@ def report(run: str | None, target: str | None, opened: bool) -> None:
 def _show(ctx: Context, path: str) -> None:
     """Open a page as git opens its manual in HTML. Raises Failed where there is no browser."""
     words = [ctx.git.program, "web--browse", path]
-    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
+    if runner.show(words, env=programs.inherited(ctx.environ, naming=True)):
         raise Failed(
             f"no browser could be started; the page is in '{path}'",
             "git config --global web.browser <browser>",

@@ -1,8 +1,10 @@
 """``git ralph session``: start, list, show, rename, end."""
 
+import shlex
+
 import click
 
-from gitralph.base.quote import shell_word, shown
+from gitralph.base.quote import shown
 from gitralph.cli import columns, options, output
 from gitralph.commit import advice, pending_paths
 from gitralph.hook import sessionfile
@@ -52,7 +54,7 @@ def start(
         return
     for key, value in env.items():
         # Quoted for a shell that evaluates it; a path may hold a quote.
-        output.raw(f"export {key}={shell_word(value)}\n".encode("utf-8", "surrogateescape"))
+        output.raw(f"export {key}={shlex.quote(value)}\n".encode("utf-8", "surrogateescape"))
 
 
 @session.command("list")

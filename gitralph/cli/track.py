@@ -1,12 +1,13 @@
 """``git ralph track``."""
 
 import os
+import shlex
 import sys
 
 import click
 
 from gitralph.base.errors import Refused, UsageError
-from gitralph.base.quote import shell_line, shown
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
 from gitralph.session import release, session_choice
 from gitralph.session import track as tracking
@@ -44,7 +45,7 @@ def track(
         + ["--from-transcript"] * told
         + ["--", *paths]
     )
-    usage = "git ralph track --session {} " + shell_line(words).removesuffix(" --")
+    usage = "git ralph track --session {} " + shlex.join(words).removesuffix(" --")
     found = session_choice.for_writing(ctx, session, creates=not back, usage=usage)
     if found is None:
         raise Refused(
