@@ -9,6 +9,7 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import tempfile
 import threading
 import time
@@ -16,8 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from subprocess import Popen
 from typing import NamedTuple
 
-from gitralph.base import files, process
-from gitralph.base import run as runner
+from gitralph.base import files, process, runner
 
 # The end of what a child printed, for messages and for finding the promise in it; all of it goes to the
 # sink.
@@ -76,7 +76,9 @@ class Children:
         """
         with _file_of(self._tmp, stdin) as name:
             words = ["/bin/sh", "-c", _GATE, name, *argv]
-            child = runner.start(words, cwd=cwd, env=env, stdin=runner.PIPE, stderr=runner.STDOUT, group=True)
+            child = runner.start(
+                words, cwd=cwd, env=env, stdin=subprocess.PIPE, stderr=subprocess.STDOUT, group=True
+            )
             self._running.add(child.pid)
             try:
                 assert child.stdin is not None

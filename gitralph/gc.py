@@ -12,7 +12,7 @@ means the same.
 import os
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from gitralph.base import files, gitdir, layout, locks
@@ -399,10 +399,8 @@ def _small_steps(run: Sweep, trees: Worktrees, needed: dict[str, set[str]]) -> I
 def _drop_folder(ctx: Context, folder: str, dry: bool) -> None:
     """Remove the folder of a run that is gone, once it is empty."""
     if not dry and folder.startswith(f"{ctx.layout.top}/runs/"):
-        try:
+        with suppress(OSError):
             os.rmdir(folder)
-        except OSError:
-            pass
 
 
 def _collect(ctx: Context, dry: bool) -> Collected:

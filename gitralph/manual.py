@@ -10,9 +10,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 
-from gitralph.base import run as runner
+from gitralph.base import programs, runner
 from gitralph.base.errors import Fatal, UsageError
 
 _SECTIONS = ("1", "5", "7")
@@ -24,17 +23,14 @@ _OVERSTRIKE = re.compile(".\x08", re.DOTALL)
 
 def _folders() -> Iterator[str]:
     """Where pages may lie, best first."""
-    for section in _SECTIONS:
-        yield f"{sys.prefix}/share/man/man{section}"
-    try:
-        listed = metadata.files("gitralph") or []
-    except metadata.PackageNotFoundError:
-        listed = []
-    for file in listed:
-        if _PAGE.fullmatch(file.name):
-            yield os.path.dirname(str(file.locate()))
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    yield os.path.dirname(package) + "/man"
+    package = os.path.dirname(os.path.abspath(__file__))
+    above = os.path.dirname(package)
+    # <prefix>/lib/python3.x/site-packages, of whatever prefix; pip's --target; a checkout
+    homes = [sys.prefix, os.path.normpath(above + "/../../.."), above]
+    for home in dict.fromkeys(homes):
+        for section in _SECTIONS:
+            yield f"{home}/share/man/man{section}"
+    yield above + "/man"
 
 
 def pages() -> dict[str, str]:
@@ -67,7 +63,7 @@ def find(topic: str | None) -> str:
 
 def show(page: str, environ: Mapping[str, str]) -> int:
     """Open a page on the terminal; 0 when the pager ended well, else its exit status."""
-    man = runner.find("man", environ)
+    man = programs.find("man", environ)
     if man is None:
         return -1
     return runner.show([man, "-l", page], env=environ)
@@ -77,7 +73,7 @@ def render(page: str, environ: Mapping[str, str]) -> str:
     """A page as plain text; its source when nothing here can format it."""
     env = {**environ, "MANPAGER": "cat", "PAGER": "cat", "MANWIDTH": environ.get("MANWIDTH", "80")}
     for words in (["man", "-l"], ["mandoc", "-T", "utf8"]):
-        program = runner.find(words[0], environ)
+        program = programs.find(words[0], environ)
         if program is None:
             continue
         done = runner.run([program, *words[1:], page], env=env)

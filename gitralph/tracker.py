@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitralph.base import ids, jsonline
-from gitralph.base import run as runner
+from gitralph.base import ids, jsonline, programs, runner
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.context import Context
@@ -186,10 +185,10 @@ class Tracker:
             self._warn(text)
 
     def _ask(self, *words: str) -> bytes:
-        program = runner.find("bd", self.environ)
+        program = programs.find("bd", self.environ)
         if program is None:
             raise TrackerError("the tracker 'bd' is not on PATH")
-        env, shown = runner.inherited(self.environ), " ".join(words[:2])
+        env, shown = programs.inherited(self.environ), " ".join(words[:2])
         try:
             done = runner.run([program, *words], env=env, cwd=self.root, seconds=self.seconds)
         except OSError as error:

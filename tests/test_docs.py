@@ -199,6 +199,7 @@ def test_every_command_says_what_it_does() -> None:
         done = runner.in_process([*typed.words, "-h"], cwd=str(source.ROOT), env={})
         assert done.code == 0, typed.words
         assert done.err == b""
+        assert "[OPTIONS]" not in done.text, typed.words  # git's form of a usage line, not click's
         for option in typed.options:
             assert option in done.text, (typed.words, option)
 

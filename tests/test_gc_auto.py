@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gitralph import gc
-from gitralph.base import locks, run
+from gitralph.base import locks, programs
 from tests.support import payloads
 from tests.support.keep import age, names, over, state
 from tests.support.repo import Repo
@@ -19,7 +19,7 @@ Started = list[list[str]]
 def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     """What would have been started in the background."""
     found: Started = []
-    monkeypatch.setattr(run, "detached", lambda words, _env: found.append(words[4:]))
+    monkeypatch.setattr(programs, "detached", lambda words, _env: found.append(words[4:]))
     return found
 
 

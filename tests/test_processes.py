@@ -5,17 +5,17 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gitralph.base import process
-from gitralph.base import run as runner
+from gitralph.base import process, programs, runner
 from tests.support import source
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 
-OWNER = "gitralph.base.run"
+OWNER = "gitralph.base.programs"
 SEES = 'env | grep "^GIT_" | sort >"$0"'
 
 
@@ -24,21 +24,33 @@ def loop(repo: Repo, tmp_path: Path) -> Loop:
     return Loop.make(repo, tmp_path / "aside")
 
 
+def _called(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and name of what is called; a type in an annotation is none."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            yield node.lineno, f"subprocess.{name}" if name in ("Popen", "Popen[bytes]") else name
+
+
 def test_only_the_runner_starts_programs() -> None:
     """Whoever wants a program asks for it in one place."""
+    started = ("subprocess.Popen", "subprocess.run", "subprocess.call", "subprocess.check_", "subprocess.get")
     wrong = [
-        f"{module.name}:{one.line}"
-        for module in source.modules()
-        for one in module.imports()
-        if one.module == "subprocess" and not one.for_types
-    ]
-    wrong += [
         f"{module.name}:{line}"
         for module in source.modules()
-        for line, name in source.calls(module.tree)
-        if name.startswith(("os.posix_spawn", "os.system", "os.exec", "os.popen", "os.fork"))
+        for line, name in _called(module.tree)
+        if name.startswith((*started, "os.posix_spawn", "os.system", "os.exec", "os.popen", "os.fork"))
     ]
-    assert {name.split(":")[0] for name in wrong} == {OWNER, "gitralph.base.spawn"}
+    assert {name.split(":")[0] for name in wrong} == {"gitralph.base.runner", OWNER}
+    # under another name they would not be seen
+    assert [
+        f"{module.name}:{node.lineno}"
+        for module in source.modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom)
+        and node.module == "subprocess"
+        and not {one.name for one in node.names} <= {"Popen", "CompletedProcess"}
+    ] == []
 
 
 def test_only_the_runner_spells_what_is_not_inherited() -> None:
@@ -61,8 +73,8 @@ def test_the_list_is_gits_own_without_the_users_configuration() -> None:
     local = set(said.stdout.split())
     wishes = {name for name in local if name.startswith("GIT_CONFIG")}
     given = dict.fromkeys(local, "x") | {"HOME": "/h"}
-    assert set(runner.inherited(given)) == wishes | {"HOME"}
-    kept = set(runner.inherited(given, naming=True))
+    assert set(programs.inherited(given)) == wishes | {"HOME"}
+    kept = set(programs.inherited(given, naming=True))
     assert {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"} <= kept
     assert not {"GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"} & kept
 
@@ -151,8 +163,8 @@ def test_a_program_that_takes_too_long_goes_with_all_it_started() -> None:
 def test_a_hook_starts_git_without_subprocess_and_in_time() -> None:
     """Exit code and output, None when the time is over."""
     env = dict(os.environ)
-    assert runner.quick(["/bin/sh", "-c", "echo x; exit 3"], env, time.monotonic() + 10) == (3, b"x\n")
-    assert runner.quick(["/bin/sleep", "60"], env, time.monotonic() + 0.1) is None
+    assert programs.quick(["/bin/sh", "-c", "echo x; exit 3"], env, time.monotonic() + 10) == (3, b"x\n")
+    assert programs.quick(["/bin/sleep", "60"], env, time.monotonic() + 0.1) is None
 
 
 def test_a_program_is_found_by_absolute_entries_of_path_only(
@@ -163,5 +175,5 @@ def test_a_program_is_found_by_absolute_entries_of_path_only(
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text("#!/bin/sh\n")
     (tmp_path / "bin/git").chmod(0o755)
-    assert runner.find("git", {"PATH": "bin::."}) is None
-    assert runner.find("git", {"PATH": f"bin:{tmp_path}/bin"}) == f"{tmp_path}/bin/git"
+    assert programs.find("git", {"PATH": "bin::."}) is None
+    assert programs.find("git", {"PATH": f"bin:{tmp_path}/bin"}) == f"{tmp_path}/bin/git"

@@ -4,11 +4,7 @@ An id is taken whole or not at all: ``bd-a3f8.1`` never means ``bd-a3f8``. A bea
 git's rules for a branch, since it names a branch, a folder and a file.
 """
 
-import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import hashlib
+import hashlib
 
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _REST = _FIRST | frozenset("._-")
@@ -25,40 +21,14 @@ def is_valid(text: str) -> bool:
     return 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
 
 
-# OpenSSL's SHA-1 is several times as fast as Python's own, but loading it costs as much as hashing this, at
-# once or in many texts: a thousand edits of a file of 50 kB were 120 of a commit's 300 ms.
-_WORTH_LOADING = 1 << 20
-_hashed_here = 0
-
-
-def hasher(size: int) -> "hashlib._Hash":
-    """A SHA-1 to be fed with ``size`` bytes, without the start-up cost of hashlib where that does not pay."""
-    global _hashed_here
-    _hashed_here += size
-    if "hashlib" in sys.modules or _hashed_here >= _WORTH_LOADING:
-        import hashlib
-
-        return hashlib.sha1(usedforsecurity=False)
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found]
-    except ImportError:  # built without it: hashlib has the same function
-        from hashlib import sha1
-    made: hashlib._Hash = sha1()
-    return made
-
-
-def digest(data: "bytes | bytearray | memoryview") -> str:
+def digest(data: bytes | bytearray | memoryview) -> str:
     """SHA-1 of ``data`` in hex."""
-    made = hasher(len(data))
-    made.update(data)
-    return made.hexdigest()
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 def hashed(session: str) -> str:
     """How a session is called where others read it: ``s_`` and 14 hex digits of the SHA-256 of its id."""
-    from hashlib import sha256
-
-    return "s_" + sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:14]
+    return "s_" + hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:14]
 
 
 def safe_form(text: str) -> str:

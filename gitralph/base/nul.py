@@ -3,9 +3,7 @@
 Fast lane. An entry without its NUL was cut off with the process that printed it, and is none.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 
 def rows(said: bytes) -> list[bytes]:
@@ -24,6 +22,6 @@ def groups(said: bytes, size: int) -> "list[tuple[bytes, ...]]":
     return [tuple(found[at : at + size]) for at in range(0, len(found) - size + 1, size)]
 
 
-def joined(entries: "Iterable[bytes]") -> bytes:
+def joined(entries: Iterable[bytes]) -> bytes:
     """A list that git reads."""
     return b"".join([entry + b"\0" for entry in entries])

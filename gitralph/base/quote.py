@@ -3,10 +3,6 @@
 Source: git's quote.c (``quote_c_style``), with ``core.quotePath`` as ``high``.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 # The escapes of cq_lookup in git's quote.c; every other byte is octal.
 _NAMES = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"', 92: b"\\"}
 _BYTES = {name[0]: code for code, name in _NAMES.items()}
@@ -22,22 +18,6 @@ def _valid_utf8(path: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-_PLAIN = frozenset("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_@%+=:,./-")
-
-
-def shell_word(text: str) -> str:
-    """``text`` as one word of a POSIX shell's line, as ``shlex.quote`` has it; shlex brings re, 5 ms."""
-    if text and _PLAIN.issuperset(text):
-        return text
-    # A single quote ends the quoted part, and stands in double ones between that and the next.
-    return "'" + text.replace("'", "'\"'\"'") + "'"
-
-
-def shell_line(words: "Iterable[str]") -> str:
-    """Words as the line of a POSIX shell that says them."""
-    return " ".join(map(shell_word, words))
 
 
 def c_quote(path: bytes, high: bool = True) -> bytes:

@@ -4,6 +4,8 @@ import os
 import re
 import sys
 
+import click
+
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
@@ -27,11 +29,11 @@ d - do not assign this hunk or any of the later hunks in the file
 """
 
 
-@options.command("assign")
-@options.option("--to", "session", metavar="<session>", help="The session whose the lines shall be.")
-@options.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
+@click.command("assign", cls=options.Command)
+@click.option("--to", "session", metavar="<session>", help="The session whose the lines shall be.")
+@click.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
 @options.as_json
-@options.argument("places", nargs=-1, type=options.UNPROCESSED, metavar="[--] <path>[:<first>[-<last>]]...")
+@click.argument("places", nargs=-1, type=click.UNPROCESSED, metavar="[--] <path>[:<first>[-<last>]]...")
 def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...]) -> None:
     """Give a session lines that nobody recorded: a person's, a formatter's, a shell command's."""
     if session is None or not places:

@@ -2,8 +2,10 @@
 
 import click
 
+from gitralph.cli import options
 
-class BeforeCommand(click.Command):
+
+class BeforeCommand(options.Command):
     """Keeps the words after ``--`` apart, in the context's ``meta["command"]``: they are a command to run."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

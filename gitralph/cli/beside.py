@@ -1,9 +1,10 @@
 """What a commit that found nothing of its session says of the changes that are there all the same."""
 
 import os
+import shlex
 from collections.abc import Sequence
 
-from gitralph.base.quote import shell_word, shown
+from gitralph.base.quote import shown
 from gitralph.cli import output
 from gitralph.commit.request import Result
 from gitralph.commit.ways_out import can_be_typed, typed, typed_name
@@ -48,7 +49,7 @@ def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: S
     known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
     if known and not session_choice.is_agent(ctx.environ):
-        said = "".join(f" -m {shell_word(one)}" for one in messages if one.isprintable())
+        said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
         there = [path for path in known if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
         # what is gone has nothing to add, and git fails on it where it is staged
         added = f"git add -- {' '.join(typed(ctx, path) for path in there)} && " if there else ""
@@ -58,6 +59,6 @@ def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: S
     mine = " ".join(typed_name(ctx, path) for path in known if b":" not in path)
     if mine and session is not None:
         out.append(
-            f"git ralph assign --to {shell_word(ctx.called(session))} -- {mine}  # only if it made them"
+            f"git ralph assign --to {shlex.quote(ctx.called(session))} -- {mine}  # only if it made them"
         )
     return out

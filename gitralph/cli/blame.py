@@ -1,5 +1,7 @@
 """``git ralph blame``."""
 
+import click
+
 from gitralph.base.errors import UsageError
 from gitralph.cli import columns, options, output
 from gitralph.cli.pager import pager
@@ -12,10 +14,10 @@ from gitralph.query.lines import Finding
 _WHO, _WHO_NARROW = 24, 12
 
 
-@options.command("blame")
-@options.option("--porcelain", is_flag=True, help="Print git blame's own format for programs.")
+@click.command("blame", cls=options.Command)
+@click.option("--porcelain", is_flag=True, help="Print git blame's own format for programs.")
 @options.as_json
-@options.argument("path", metavar="[--] <path>", type=options.UNPROCESSED)
+@click.argument("path", metavar="[--] <path>", type=click.UNPROCESSED)
 def blame(path: str, porcelain: bool, as_json: bool) -> None:
     """Show for every line of a file whose it is: session or author, and the commit, or that it is pending."""
     if porcelain and as_json:

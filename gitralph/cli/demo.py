@@ -15,8 +15,8 @@ from gitralph.demo.script import CLAUDE, HUMAN, PI
 _COLORS = {CLAUDE: "cyan", PI: "magenta", HUMAN: "yellow", "+": "green", "-": "red"}
 
 
-@options.command("demo")
-@options.option("--keep", is_flag=True, help="Keep the repository and print where it is.")
+@click.command("demo", cls=options.Command)
+@click.option("--keep", is_flag=True, help="Keep the repository and print where it is.")
 def demo(keep: bool) -> int:
     """Let two agents and a human edit one throw-away repository at once, commit each, and check it."""
     env = environ.snapshot()

@@ -2,6 +2,8 @@
 
 import os
 
+import click
+
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
@@ -18,11 +20,11 @@ from gitralph.session import session_choice
 NOBODY = "nobody"
 
 
-@options.command("diff")
+@click.command("diff", cls=options.Command)
 @options.session
-@options.option("--nobody", is_flag=True, help="Show what no session recorded.")
-@options.option("--stat", is_flag=True, help="Show a diffstat instead of the patch.")
-@options.option("--name-only", "names", is_flag=True, help="Show only the paths.")
+@click.option("--nobody", is_flag=True, help="Show what no session recorded.")
+@click.option("--stat", is_flag=True, help="Show a diffstat instead of the patch.")
+@click.option("--name-only", "names", is_flag=True, help="Show only the paths.")
 @options.paths
 def diff(session: str | None, nobody: bool, stat: bool, names: bool, paths: tuple[str, ...]) -> None:
     """Show exactly what commit would record, or what nobody did."""
@@ -64,7 +66,7 @@ def _show(
         refused = len({one.path for one in result.left if one.refuses})
         if (text or refused) and len(sessions) > 1:
             heading = _heading(ctx, session, refused)
-            line = output.painted(heading, "yellow", bold=True) if color else heading
+            line = click.style(heading, fg="yellow", bold=True) if color else heading
             output.raw((("\n" if shown else "") + line + "\n").encode())
             shown += 1
         output.raw(text)

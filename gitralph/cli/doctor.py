@@ -15,7 +15,7 @@ _COLORS = {"alive": "green", "works": "green", "ok": "green", "-": "yellow"}
 _WIDTH = 20
 
 
-@options.command("doctor")
+@click.command("doctor", cls=options.Command)
 @options.as_json
 def doctor(as_json: bool) -> int:
     """Prove that edits are being recorded: send a real event through each installed hook.

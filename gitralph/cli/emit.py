@@ -2,6 +2,8 @@
 
 import sys
 
+import click
+
 from gitralph.cli import environ, options, output
 from gitralph.hook import event_log
 from gitralph.query import events
@@ -13,12 +15,12 @@ def _standard_input() -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-@options.command("emit")
-@options.option("--json", "as_json", is_flag=True, help="The payload is a JSON document.")
-@options.option("--run", metavar="<id>", help="The run that the event belongs to.")
-@options.option("--file", metavar="<name>", help="The events file where no run is current.")
-@options.argument("topic", metavar="<topic>")
-@options.argument("payload", required=False, metavar="[<payload> | -]")
+@click.command("emit", cls=options.Command)
+@click.option("--json", "as_json", is_flag=True, help="The payload is a JSON document.")
+@click.option("--run", metavar="<id>", help="The run that the event belongs to.")
+@click.option("--file", metavar="<name>", help="The events file where no run is current.")
+@click.argument("topic", metavar="<topic>")
+@click.argument("payload", required=False, metavar="[<payload> | -]")
 def emit(as_json: bool, run: str | None, file: str | None, topic: str, payload: str | None) -> None:
     """Add one event to the current run's file."""
     event_log.checked_topic(topic)

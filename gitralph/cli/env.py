@@ -2,13 +2,15 @@
 
 import os
 
+import click
+
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
 from gitralph.setup import env as environments
 
 
-@options.command("env")
+@click.command("env", cls=options.Command)
 def env() -> None:
     """Print what a bug report needs: versions, folders, settings, names of variables."""
     try:

@@ -22,16 +22,16 @@ _OID = 10
 _WORDS = {"n": "number"}
 
 
-@options.command("events")
-@options.option("--run", metavar="<id>", help="The events of this run.")
-@options.option("--file", metavar="<name>", help="The events file where no run is current.")
-@options.option("--topic", metavar="<t>", help="Only this topic; * stands for anything.")
-@options.option("--last", metavar="<n>", type=click.IntRange(min=0), help="Only the last <n> of them.")
-@options.option("--follow", "-f", is_flag=True, help="Go on as events arrive.")
-@options.option("--cursor", metavar="<name>", help="Only what this reader has not seen yet.")
+@click.command("events", cls=options.Command)
+@click.option("--run", metavar="<id>", help="The events of this run.")
+@click.option("--file", metavar="<name>", help="The events file where no run is current.")
+@click.option("--topic", metavar="<t>", help="Only this topic; * stands for anything.")
+@click.option("--last", metavar="<n>", type=click.IntRange(min=0), help="Only the last <n> of them.")
+@click.option("--follow", "-f", is_flag=True, help="Go on as events arrive.")
+@click.option("--cursor", metavar="<name>", help="Only what this reader has not seen yet.")
 @options.as_json
-@options.option("--jsonl", "as_lines", is_flag=True, help="Print the lines as they were stored.")
-@options.option("--strict", is_flag=True, help="Exit 1 where a line is no event.")
+@click.option("--jsonl", "as_lines", is_flag=True, help="Print the lines as they were stored.")
+@click.option("--strict", is_flag=True, help="Exit 1 where a line is no event.")
 def events(
     run: str | None,
     file: str | None,

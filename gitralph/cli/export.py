@@ -1,22 +1,24 @@
 """``git ralph export``."""
 
+import click
+
 from gitralph.base.errors import UsageError
 from gitralph.cli import options, output
 from gitralph.trace import export as exporting
 from gitralph.trace.export import AGENT_TRACE, GIT_AI
 
 
-@options.command("export")
-@options.option(
+@click.command("export", cls=options.Command)
+@click.option(
     "--format",
     "form",
     required=True,
-    type=(AGENT_TRACE, GIT_AI),
+    type=click.Choice([AGENT_TRACE, GIT_AI]),
     metavar="<format>",
     help="agent-trace or git-ai.",
 )
-@options.option("--write-notes", is_flag=True, help="Write git-ai's notes, where a commit has none.")
-@options.argument("revisions", required=False, metavar="[<range>]")
+@click.option("--write-notes", is_flag=True, help="Write git-ai's notes, where a commit has none.")
+@click.argument("revisions", required=False, metavar="[<range>]")
 def export(form: str, write_notes: bool, revisions: str | None) -> None:
     """Print whose the lines of commits are, a JSON document a commit, for other tools."""
     if write_notes and form != GIT_AI:

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import click
+
 from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
 from gitralph.cli import environ, options, output
 from gitralph.fleet import at_work, claiming, landing, log, member, members, own, wire
@@ -14,10 +16,10 @@ from gitralph.fleet.landing import hold
 from gitralph.fleet.member import Fleet
 from gitralph.worktree import where
 
-_bead = options.argument("bead", metavar="<bead>")
+_bead = click.argument("bead", metavar="<bead>")
 
 
-@options.group("fleet")
+@click.group("fleet", cls=options.Group)
 def fleet() -> None:
     """Several clones of one remote: claim work items (beads), land each once, share who wrote what."""
 
@@ -31,7 +33,7 @@ def _open() -> Fleet:
     """The fleet; a beat that is due is left until the command is over, as it wants the same lock."""
     found = member.open_fleet(options.context(beats=False), _patience())
     # Under the lock of this command the beat would wait for itself.
-    options.when_over(lambda: at_work.beat_if_due(found.ctx))
+    click.get_current_context().call_on_close(lambda: at_work.beat_if_due(found.ctx))
     return found
 
 
@@ -54,8 +56,8 @@ def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
 
 
 @fleet.command("join")
-@options.argument("remote", metavar="<remote>")
-@options.option("--branch-form", is_flag=True, help="Keep claims and logs as branches below ralph-fleet/.")
+@click.argument("remote", metavar="<remote>")
+@click.option("--branch-form", is_flag=True, help="Keep claims and logs as branches below ralph-fleet/.")
 def join(remote: str, branch_form: bool) -> None:
     """Become a member; the first one begins it."""
 
@@ -128,7 +130,7 @@ def release(bead: str) -> None:
 
 @fleet.command("sync")
 @options.as_json
-@options.option("--beat", is_flag=True, help="Only show that this machine lives, and only where that is due.")
+@click.option("--beat", is_flag=True, help="Only show that this machine lives, and only where that is due.")
 def sync(as_json: bool, beat: bool) -> int:
     """Publish, settle claims, read what others made."""
     # Only here and in a beat: what tells of commits is a third of what a claim would import.
@@ -164,7 +166,7 @@ def _beat() -> int:
 
 @fleet.command("land")
 @_bead
-@options.option("--into", metavar="<branch>", help="This branch of the remote, not its default one.")
+@click.option("--into", metavar="<branch>", help="This branch of the remote, not its default one.")
 @options.as_json
 def land(bead: str, into: str | None, as_json: bool) -> int:
     """Push a bead's work and its claim in one step."""
@@ -223,7 +225,7 @@ def status(as_json: bool) -> None:
 
 
 @fleet.command("setup")
-@options.option("--refspec", is_flag=True, help="Let git fetch the fleet's refs as well.")
+@click.option("--refspec", is_flag=True, help="Let git fetch the fleet's refs as well.")
 def setup(refspec: bool) -> None:
     """Let git fetch the fleet's refs too."""
     found = _open()

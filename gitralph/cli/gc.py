@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import click
+
 from gitralph import gc as collecting
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import printable
@@ -22,9 +24,9 @@ _NAMES = {
 }
 
 
-@options.command("gc")
-@options.option("-n", "--dry-run", "dry", is_flag=True, help="Only say what would be removed.")
-@options.option("--auto", is_flag=True, help="Only put finished sessions away, giving way to commits.")
+@click.command("gc", cls=options.Command)
+@click.option("-n", "--dry-run", "dry", is_flag=True, help="Only say what would be removed.")
+@click.option("--auto", is_flag=True, help="Only put finished sessions away, giving way to commits.")
 def gc(dry: bool, auto: bool) -> None:
     """Remove state that nothing needs any more. What is pending is kept, whoever has it."""
     if dry and auto:

@@ -6,8 +6,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+import click
+
 from gitralph.base.quote import printable, shown
-from gitralph.cli import columns, output
+from gitralph.cli import columns
 from gitralph.commit import advice, decision
 from gitralph.context import Context
 from gitralph.journal import sessions
@@ -40,7 +42,8 @@ class Paper:
 
     def paint(self, text: str, color: str | None = None, bold: bool = False) -> str:
         """A text in a colour, where colours are wanted."""
-        return output.painted(text, color, bold) if self.color and text else text
+        wanted = self.color and text and (color or bold)
+        return click.style(text, fg=color, bold=bold or None) if wanted else text
 
 
 def ago(when: float | None, short: bool = False) -> str:

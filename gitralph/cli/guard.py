@@ -2,6 +2,8 @@
 
 import os
 
+import click
+
 from gitralph.base.errors import OK, Fatal, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
@@ -11,8 +13,8 @@ from gitralph.query.guard import BYPASS, GuardedPath
 from gitralph.session import session_choice
 
 
-@options.command("guard")
-@options.argument("words", nargs=-1, metavar="[<hook> <pid> [<file>]]")
+@click.command("guard", cls=options.Command)
+@click.argument("words", nargs=-1, metavar="[<hook> <pid> [<file>]]")
 def guard(words: tuple[str, ...]) -> int:
     """Judge, or narrow to one session, the commit that git is about to make.
 

@@ -3,7 +3,8 @@
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+
+import click
 
 from gitralph.base.errors import Fatal, Refused, UsageError
 from gitralph.cli import environ, options, output
@@ -23,13 +24,15 @@ _WORDS = {
 }
 
 
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    command = options.option("--project", is_flag=True, help="In this worktree's own settings.")(command)
-    command = options.option("--user", is_flag=True, help="In your own settings (default).")(command)
-    names = ", ".join(AGENTS)
-    return options.option(
-        "--agent", "names", multiple=True, metavar="<a>", help=f"One of: {names}. Default: all found."
-    )(command)
+_agents = click.option(
+    "--agent",
+    "names",
+    multiple=True,
+    metavar="<a>",
+    help=f"One of: {', '.join(AGENTS)}. Default: all found.",
+)
+_user = click.option("--user", is_flag=True, help="In your own settings (default).")
+_project = click.option("--project", is_flag=True, help="In this worktree's own settings.")
 
 
 def _scope(user: bool, project: bool) -> str:
@@ -102,9 +105,11 @@ def _instructed(
             output.say(f"instructions: {_WORDS[one.status]} '{one.file}'")
 
 
-@options.command("install")
-@_options
-@options.option(
+@click.command("install", cls=options.Command)
+@_agents
+@_user
+@_project
+@click.option(
     "--guard",
     "guard",
     is_flag=False,
@@ -113,7 +118,7 @@ def _instructed(
     metavar="[=<mode>]",
     help="Put the guard into git's own hooks instead, and say what it does.",
 )
-@options.option("--instructions", is_flag=True, help="Tell agents how to commit, in CLAUDE.md and its like.")
+@click.option("--instructions", is_flag=True, help="Tell agents how to commit, in CLAUDE.md and its like.")
 def install(names: tuple[str, ...], user: bool, project: bool, guard: str | None, instructions: bool) -> None:
     """Register the recording hook with your agents. What else their settings hold is kept."""
     scope = _scope(user, project)
@@ -161,10 +166,12 @@ def _yes(question: str) -> bool:
     return typed.strip().lower() in ("y", "yes")
 
 
-@options.command("uninstall")
-@_options
-@options.option("--guard", is_flag=True, help="Take the guard out of git's own hooks instead.")
-@options.option("--instructions", is_flag=True, help="Take out what tells agents how to commit, and no hook.")
+@click.command("uninstall", cls=options.Command)
+@_agents
+@_user
+@_project
+@click.option("--guard", is_flag=True, help="Take the guard out of git's own hooks instead.")
+@click.option("--instructions", is_flag=True, help="Take out what tells agents how to commit, and no hook.")
 def uninstall(names: tuple[str, ...], user: bool, project: bool, guard: bool, instructions: bool) -> None:
     """Take the recording hook out again. Untouched files become what they were, byte for byte."""
     scope = _scope(user, project)

@@ -21,12 +21,12 @@ _WHO = 20
 _LEAST_TEXT = 8
 
 
-@options.command("log")
+@click.command("log", cls=options.Command)
 @options.session
-@options.option("--agent", metavar="<agent>", help="Only what sessions of this agent did.")
-@options.option("--since", metavar="<time>", help="Only what is not older: 2 hours ago, 2026-11-22.")
-@options.option("-n", "--max-count", "most", type=click.IntRange(min=0), metavar="<n>", help="Show so many.")
-@options.option("-p", "--patch", is_flag=True, help="Show what each edit and each commit changed.")
+@click.option("--agent", metavar="<agent>", help="Only what sessions of this agent did.")
+@click.option("--since", metavar="<time>", help="Only what is not older: 2 hours ago, 2026-11-22.")
+@click.option("-n", "--max-count", "most", type=click.IntRange(min=0), metavar="<n>", help="Show so many.")
+@click.option("-p", "--patch", is_flag=True, help="Show what each edit and each commit changed.")
 @options.as_json
 @options.paths
 def log(

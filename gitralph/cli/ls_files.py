@@ -1,12 +1,14 @@
 """``git ralph ls-files``."""
 
+import click
+
 from gitralph.cli import options, output
 from gitralph.commit import pending_paths
 from gitralph.journal import passed_over
 from gitralph.session import session_choice
 
 
-@options.command("ls-files")
+@click.command("ls-files", cls=options.Command)
 @options.session
 @options.zero
 def ls_files(session: str | None, zero: bool) -> None:

@@ -1,9 +1,9 @@
-"""The command tree: global options, dispatch by name, and exit codes. Commands load on demand."""
+"""The command tree: global options, dispatch by name, how a command ends. Commands load on demand."""
 
 from __future__ import annotations
 
 import os
-import re
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -11,9 +11,11 @@ import click
 
 from gitralph import __version__, manual
 from gitralph.base import streams
-from gitralph.base.errors import FATAL, INTERRUPTED, OK, USAGE, Fatal
-from gitralph.cli import ending, output, pager
-from gitralph.cli.declare import Command, Group, did_you_mean
+from gitralph.base.errors import FATAL, INTERRUPTED, USAGE, Fatal
+from gitralph.cli import options, output, pager
+
+# 128 and SIGPIPE, as a shell counts it: what git in a pipeline ends with.
+BROKEN_PIPE = 141
 
 # name -> (module, porcelain or plumbing, one line)
 COMMANDS = {
@@ -59,8 +61,8 @@ _FIRST = [
 ]
 
 
-class CommandTree(click.Group):
-    """Finds a command's module by name, so that only what runs is imported."""
+class LazyGroup(click.Group):
+    """Imports a command's module when it is called: click's documentation, "Lazily Loading Subcommands"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -70,8 +72,6 @@ class CommandTree(click.Group):
             return None
         module = import_module(f"gitralph.cli.{COMMANDS[name][0]}")
         found = getattr(module, name.replace("-", "_"))
-        if isinstance(found, (Command, Group)):
-            return found.for_click()
         assert isinstance(found, click.Command)
         return found
 
@@ -87,10 +87,13 @@ class CommandTree(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = did_you_mean(args[0], COMMANDS)
-            raise click.UsageError(f"'{args[0]}' is not a git ralph command{close}", ctx)
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        # As with git, `commit --help` opens the manual; `session list --help` that of `session`.
+        at = 1 if isinstance(command, click.Group) and rest and rest[0][:1] != "-" else 0
+        if name and rest[at : at + 1] == ["--help"] and f"git-ralph-{name}" in manual.pages():
+            pager.manual_page(name)
+            ctx.exit()
+        return name, command, rest
 
 
 def _change_folder(_ctx: click.Context, _option: click.Parameter, folders: Sequence[str]) -> None:
@@ -103,9 +106,9 @@ def _change_folder(_ctx: click.Context, _option: click.Parameter, folders: Seque
 
 
 @click.command(
-    cls=CommandTree,
+    cls=LazyGroup,
     name="git ralph",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"]},  # the subcommands' too: click hands them down
     options_metavar="[-C <path>]",
     subcommand_metavar="<command> [<args>]",
 )
@@ -124,6 +127,50 @@ def cli() -> None:
     """Commit only what this session edited."""
 
 
+# --- how it ends ---
+
+
+def run(args: list[str]) -> int:
+    """Run one command line; returns its exit code, never a traceback for bad input."""
+    try:
+        # A umask that takes our own rights away would make files that we cannot read again.
+        os.umask(os.umask(0o022) & ~0o700)
+        result = cli.main(args, prog_name="git ralph", standalone_mode=False)
+        _flush()
+        return result if isinstance(result, int) else 0
+    except click.UsageError as error:
+        _usage(error)
+        return USAGE
+    except click.ClickException as error:
+        output.chatter("fatal", error.format_message())
+        return FATAL
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except (BrokenPipeError, SystemExit):  # click makes the one the other, with 1
+        _flush()
+        return BROKEN_PIPE
+    except Exception as error:
+        _flush_if_possible()
+        return output.fault(error)
+
+
+def _flush() -> None:
+    """Flush what was printed, unless nobody reads it any more."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the reader went away: nothing to say, and nothing for the interpreter to say at exit
+        streams.drop(1)
+
+
+def _flush_if_possible() -> None:
+    """Flush the document that says why it failed; the failure is reported even where that is lost."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        streams.drop(1)
+
+
 def _usage(error: click.UsageError) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):  # nothing asked: no error, just the way
         streams.complain(error.format_message().replace("Usage:", "usage:", 1) + "\n")
@@ -136,53 +183,14 @@ def _usage(error: click.UsageError) -> None:
 
 def _words(error: click.UsageError) -> str:
     """What is wrong, as git would say it."""
-    command = error.ctx.command if error.ctx is not None else None
-    if isinstance(error, click.NoSuchOption) and command is not None:
-        known = [name for one in command.params for name in one.opts if name.startswith("--")]
-        return f"unknown option '{error.option_name}'{did_you_mean(error.option_name, known)}"
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        known = [name for one in error.ctx.command.params for name in one.opts if name.startswith("--")]
+        return f"unknown option '{error.option_name}'{options.did_you_mean(error.option_name, known)}"
+    if isinstance(error, click.NoSuchCommand) and error.ctx is not None:
+        group = error.ctx.command
+        assert isinstance(group, click.Group)
+        of = "a git ralph command" if group is cli else f"a command of '{error.ctx.command_path}'"
+        close = options.did_you_mean(error.command_name, group.list_commands(error.ctx))
+        return f"'{error.command_name}' is not {of}{close}"
     said = error.format_message()
-    if isinstance(command, click.Group) and (found := _NO_COMMAND.match(said)):
-        close = did_you_mean(found[1], command.commands)
-        return f"'{found[1]}' is not a command of '{error.ctx.command_path if error.ctx else ''}'{close}"
     return (said[:1].lower() + said[1:]).rstrip(".")
-
-
-# click has no class of its own for it, only these words (click 8).
-_NO_COMMAND = re.compile(r"No such command '([^']*)'")
-
-
-_GROUPS = frozenset(["session", "plan", "run", "worktree", "fleet"])
-
-
-def _page_of(args: list[str]) -> str | None:
-    """The command whose manual page is asked for: ``<command> --help``, as git understands it."""
-    rest = list(args)
-    while rest[:1] == ["-C"]:
-        rest = rest[2:]
-    if not rest or rest[0] not in COMMANDS:
-        return None
-    # `session list --help` asks for the page of `session`: a page a command, none for the parts.
-    inner = 2 if rest[0] in _GROUPS and rest[1:2] and rest[1][0:1] != "-" else 1
-    return rest[0] if rest[inner : inner + 1] == ["--help"] else None
-
-
-def run(args: list[str]) -> int:
-    """Run one command line; returns its exit code, never a traceback for bad input."""
-
-    def command() -> object:
-        try:
-            topic = _page_of(args)
-            if topic is not None and f"git-ralph-{topic}" in manual.pages():
-                pager.manual_page(topic)
-                return OK
-            return cli.main(args, prog_name="git ralph", standalone_mode=False)
-        except click.UsageError as error:
-            _usage(error)
-            return USAGE
-        except click.ClickException as error:
-            output.chatter("fatal", error.format_message())
-            return FATAL
-        except click.Abort:
-            return INTERRUPTED
-
-    return ending.run(command)

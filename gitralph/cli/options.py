@@ -1,46 +1,60 @@
-"""Options that several commands share, and how a command gets its context."""
+"""Options that several commands share, git's form of a usage line, and how a command gets its context."""
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
 
-from gitralph.cli import declare, environ, output
+import click
+
+from gitralph.cli import environ, output
 from gitralph.commit import recover
 from gitralph.context import Context, open_context
 from gitralph.git import dead_locks
 from gitralph.hook import beat
 
-CONTEXT, UNPROCESSED = declare.CONTEXT, declare.UNPROCESSED
-argument, command, group = declare.argument, declare.command, declare.group
-noted, option = declare.noted, declare.option
-
-session = option("--session", metavar="<session>", help="The session: name, id or part of it.")
-as_json = option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-zero = option("-z", "zero", is_flag=True, help="End paths with NUL and quote nothing.")
-paths = argument("paths", nargs=-1, type=UNPROCESSED, metavar="[--] [<path>...]")
+session = click.option("--session", metavar="<session>", help="The session: name, id or part of it.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+zero = click.option("-z", "zero", is_flag=True, help="End paths with NUL and quote nothing.")
+# Unprocessed: a path may hold bytes that are no text.
+paths = click.argument("paths", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<path>...]")
 
 
-# what this process's command opened
-_open: list[Callable[[], None]] = []
+class Command(click.Command):
+    """A command whose usage line looks like git's: ``git ralph diff [<options>] [--] [<path>...]``."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **{"options_metavar": "[<options>]", **more})
 
 
-def close() -> None:
-    """Close what the command had opened."""
-    while _open:
-        _open.pop()()
+class Group(click.Group):
+    """Commands behind one name: ``git ralph session <command> [<args>]``."""
+
+    command_class = Command
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        form = {"options_metavar": "", "subcommand_metavar": "<command> [<args>]"}
+        super().__init__(*given, **{**form, **more})
 
 
-def when_over(act: Callable[[], None]) -> None:
-    """Do something when the command is over, however it ends."""
-    _open.append(act)
+def did_you_mean(typed: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a word that is none of ``known``: those that it resembles."""
+    # 0.75 takes a letter that is missing or two that changed places (`comit`, `stauts`); click's own 0.6
+    # offers `restore` for `rebase`. Two words at most, or it is a list and no help.
+    close = difflib.get_close_matches(typed, list(known), n=2, cutoff=0.75)
+    return f"; did you mean {' or '.join(repr(one) for one in close)}?" if close else ""
 
 
 def context(create: bool = True, beats: bool = True) -> Context:
-    """The context of this call, with its chatter on stderr; ``beats`` starts a fleet's beat where due."""
+    """The context of this call, with its chatter on stderr; ``beats`` starts a fleet's beat where due.
+
+    The repository is closed when the command is over, however it ends.
+    """
     ctx = open_context(environ.snapshot(), create)
     ctx.warn, ctx.say = output.warn, output.note
-    _open.append(ctx.repo.close)
+    click.get_current_context().call_on_close(ctx.repo.close)
     if not create:
         _warn_of_read_only(ctx)
     if _left_by_a_crash(ctx):

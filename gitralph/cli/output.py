@@ -8,7 +8,7 @@ import sys
 from collections.abc import Container, Iterable, Sequence
 from typing import TextIO
 
-from gitralph.base import jsonline, streams
+from gitralph.base import streams
 from gitralph.base.errors import BUSY, FATAL, RalphError
 from gitralph.base.files import LockTimeoutError
 from gitralph.base.layout import Layout
@@ -17,9 +17,6 @@ from gitralph.cli import columns, environ
 from gitralph.commit.decision import Left
 from gitralph.git.config import Config
 from gitralph.hook import sessionfile
-
-# ECMA-48, SGR: foreground colours
-_COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 
 
 def text(path: bytes) -> str:
@@ -87,12 +84,6 @@ def chatter(label: str, message: str) -> None:
     streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
 
 
-def painted(word: str, color: str | None, bold: bool = False) -> str:
-    """A word in one of the terminal's own colours, as ``click.style`` paints it."""
-    codes = ["1"] * bold + ([str(_COLORS[color])] if color is not None else [])
-    return f"\x1b[{';'.join(codes)}m{word}\x1b[0m" if codes else word
-
-
 def warn(message: str) -> None:
     """A warning on stderr."""
     chatter("warning", message)
@@ -154,7 +145,7 @@ def fault(error: Exception) -> int:
 
 def as_json(document: object) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(jsonline.indented(document) + "\n")
+    sys.stdout.write(json.dumps(document, indent=1) + "\n")
 
 
 def json_line(document: object) -> None:

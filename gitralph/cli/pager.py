@@ -7,8 +7,7 @@ import shlex
 import sys
 
 from gitralph import manual
-from gitralph.base import run as runner
-from gitralph.base import streams
+from gitralph.base import runner, streams
 from gitralph.cli import environ, output
 from gitralph.context import Context
 
@@ -37,8 +36,8 @@ class pager:  # noqa: N801  a context manager, as a function would be with conte
             ["/bin/sh", "-c", self._program],
             env=env,
             stdin=reader,
-            stdout=runner.INHERITED,
-            stderr=runner.INHERITED,
+            stdout=None,
+            stderr=None,
         )
         os.close(reader)
         # The descriptor, not sys.stdout: a git that we start prints there too.

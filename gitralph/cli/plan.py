@@ -1,17 +1,19 @@
 """``git ralph plan``: use, show."""
 
+import click
+
 from gitralph import checklist
 from gitralph.base.errors import Fatal
 from gitralph.cli import options, output
 
 
-@options.group("plan")
+@click.group("plan", cls=options.Group)
 def plan() -> None:
     """Choose and show the plan that run takes without an argument."""
 
 
 @plan.command("use")
-@options.argument("path", metavar="<plan.md>")
+@click.argument("path", metavar="<plan.md>")
 def use(path: str) -> None:
     """Make a plan the one of this worktree; a task at work keeps its own."""
     ctx = options.context()

@@ -1,9 +1,10 @@
 """``git ralph prove``."""
 
+import shlex
+
 import click
 
 from gitralph.base.errors import NO, UsageError
-from gitralph.base.quote import shell_line
 from gitralph.cli import before, options, output, proving, signals
 from gitralph.commit import recover
 from gitralph.context import Context
@@ -15,13 +16,11 @@ from gitralph.prove.series import Proved
 @click.command(
     "prove",
     cls=before.BeforeCommand,
-    context_settings=options.CONTEXT,
     options_metavar="[--json]",
     epilog="After -- comes the command, without a shell.",
 )
-@options.noted
 @options.as_json
-@options.argument("revisions", required=False, metavar="[<range>] -- <command>...")
+@click.argument("revisions", required=False, metavar="[<range>] -- <command>...")
 @click.pass_context
 def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> int:
     """Run a command on each commit's own tree; without a range on the unpushed ones."""
@@ -47,7 +46,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
 
 def _command(ctx: Context, words: tuple[str, ...]) -> ProofCommand:
     if words:
-        return ProofCommand(words, shell_line(words), proving.folder(ctx))
+        return ProofCommand(words, shlex.join(words), proving.folder(ctx))
     text = ctx.config.get("ralph.prove")
     if not text or not text.strip():
         raise UsageError("there is no command to prove with", "git ralph prove [<range>] -- <command>...")

@@ -3,19 +3,19 @@
 import os
 import sys
 
-from gitralph.base import run as runner
+import click
+
+from gitralph.base import programs, runner
 from gitralph.base.errors import Failed, Fatal, UsageError
 from gitralph.cli import environ, options, output
 from gitralph.context import Context
 from gitralph.report import gather, page
 
 
-@options.command("report")
-@options.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
-@options.option(
-    "-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output."
-)
-@options.option("--open", "opened", is_flag=True, help="Show it in the browser.")
+@click.command("report", cls=options.Command)
+@click.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
+@click.option("-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output.")
+@click.option("--open", "opened", is_flag=True, help="Show it in the browser.")
 def report(run: str | None, target: str | None, opened: bool) -> None:
     """Make one self-contained HTML page of sessions, edits, commits and tasks."""
     if target is None and not opened and environ.is_terminal(sys.stdout):
@@ -43,7 +43,7 @@ def report(run: str | None, target: str | None, opened: bool) -> None:
 def _show(ctx: Context, path: str) -> None:
     """Open a page as git opens its manual in HTML. Raises Failed where there is no browser."""
     words = [ctx.git.program, "web--browse", path]
-    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
+    if runner.show(words, env=programs.inherited(ctx.environ, naming=True)):
         raise Failed(
             f"no browser could be started; the page is in '{path}'",
             "git config --global web.browser <browser>",

@@ -1,5 +1,7 @@
 """``git ralph restore``."""
 
+import click
+
 from gitralph.base.errors import RalphError
 from gitralph.cli import options, taken
 from gitralph.commit import recover
@@ -10,9 +12,9 @@ from gitralph.takeback.restore import restore as bring_back
 from gitralph.takeback.undo import TakenBack
 
 
-@options.command("restore")
+@click.command("restore", cls=options.Command)
 @options.session
-@options.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
 @options.as_json
 @options.paths
 def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str, ...]) -> None:

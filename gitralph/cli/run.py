@@ -10,16 +10,17 @@ import click
 
 from gitralph.base import ids
 from gitralph.base.errors import NO, Fatal, UsageError
-from gitralph.cli import before, columns, declare, environ, options, output, signals
+from gitralph.cli import before, columns, environ, options, output, signals
 from gitralph.cli.live import Live
 from gitralph.loop import launch, outputs, preview, runs, skips, start, summary, watch
 from gitralph.loop.crew import Crew
 from gitralph.loop.model import Options, Summary, View
 
 _LOOP = "a plan"
+_run_id = click.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
 
 
-class Run(click.Group):
+class Run(options.Group):
     """A group whose default is the loop: what is no subcommand is a plan."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -61,33 +62,32 @@ class Loop(before.BeforeCommand):
         formatter.write_usage(ctx.command_path.strip(), " ".join(self.collect_usage_pieces(ctx)))
 
 
-@click.command("run", cls=Loop, context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
-@options.argument("plan", required=False, metavar="[<plan.md>]")
-@options.option("-p", "--prompt", metavar="<prompt>", help="One task instead of a plan.")
-@options.option("--bead", metavar="<id>", help="The work item of the tracker.")
-@options.option("--agent", metavar="<name>", help="One of: " + ", ".join(launch.HEADLESS) + ".")
-@options.option("--jobs", "-j", metavar="<n>", default=1, type=click.IntRange(1, 64), help="Tasks at once.")
-@options.option("--worktree", is_flag=True, help="Each task in a worktree of its own, merged back in order.")
-@options.option("--max-iterations", metavar="<n>", type=click.IntRange(1), help="Calls of the agent a task.")
-@options.option("--max-tasks", metavar="<n>", type=click.IntRange(1), help="Stop after so many tasks.")
-@options.option("--verify", metavar="<cmd>", multiple=True, help="A check that must pass before the commit.")
-@options.option("--promise", metavar="<text>", help="Repeat until the agent says <promise>text</promise>.")
-@options.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
-@options.option("--prove/--no-prove", default=None, help="Run the checks on the commit's own tree.")
-@options.option(
+@click.command("run", cls=Loop)
+@click.argument("plan", required=False, metavar="[<plan.md>]")
+@click.option("-p", "--prompt", metavar="<prompt>", help="One task instead of a plan.")
+@click.option("--bead", metavar="<id>", help="The work item of the tracker.")
+@click.option("--agent", metavar="<name>", help="One of: " + ", ".join(launch.HEADLESS) + ".")
+@click.option("--jobs", "-j", metavar="<n>", default=1, type=click.IntRange(1, 64), help="Tasks at once.")
+@click.option("--worktree", is_flag=True, help="Each task in a worktree of its own, merged back in order.")
+@click.option("--max-iterations", metavar="<n>", type=click.IntRange(1), help="Calls of the agent a task.")
+@click.option("--max-tasks", metavar="<n>", type=click.IntRange(1), help="Stop after so many tasks.")
+@click.option("--verify", metavar="<cmd>", multiple=True, help="A check that must pass before the commit.")
+@click.option("--promise", metavar="<text>", help="Repeat until the agent says <promise>text</promise>.")
+@click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
+@click.option("--prove/--no-prove", default=None, help="Run the checks on the commit's own tree.")
+@click.option(
     "--subject", metavar="<template>", help="The subject of each commit: {n} {total} {task} {words}."
 )
-@options.option("--max-time", metavar="<t>", type=Seconds(), help="Stop after this time: 90, 90s, 5m, 2h.")
-@options.option(
+@click.option("--max-time", metavar="<t>", type=Seconds(), help="Stop after this time: 90, 90s, 5m, 2h.")
+@click.option(
     "--task-timeout", metavar="<t>", type=Seconds(), help="Stop the agent of a task after this time."
 )
-@options.option("--check-timeout", metavar="<t>", type=Seconds(), help="Stop a check after this time.")
-@options.option("--require-change", is_flag=True, help="Leave a task open that changed nothing.")
-@options.option("--keep-going", is_flag=True, help="Go on with the next task where one fails.")
-@options.option("--from", "from_task", metavar="<task>", help="Begin with this task, by number or text.")
-@options.option("--resume", is_flag=True, help="Go on with the interrupted run.")
-@options.option("--dry-run", is_flag=True, help="Print tasks, environment and commands; change nothing.")
+@click.option("--check-timeout", metavar="<t>", type=Seconds(), help="Stop a check after this time.")
+@click.option("--require-change", is_flag=True, help="Leave a task open that changed nothing.")
+@click.option("--keep-going", is_flag=True, help="Go on with the next task where one fails.")
+@click.option("--from", "from_task", metavar="<task>", help="Begin with this task, by number or text.")
+@click.option("--resume", is_flag=True, help="Go on with the interrupted run.")
+@click.option("--dry-run", is_flag=True, help="Print tasks, environment and commands; change nothing.")
 @options.as_json
 @click.pass_context
 def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool, **given: Any) -> int:
@@ -124,7 +124,6 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
 @click.group(
     "run",
     cls=Run,
-    context_settings=options.CONTEXT,
     options_metavar="[<plan.md>] [<options>]",
     subcommand_metavar="[-- <command>...]",
 )
@@ -141,7 +140,7 @@ run.params = [one for one in loop.params if isinstance(one, click.Option)]
 
 def _refuse_typo(plan: str) -> None:
     """Raise UsageError for a misspelt command of ``run``, which looks like a plan that is not there."""
-    close = declare.did_you_mean(plan, run.commands)
+    close = options.did_you_mean(plan, run.commands)
     if close:
         raise UsageError(
             f"'{plan}' is no plan and not a command of 'git ralph run'{close}", "git ralph run -h"
@@ -211,16 +210,14 @@ def _table(found: Summary, room: int | None) -> list[str]:
     return columns.fitted(rows, room or columns.USUAL, soft=(0,))
 
 
-@run.command("start", context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
+@run.command("start")
 def start_run() -> None:
     """Start a run without the loop; prints its id."""
     output.content(runs.start(options.context()))
 
 
-@run.command("resume", context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
-@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
+@run.command("resume")
+@_run_id
 @options.as_json
 def resume_run(run_id: str | None, as_json: bool) -> None:
     """Go on with a run; prints its id and what is new."""
@@ -236,8 +233,7 @@ def resume_run(run_id: str | None, as_json: bool) -> None:
         output.note(f"and {found.more} more; see git ralph events")
 
 
-@run.command("list", context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
+@run.command("list")
 @options.as_json
 def list_runs(as_json: bool) -> None:
     """List all runs; * marks the current one."""
@@ -258,29 +254,26 @@ def _listed(row: dict[str, Any], word: str) -> list[str]:
     return [f"{mark} {row['id']}", str(how), done, str(row["plan"] or "")]
 
 
-@run.command("end", context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
-@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
+@run.command("end")
+@_run_id
 def end_run(run_id: str | None) -> None:
     """Mark a run as over; nothing of it is deleted."""
     runs.end(options.context(create=False), run_id)
 
 
-@run.command("skip", context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
-@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
-@options.argument("task", metavar="<task>")
+@run.command("skip")
+@_run_id
+@click.argument("task", metavar="<task>")
 def skip_task(run_id: str | None, task: str) -> None:
     """Pass a task over, by number or text; its box stays open."""
     text = skips.skip(options.context(), run_id, task)
     output.say(f"skipped: {text}")
 
 
-@run.command("logs", context_settings=options.CONTEXT, options_metavar="[<options>]")
-@options.noted
-@options.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
-@options.option("--follow", "-f", is_flag=True, help="Go on until the run is over.")
-@options.argument("task", required=False, metavar="[<task>]")
+@run.command("logs")
+@_run_id
+@click.option("--follow", "-f", is_flag=True, help="Go on until the run is over.")
+@click.argument("task", required=False, metavar="[<task>]")
 def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
     """Show what agents and checks printed.
 

@@ -5,7 +5,6 @@ it: a key, a signal, an error. Looking happens in a thread, so that keys and res
 """
 
 import contextlib
-import gc
 import os
 import select
 import signal
@@ -56,7 +55,6 @@ def run(ctx: Context, session: str | None, specs: Sequence[str]) -> int:
     """Show the screen until somebody leaves it; the exit code. Raises UsageError without a terminal."""
     if not (environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)):
         raise UsageError("a live screen needs a terminal", "git ralph status")
-    gc.enable()  # it may run for days
     looker = _Looker(ctx, session, tuple(specs))
     with _Terminal(environ.wants_color(ctx.environ, ctx.config.get("color.ui"))) as terminal:
         ended = _show(looker, terminal)

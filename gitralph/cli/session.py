@@ -1,6 +1,10 @@
 """``git ralph session``: start, list, show, rename, end."""
 
-from gitralph.base.quote import shell_word, shown
+import shlex
+
+import click
+
+from gitralph.base.quote import shown
 from gitralph.cli import columns, options, output
 from gitralph.commit import advice, pending_paths
 from gitralph.hook import sessionfile
@@ -8,20 +12,20 @@ from gitralph.journal import sessions
 from gitralph.session import crowd, lifecycle, naming, session_choice
 
 
-@options.group("session")
+@click.group("session", cls=options.Group)
 def session() -> None:
     """Start, list, show, rename and end sessions."""
 
 
 @session.command("start")
-@options.option("--id", "session_id", metavar="<id>", help="Use this id.")
-@options.option("--agent", metavar="<a>", help="The agent that will work.")
-@options.option("--plan", metavar="<p>", help="The plan it works on.")
-@options.option("--task", metavar="<n>", help="The task of that plan.")
-@options.option("--bead", metavar="<b>", help="The work item it works on.")
-@options.option("--parent", metavar="<id>", help="The session whose commits include this one's edits.")
-@options.option("--continue", "again", is_flag=True, help="Go on with the session of that id or task.")
-@options.option("--env", "form", type=("sh", "json"), help="Print the environment.")
+@click.option("--id", "session_id", metavar="<id>", help="Use this id.")
+@click.option("--agent", metavar="<a>", help="The agent that will work.")
+@click.option("--plan", metavar="<p>", help="The plan it works on.")
+@click.option("--task", metavar="<n>", help="The task of that plan.")
+@click.option("--bead", metavar="<b>", help="The work item it works on.")
+@click.option("--parent", metavar="<id>", help="The session whose commits include this one's edits.")
+@click.option("--continue", "again", is_flag=True, help="Go on with the session of that id or task.")
+@click.option("--env", "form", type=click.Choice(["sh", "json"]), help="Print the environment.")
 def start(
     session_id: str | None,
     agent: str | None,
@@ -50,11 +54,11 @@ def start(
         return
     for key, value in env.items():
         # Quoted for a shell that evaluates it; a path may hold a quote.
-        output.raw(f"export {key}={shell_word(value)}\n".encode("utf-8", "surrogateescape"))
+        output.raw(f"export {key}={shlex.quote(value)}\n".encode("utf-8", "surrogateescape"))
 
 
 @session.command("list")
-@options.option("--all", "every", is_flag=True, help="Also those that gc has put away.")
+@click.option("--all", "every", is_flag=True, help="Also those that gc has put away.")
 @options.as_json
 def list_sessions(every: bool, as_json: bool) -> None:
     """List the sessions of the repository."""
@@ -82,7 +86,7 @@ def _row(one: dict[str, object], roomy: bool) -> list[str]:
 
 
 @session.command("show")
-@options.argument("session_id", metavar="<session>")
+@click.argument("session_id", metavar="<session>")
 @options.as_json
 def show(session_id: str, as_json: bool) -> None:
     """Show one session and its pending paths."""
@@ -103,8 +107,8 @@ def show(session_id: str, as_json: bool) -> None:
 
 
 @session.command("rename")
-@options.argument("session_id", metavar="<session>")
-@options.argument("name", metavar="<name>")
+@click.argument("session_id", metavar="<session>")
+@click.argument("name", metavar="<name>")
 def rename(session_id: str, name: str) -> None:
     """Call a session by another name."""
     ctx = options.context()
@@ -112,7 +116,7 @@ def rename(session_id: str, name: str) -> None:
 
 
 @session.command("end")
-@options.argument("session_id", metavar="<session>")
+@click.argument("session_id", metavar="<session>")
 def end(session_id: str) -> None:
     """Mark a session as over; its pending paths stay."""
     ctx = options.context(create=False)

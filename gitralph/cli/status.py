@@ -2,6 +2,8 @@
 
 import sys
 
+import click
+
 from gitralph.base.errors import OK, UsageError
 from gitralph.cli import columns, environ, grouped, options, output, screen
 from gitralph.cli.grouped import Here, Paper
@@ -19,15 +21,15 @@ from gitralph.takeback.loss import Loss
 _ADVICE = "ralphStatus"
 
 
-@options.command("status")
+@click.command("status", cls=options.Command)
 @options.session
-@options.option("-s", "--short", is_flag=True, help="A line a path.")
-@options.option("--watch", is_flag=True, help="Keep a screen up to date; q leaves it.")
-@options.option("--prompt", is_flag=True, help="One short line, for a prompt or an agent's status line.")
+@click.option("-s", "--short", is_flag=True, help="A line a path.")
+@click.option("--watch", is_flag=True, help="Keep a screen up to date; q leaves it.")
+@click.option("--prompt", is_flag=True, help="One short line, for a prompt or an agent's status line.")
 @options.as_json
-@options.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
+@click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
-@options.argument("specs", nargs=-1, type=options.UNPROCESSED, metavar="[--] [<pathspec>...]")
+@click.argument("specs", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<pathspec>...]")
 def status(
     session: str | None,
     short: bool,
@@ -64,9 +66,9 @@ def status(
     return OK
 
 
-@options.command("top")
+@click.command("top", cls=options.Command)
 @options.session
-@options.argument("specs", nargs=-1, type=options.UNPROCESSED, metavar="[--] [<pathspec>...]")
+@click.argument("specs", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<pathspec>...]")
 def top(session: str | None, specs: tuple[str, ...]) -> int:
     """Keep a screen up to date: who is at work, what is uncommitted, commits as they land."""
     return _watch(options.context(create=False), session, specs)

@@ -1,7 +1,9 @@
 """How an undo, a redo and a restore tell what they did."""
 
+import shlex
+
 from gitralph.base.errors import RalphError, Refused
-from gitralph.base.quote import shell_word, shown
+from gitralph.base.quote import shown
 from gitralph.cli import environ, output
 from gitralph.commit.advice import describe
 from gitralph.context import Context
@@ -43,7 +45,7 @@ class Show:
         for hint in result.hints:
             output.hint(hint)
         if result.status == DONE[UNDO] and result.session is not None and not self.as_json:
-            back = f"git ralph undo --redo --session {shell_word(self.ctx.called(result.session))}"
+            back = f"git ralph undo --redo --session {shlex.quote(self.ctx.called(result.session))}"
             output.advise(self.ctx.config, "ralphUndo", f"{back}  # brings it back")
 
 

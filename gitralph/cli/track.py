@@ -1,26 +1,29 @@
 """``git ralph track``."""
 
 import os
+import shlex
 import sys
 
+import click
+
 from gitralph.base.errors import Refused, UsageError
-from gitralph.base.quote import shell_line, shown
+from gitralph.base.quote import shown
 from gitralph.cli import options, output
 from gitralph.session import release, session_choice
 from gitralph.session import track as tracking
 
 
-@options.command("track")
+@click.command("track", cls=options.Command)
 @options.session
-@options.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
-@options.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
-@options.option(
+@click.option("-z", "zero", is_flag=True, help="With --stdin: paths end with NUL.")
+@click.option("--stdin", "from_stdin", is_flag=True, help="Read paths from standard input.")
+@click.option(
     "--from-transcript",
     "told",
     is_flag=True,
     help="Claim the uncommitted files that the session's transcript names, where no hook recorded any.",
 )
-@options.option("--release", "back", is_flag=True, help="Take a claim back; recorded edits stay.")
+@click.option("--release", "back", is_flag=True, help="Take a claim back; recorded edits stay.")
 @options.paths
 def track(
     session: str | None, zero: bool, from_stdin: bool, told: bool, back: bool, paths: tuple[str, ...]
@@ -42,7 +45,7 @@ def track(
         + ["--from-transcript"] * told
         + ["--", *paths]
     )
-    usage = "git ralph track --session {} " + shell_line(words).removesuffix(" --")
+    usage = "git ralph track --session {} " + shlex.join(words).removesuffix(" --")
     found = session_choice.for_writing(ctx, session, creates=not back, usage=usage)
     if found is None:
         raise Refused(

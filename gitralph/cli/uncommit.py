@@ -1,14 +1,18 @@
 """``git ralph uncommit``."""
 
+import shlex
+
+import click
+
 from gitralph.base.errors import Fatal, RalphError
-from gitralph.base.quote import printable, shell_word
+from gitralph.base.quote import printable
 from gitralph.cli import options, output
 from gitralph.context import Context
 from gitralph.session import session_choice
 from gitralph.takeback import uncommit as taking
 
 
-@options.command("uncommit")
+@click.command("uncommit", cls=options.Command)
 @options.session
 @options.as_json
 def uncommit(session: str | None, as_json: bool) -> None:
@@ -26,7 +30,7 @@ def uncommit(session: str | None, as_json: bool) -> None:
         return
     branch = found.ref.removeprefix("refs/heads/")
     output.say(f"[{branch}] took back {found.commit[:7]} {printable(found.subject)}")
-    again = f"git ralph commit --session {shell_word(ctx.called(session))} -F -"
+    again = f"git ralph commit --session {shlex.quote(ctx.called(session))} -F -"
     output.hint(f"git show -s --format=%B {found.commit[:7]} | {again}  # makes it again")
 
 

@@ -1,7 +1,9 @@
 """``git ralph undo``."""
 
+import click
+
 from gitralph.base.errors import RalphError, UsageError
-from gitralph.cli import declare, options, taken
+from gitralph.cli import options, taken
 from gitralph.commit import recover
 from gitralph.commit.pathspecs import matcher
 from gitralph.context import Context
@@ -15,13 +17,13 @@ from gitralph.takeback.undo import undo as take_back
 _USAGE = "git ralph undo --session {}"
 
 
-@options.command("undo")
+@click.command("undo", cls=options.Command)
 @options.session
-@options.option("--call", metavar="<id>", help="Only what this tool call did.")
-@options.option("--last", type=declare.AtLeast(1), metavar="<n>", help="Only the last <n> pending edits.")
-@options.option("--redo", is_flag=True, help="Bring back what the last undo took.")
-@options.option("--skip-entangled", is_flag=True, help="Leave what others built on.")
-@options.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
+@click.option("--call", metavar="<id>", help="Only what this tool call did.")
+@click.option("--last", type=click.IntRange(1), metavar="<n>", help="Only the last <n> pending edits.")
+@click.option("--redo", is_flag=True, help="Bring back what the last undo took.")
+@click.option("--skip-entangled", is_flag=True, help="Leave what others built on.")
+@click.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
 @options.as_json
 @options.paths
 def undo(

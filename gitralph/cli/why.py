@@ -2,6 +2,8 @@
 
 import os
 
+import click
+
 from gitralph.cli import options, output, sources
 from gitralph.context import Context
 from gitralph.query import lines, reading
@@ -17,8 +19,8 @@ def _split(typed: str) -> tuple[str, int | None]:
     return typed, None
 
 
-@options.command("why")
-@options.argument("place", metavar="<path>[:<line>]")
+@click.command("why", cls=options.Command)
+@click.argument("place", metavar="<path>[:<line>]")
 @options.as_json
 def why(place: str, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""

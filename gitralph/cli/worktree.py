@@ -17,10 +17,10 @@ from gitralph.worktree import merge as merging
 from gitralph.worktree import remove as removing
 from gitralph.worktree import restore as restoring
 
-_force = options.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
+_force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
 
 
-@options.group("worktree")
+@click.group("worktree", cls=options.Group)
 def worktree() -> None:
     """A checkout for each work item (bead, any id such as bd-1): add, list, merge, remove, restore."""
 
@@ -30,10 +30,10 @@ def _json_path(path: str) -> str:
 
 
 @worktree.command("add")
-@options.argument("bead", metavar="<bead>")
-@options.option("--base", metavar="<commit-ish>", help="Start from this branch, tag or commit, not HEAD.")
+@click.argument("bead", metavar="<bead>")
+@click.option("--base", metavar="<commit-ish>", help="Start from this branch, tag or commit, not HEAD.")
 @options.session
-@options.option("--take-over", is_flag=True, help="Take it from a session that is not live any more.")
+@click.option("--take-over", is_flag=True, help="Take it from a session that is not live any more.")
 @options.as_json
 def add(bead: str, base: str | None, session: str | None, take_over: bool, as_json: bool) -> int:
     """Make or find a bead's worktree; prints its absolute path alone."""
@@ -81,7 +81,7 @@ def _added(found: adding.Added) -> dict[str, object]:
 
 @worktree.command("list")
 @options.as_json
-@options.option("--porcelain", is_flag=True, help="Print stable lines.")
+@click.option("--porcelain", is_flag=True, help="Print stable lines.")
 @options.zero
 def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
     """List the worktrees of all beads and the state they are in."""
@@ -155,31 +155,31 @@ def _facts(ctx: Context, row: listing.BeadWorktree) -> list[str]:
 
 
 @worktree.command("path")
-@options.argument("bead", metavar="<bead>")
+@click.argument("bead", metavar="<bead>")
 def path(bead: str) -> None:
     """Print the path of a bead's worktree."""
     _say_path(listing.path_of(options.context(create=False), bead))
 
 
 @worktree.command("lock")
-@options.argument("bead", metavar="<bead>")
-@options.option("--reason", metavar="<text>", help="Why it must stay.")
+@click.argument("bead", metavar="<bead>")
+@click.option("--reason", metavar="<text>", help="Why it must stay.")
 def lock(bead: str, reason: str | None) -> None:
     """Lock a bead's worktree: nothing removes it until it is unlocked."""
     locks.lock(options.context(), bead, reason)
 
 
 @worktree.command("unlock")
-@options.argument("bead", metavar="<bead>")
+@click.argument("bead", metavar="<bead>")
 def unlock(bead: str) -> None:
     """Unlock a bead's worktree."""
     locks.unlock(options.context(), bead)
 
 
 @worktree.command("merge")
-@options.argument("bead", metavar="<bead>")
-@options.option("--into", metavar="<branch>", help="Merge into this branch, not into the recorded base.")
-@options.option("--no-ff", is_flag=True, help="Make a merge commit also where a fast-forward would do.")
+@click.argument("bead", metavar="<bead>")
+@click.option("--into", metavar="<branch>", help="Merge into this branch, not into the recorded base.")
+@click.option("--no-ff", is_flag=True, help="Make a merge commit also where a fast-forward would do.")
 @options.as_json
 def merge(bead: str, into: str | None, no_ff: bool, as_json: bool) -> int:
     """Merge a bead's branch into its base without a checkout."""
@@ -214,7 +214,7 @@ def _conflict(bead: str, error: merging.ConflictError) -> dict[str, object]:
 
 
 @worktree.command("remove")
-@options.argument("bead", metavar="<bead>")
+@click.argument("bead", metavar="<bead>")
 @_force
 @options.session
 @options.as_json
@@ -245,8 +245,8 @@ def remove(bead: str, force: bool, session: str | None, as_json: bool) -> None:
 
 
 @worktree.command("restore")
-@options.argument("bead", metavar="<bead>")
-@options.argument("stamp", metavar="[<stamp>]", required=False)
+@click.argument("bead", metavar="<bead>")
+@click.argument("stamp", metavar="[<stamp>]", required=False)
 @options.as_json
 def restore(bead: str, stamp: str | None, as_json: bool) -> None:
     """Bring a removed worktree back from its save.
@@ -264,14 +264,14 @@ def restore(bead: str, stamp: str | None, as_json: bool) -> None:
 
 
 @worktree.command("spawn")
-@options.argument("bead", metavar="<bead>")
-@options.option("--policy", type=tuple(spawn.POLICIES), default="required", help="What the launch must have.")
-@options.option("--agent-type", metavar="<type>", help="Only for a launch of this type.")
-@options.option(
-    "--max-iterations", type=click.IntRange(0), metavar="<n>", help="Limit of the loop; 0 is none."
+@click.argument("bead", metavar="<bead>")
+@click.option(
+    "--policy", type=click.Choice(spawn.POLICIES), default="required", help="What the launch must have."
 )
-@options.option("--promise", metavar="<text>", help="What the last message must promise.")
-@options.option("--restart", is_flag=True, help="Count iterations from 0 again.")
+@click.option("--agent-type", metavar="<type>", help="Only for a launch of this type.")
+@click.option("--max-iterations", type=click.IntRange(0), metavar="<n>", help="Limit of the loop; 0 is none.")
+@click.option("--promise", metavar="<text>", help="What the last message must promise.")
+@click.option("--restart", is_flag=True, help="Count iterations from 0 again.")
 @options.session
 def spawn_record(
     bead: str,

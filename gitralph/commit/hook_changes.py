@@ -7,11 +7,12 @@ is recorded as ``rendered``; all else, and whatever a refusing hook changed, is 
 """
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 
 from gitralph.base import files, nul
 from gitralph.base.errors import Failed
-from gitralph.base.quote import line_form, shell_word, shown
+from gitralph.base.quote import line_form, shown
 from gitralph.commit import hooks, rewrites
 from gitralph.commit.hooks import MovedError, Pair, Stage, Taken
 from gitralph.commit.request import Draft
@@ -346,7 +347,7 @@ def keep_patch(ctx: Context, session: str, text: bytes) -> str:
     """Write the patch file of a session; the command that applies it."""
     name = ctx.layout.patch(session)
     files.write_whole(name, text)
-    return f"git -C {shell_word(ctx.repo.root)} apply {shell_word(name)}"
+    return f"git -C {shlex.quote(ctx.repo.root)} apply {shlex.quote(name)}"
 
 
 def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[str]:
@@ -367,8 +368,8 @@ def _claims(ctx: Context, made: Draft, paths: Iterable[bytes]) -> list[str]:
     others = [p for p in paths if p not in states or _by_path_only(states[p], made.session)]
     if not others:
         return []
-    listed = " ".join(shell_word(os.fsdecode(path)) for path in sorted(others))
-    return [f"git ralph track --session {shell_word(ctx.called(made.session))} -- {listed}"]
+    listed = " ".join(shlex.quote(os.fsdecode(path)) for path in sorted(others))
+    return [f"git ralph track --session {shlex.quote(ctx.called(made.session))} -- {listed}"]
 
 
 def _patch(git: Git, bench: Workbench, contents: Mapping[bytes, tuple[Content, Content]]) -> bytes:

@@ -7,12 +7,14 @@ worktree they run in a detached scratch worktree at that tree, since stash-style
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gitralph.base import run as runner
+from gitralph.base import runner
 from gitralph.base.errors import Failed
 from gitralph.commit import guard_script
 from gitralph.commit.scratch import Scratch
@@ -64,10 +66,8 @@ class Taken:
 
 def drop_patch(ctx: Context, session: str) -> None:
     """Remove what a hook offered to a session: its commit went through."""
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(ctx.layout.patch(session))
-    except FileNotFoundError:
-        pass
 
 
 class Stage(NamedTuple):
@@ -96,7 +96,7 @@ class Stage(NamedTuple):
         words += ["hook", "run", "--ignore-missing", name]
         if args:
             words += ["--", *args]
-        return runner.show(words, env=self.git.env, cwd=self.git.cwd, stdin=runner.NOTHING, stdout=2) == 0
+        return runner.show(words, env=self.git.env, cwd=self.git.cwd, stdin=subprocess.DEVNULL, stdout=2) == 0
 
     def tree(self) -> bytes:
         """The tree of the index as the hooks left it."""

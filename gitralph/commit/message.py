@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any
 
 from gitralph import checklist
-from gitralph.base import files
-from gitralph.base import run as runner
+from gitralph.base import files, programs, runner
 from gitralph.base.errors import Failed
-from gitralph.base.quote import shell_word, shown
+from gitralph.base.quote import shown
 from gitralph.commit import attribution, hooks, own_commit
 from gitralph.commit.decision import UNRECORDED
 from gitralph.commit.hooks import Stage
@@ -44,7 +44,7 @@ class Typed:
         """How to use it again where the commit failed."""
         if self.text is None:
             return ()
-        command = f"git ralph commit --session {shell_word(session)} -F {shell_word(self.path)}"
+        command = f"git ralph commit --session {shlex.quote(session)} -F {shlex.quote(self.path)}"
         return (f"your message is kept: {command}",)
 
 
@@ -139,7 +139,7 @@ def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
     editor = ctx.git.line("var", "GIT_EDITOR")
     # Through the shell, as git does: an editor may be set with options and quotes (git-var(1)).
     words = ["/bin/sh", "-c", f'{editor} "$@"', editor, path]
-    if runner.show(words, env=runner.inherited(ctx.environ, naming=True)):
+    if runner.show(words, env=programs.inherited(ctx.environ, naming=True)):
         raise Failed("the editor failed; nothing was committed")
 
 

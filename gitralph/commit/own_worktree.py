@@ -5,6 +5,7 @@ uses, so that only the files that differ are written. Its git dir is named to gi
 ran there may have removed ``.git``, and git would then find the user's own repository around it.
 """
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -112,10 +113,8 @@ def _drop_locks(ctx: Context, folder: str) -> None:
     """Remove what a killed git left: the slot's lock says that none is at work there."""
     admin = _admin(ctx, folder)
     for name in ("index.lock", "HEAD.lock") if admin else ():
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{admin}/{name}")
-        except FileNotFoundError:
-            pass
 
 
 def _laid_out(

@@ -1,5 +1,6 @@
 """What every writing command does first: finish or drop what a crash left behind."""
 
+import contextlib
 import os
 import shutil
 
@@ -72,7 +73,5 @@ def _remove(path: str) -> None:
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
     else:
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-        except FileNotFoundError:
-            pass

@@ -6,11 +6,12 @@ Every hint is a line for a shell, what it does behind a ``#``. Nothing here writ
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitralph.base.quote import is_control, shell_line, shell_word
+from gitralph.base.quote import is_control
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.commit.request import Draft, Request
@@ -35,17 +36,17 @@ def typed(ctx: Context, path: bytes) -> str:
     """
     below = _below(ctx, path)
     if not can_be_typed(ctx, path):
-        return shell_word("".join("?" if is_control(char) or char in _GLOB else char for char in below))
+        return shlex.quote("".join("?" if is_control(char) or char in _GLOB else char for char in below))
     if any(char in _GLOB for char in below):
         below = ":(literal)" + below
     elif below.startswith(":"):
         below = "./" + below
-    return shell_word(below)
+    return shlex.quote(below)
 
 
 def typed_name(ctx: Context, path: bytes) -> str:
     """The same for a command that takes names of files, not pathspecs."""
-    return shell_word(_below(ctx, path)) if can_be_typed(ctx, path) else typed(ctx, path)
+    return shlex.quote(_below(ctx, path)) if can_be_typed(ctx, path) else typed(ctx, path)
 
 
 def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
@@ -65,15 +66,15 @@ class Ways(NamedTuple):
     passes: Callable[[Request], bool]
 
     def _line(self, session: str, option: str | None, paths: Iterable[bytes], does: str) -> str:
-        words = ["git ralph commit --session", shell_word(self.ctx.called(session))]
+        words = ["git ralph commit --session", shlex.quote(self.ctx.called(session))]
         words += [option] if option else []
         if self.request.wishes.with_shell and session == self.request.session and option != "--with-shell":
             words.append("--with-shell")
         if session == self.request.session:
-            words += [shell_word(word) for word in self.request.again]
+            words += [shlex.quote(word) for word in self.request.again]
         given = _listed(self.ctx, paths)
         if not given and session == self.request.session and self.request.named:
-            given = shell_line(self.request.named)
+            given = shlex.join(self.request.named)
         return " ".join([*words, *(["--", given] if given else [])]) + f"  # {does}"
 
     def _option(self, option: str, does: str, **wished: bool) -> list[str]:
@@ -111,7 +112,7 @@ class Ways(NamedTuple):
 
     def _claims(self, paths: frozenset[bytes]) -> list[str]:
         unknown = [path for path in paths if path not in self.made.states]
-        session = shell_word(self.ctx.called(self.request.session))
+        session = shlex.quote(self.ctx.called(self.request.session))
         given = " ".join(typed_name(self.ctx, path) for path in sorted(unknown))
         return [f"git ralph track --session {session} -- {given}  # claims it"] if unknown else []
 
@@ -144,7 +145,7 @@ def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
 
 def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     """What takes along the paths that a commit passed over."""
-    name = shell_word(ctx.called(session))
+    name = shlex.quote(ctx.called(session))
     by_reason: dict[str, list[bytes]] = {}
     for one in left:
         by_reason.setdefault(one.reason, []).append(one.path)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gitralph.base import files
-from gitralph.base import run as runner
+from gitralph.base import files, runner
 from gitralph.demo.script import StoryEdit
 
 GIT_RALPH = [sys.executable, "-P", "-m", "gitralph"]
@@ -144,7 +143,7 @@ class Pi:
 def _send(agent: str, cwd: str, payload: Payload) -> None:
     text = json.dumps(payload).encode() + b"\n"
     words = [*GIT_RALPH, "hook", agent]
-    done = runner.run(words, env=None, given=text, cwd=cwd, stderr=runner.INHERITED)
+    done = runner.run(words, env=None, given=text, cwd=cwd, stderr=None)
     if done.returncode:
         raise SystemExit(f"the hook ended with {done.returncode}")
 

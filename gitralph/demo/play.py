@@ -7,6 +7,7 @@ The last scene is a self-check that compares each commit with `script`, not with
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -14,8 +15,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from subprocess import CompletedProcess, Popen
 
-from gitralph.base import nul
-from gitralph.base import run as runner
+from gitralph.base import nul, runner
 from gitralph.base.errors import REFUSED, Fatal
 from gitralph.demo import agent, check
 from gitralph.demo import script as script_module
@@ -115,7 +115,7 @@ def _start_agent(stage: Playground, session: str) -> "Popen[bytes]":
         "edits": edits,
     }
     words = [sys.executable, "-P", "-m", "gitralph.demo.agent"]
-    child = runner.start(words, env=stage.env, cwd=stage.root, stdin=runner.PIPE, stdout=runner.INHERITED)
+    child = runner.start(words, env=stage.env, cwd=stage.root, stdin=subprocess.PIPE, stdout=None)
     assert child.stdin is not None
     child.stdin.write(json.dumps(script).encode())
     child.stdin.close()

@@ -5,9 +5,9 @@ to 14 of 16; there the read-back still leaves one holder of a claim, but no push
 """
 
 import os
+import subprocess
 from dataclasses import dataclass
 
-from gitralph.base import run as runner
 from gitralph.fleet import claim as form
 from gitralph.fleet import claiming, wire
 from gitralph.fleet.claim import Claim
@@ -54,7 +54,7 @@ def _push_all(fleet: Fleet, ref: str, oids: list[str]) -> dict[str, bool]:
     """Who of some pushes at once is told that he made the ref."""
     git = fleet.wire.git.at(LC_ALL="C", LANGUAGE="C")
     words = ["push", "--porcelain", "--no-verify", f"--force-with-lease={ref}:", "--", fleet.wire.url]
-    pushes = {oid: git.start([*words, f"{oid}:{ref}"], stderr=runner.NOTHING) for oid in oids}
+    pushes = {oid: git.start([*words, f"{oid}:{ref}"], stderr=subprocess.DEVNULL) for oid in oids}
     return {oid: wire.was_taken(child.communicate()[0], ref) for oid, child in pushes.items()}
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gitralph.base import run as runner
+from gitralph.base import runner
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.base.quote import printable
 from gitralph.fleet import names

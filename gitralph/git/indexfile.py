@@ -11,13 +11,14 @@ A large index is mapped, not read, its entries are searched, and what is hashed 
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gitralph.base.ids import digest, hasher
+from gitralph.base.ids import digest
 from gitralph.git.trees import Entry
 
 Data = bytes | mmap.mmap
@@ -332,7 +333,7 @@ def check(data: Data) -> None:
     # All zero means that `index.skipHash` left the checksum out (git 2.40 and later).
     if not last.strip(b"\0"):
         return
-    made = hasher(len(data))
+    made = hashlib.sha1(usedforsecurity=False)
     for part in stretches(data, 0, len(data) - _CHECKSUM):
         made.update(part)
     if made.digest() != last:
@@ -470,7 +471,7 @@ def patch(
 
 def write(fd: int, old: Data, pieces: Iterable[Piece]) -> None:
     """Write a new file from its pieces, and its checksum unless ``index.skipHash`` left none."""
-    made = hasher(len(old))
+    made = hashlib.sha1(usedforsecurity=False)
     for piece in pieces:
         parts = [memoryview(piece)] if isinstance(piece, bytes) else stretches(old, *piece)
         for part in parts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 
 from gitralph.base.files import sync_folder
 from gitralph.git.objects import Objects
@@ -52,10 +52,8 @@ class Keep:
                 touched.add(os.path.dirname(target))
         # a file system's journal keeps the order of links, so the last folder stands for all of them
         for folder in sorted(touched)[-1:]:
-            try:
+            with suppress(FileNotFoundError):  # gc was here again; the next call puts it back
                 sync_folder(folder)
-            except FileNotFoundError:
-                pass  # gc was here again; the next call puts it back
 
     def store(self) -> Objects:
         """The kept objects, to be read whatever happens to the repository's."""

@@ -6,12 +6,12 @@ comes after packs.
 """
 
 import os
+import subprocess
 import zlib
 from subprocess import Popen
 
 from dulwich.objects import ShaFile
 
-from gitralph.base import run as runner
 from gitralph.git.run import Git
 
 _KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
@@ -63,7 +63,7 @@ class Objects:
     def _from_git(self, oid: bytes) -> tuple[bytes, bytes]:
         # One process for all that is packed; most objects that a commit asks for are loose and young.
         if self._batch is None:
-            self._batch = self._git.start(["cat-file", "--batch"], runner.PIPE, runner.NOTHING)
+            self._batch = self._git.start(["cat-file", "--batch"], subprocess.PIPE, subprocess.DEVNULL)
         asked, said = self._batch.stdin, self._batch.stdout
         assert asked is not None
         assert said is not None

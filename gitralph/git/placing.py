@@ -7,6 +7,7 @@ way or at its end. A second name of a file (a hard link) keeps what it has, as w
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -88,10 +89,8 @@ class HeldFolder:
 
     def drop(self, work: bytes) -> None:
         """Remove a name from the work folder."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(work, dir_fd=self.work)
-        except FileNotFoundError:
-            pass
 
     def prepare(self, work: bytes, wanted: Content, umask: int) -> None:
         """Write the finished file into the work folder, durable, with the rights of the one it replaces."""

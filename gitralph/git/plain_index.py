@@ -11,6 +11,7 @@ A file is exchanged by a rename of a second name of a prepared one, so that the 
 inode whether it is still there.
 """
 
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -58,10 +59,8 @@ def put(prepared: str, target: str) -> None:
     if index.is_ours(target, prepared):
         return  # a rename of one name of a file onto another leaves both (POSIX rename)
     beside = f"{prepared}.second"
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(beside)
-    except FileNotFoundError:
-        pass
     os.link(prepared, beside)
     os.rename(beside, target)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Mapping, Sequence
 from subprocess import CompletedProcess, Popen
 from typing import NamedTuple
 
-from gitralph.base import run as runner
+from gitralph.base import programs, runner
 from gitralph.base.errors import Fatal
 
 # An index of our own needs none of the machinery that a repository may have set up for its own.
@@ -60,10 +61,10 @@ class Git(NamedTuple):
     @classmethod
     def find(cls, environ: Mapping[str, str]) -> Git:
         """The git on PATH, by absolute path, in the repository that the caller means. Raises Fatal."""
-        program = runner.find("git", environ)
+        program = programs.find("git", environ)
         if program is None:
             raise Fatal("git is not on PATH")
-        return cls(program, _own(runner.inherited(environ, naming=True)))
+        return cls(program, _own(programs.inherited(environ, naming=True)))
 
     def at(self, cwd: str | None = None, **env: str) -> Git:
         """The same git elsewhere, or with more environment."""
@@ -71,11 +72,11 @@ class Git(NamedTuple):
 
     def elsewhere(self, folder: str, **env: str) -> Git:
         """git working in ``folder`` by discovery, whichever repository the caller means."""
-        env = {**_own(runner.inherited(self.env)), **env}
+        env = {**_own(programs.inherited(self.env)), **env}
         return Git(self.program, env, folder, self.keep, self.words)
 
     def start(
-        self, args: Sequence[str | bytes], stdin: int = runner.NOTHING, stderr: int = runner.PIPE
+        self, args: Sequence[str | bytes], stdin: int = subprocess.DEVNULL, stderr: int = subprocess.PIPE
     ) -> Popen[bytes]:
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
         return runner.start(self._typed(args), env=self.env, stdin=stdin, stderr=stderr, keep=self.keep)

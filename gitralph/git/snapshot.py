@@ -6,6 +6,7 @@ bring foreign bytes in. Writes nothing to the working tree.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Mapping
@@ -89,10 +90,8 @@ class Worktree:
 
 
 def _make_folder(parent: int, name: bytes) -> None:
-    try:
+    with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=parent)
-    except FileExistsError:
-        pass
 
 
 def read_name(parent: int, name: bytes) -> Content:

@@ -5,12 +5,13 @@ certain stops the commit with nothing moved.
 """
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
-from gitralph.base.quote import shell_word, shown
+from gitralph.base.quote import shown
 from gitralph.commit import commit, decision, land, message, plan, recover, recover_narrowed
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
@@ -319,7 +320,7 @@ def _exchange(
 
 
 def _with_shell(ctx: Context, job: _Job) -> str:
-    name = shell_word(ctx.called(job.session))
+    name = shlex.quote(ctx.called(job.session))
     return f"git ralph commit --session {name} --with-shell  # takes what only its own shell calls changed"
 
 

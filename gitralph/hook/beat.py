@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from gitralph.base import files, run
+from gitralph.base import files, programs
 from gitralph.base.layout import Layout
 
 # A server that does not answer is asked again after that long, not at every edit.
@@ -39,11 +39,11 @@ def start_if_due(layout: Layout, root: str, environ: dict[str, str]) -> None:
     path, now = layout.fleet_due, time.time()
     if not _is_due(path, now) or not sys.executable:
         return
-    env = {**run.inherited(environ), "GIT_TERMINAL_PROMPT": "0"}
+    env = {**programs.inherited(environ), "GIT_TERMINAL_PROMPT": "0"}
     try:
         again = now + _pause(path)
         os.utime(path, (again, again))
         words = [sys.executable, "-P", "-m", "gitralph", "-C", root, "fleet", "sync", "--beat"]
-        run.detached(words, env)
+        programs.detached(words, env)
     except (OSError, ValueError):
         pass

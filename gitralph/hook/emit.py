@@ -19,7 +19,7 @@ class _UnusualError(Exception):
     """Not for this lane."""
 
 
-def parse(args: list[str]) -> "tuple[list[str], dict[str, str], bool] | None":
+def parse(args: list[str]) -> tuple[list[str], dict[str, str], bool] | None:
     """Words, options with a value, and ``--json``; None for what this lane leaves to click."""
     words: list[str] = []
     valued: dict[str, str] = {}
@@ -48,13 +48,13 @@ def _state() -> Layout:
     return layout.for_place(place)
 
 
-def session_of(environ: dict[str, str]) -> "str | None":
+def session_of(environ: dict[str, str]) -> str | None:
     """The session that an event is marked with: the launcher's, where it is a proper id."""
     given = environ.get("RALPH_SESSION", "")
     return given if is_valid(given) else None
 
 
-def main(args: list[str]) -> "int | None":
+def main(args: list[str]) -> int | None:
     """Write the event; None when the slow lane should answer instead."""
     parsed = parse(args)
     environ = dict(os.environ)

@@ -7,6 +7,7 @@ be recorded goes to ``hooks.log``, or to stderr where there is no state folder t
 import os
 import select
 import time
+from collections.abc import Callable
 
 from gitralph.base import files, gitdir, jsonline, layout, process, streams
 from gitralph.base.gitdir import Place
@@ -16,15 +17,12 @@ from gitralph.base.quote import printable
 from gitralph.hook import agents, beat, locate, model, policy_triage, record, sessionfile
 from gitralph.hook.agents.launching import requires
 from gitralph.hook.event import Event, session_of
+from gitralph.hook.reconcile import UNKNOWN
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    # the agent whose hook this is, its event, the kind of policy, the environment: the exit code
-    Policy = Callable[[str, Event, str, dict[str, str]], int]
-    # the folder that an event came from, the environment: what a dead git left there is put right
-    Mend = Callable[[str, dict[str, str]], None]
+# the agent whose hook this is, its event, the kind of policy, the environment: the exit code
+Policy = Callable[[str, Event, str, dict[str, str]], int]
+# the folder that an event came from, the environment: what a dead git left there is put right
+Mend = Callable[[str, dict[str, str]], None]
 _RECORDED_TOO = ("doc-only", "stop", "start")
 # A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
@@ -102,8 +100,6 @@ def _prefix(text: str) -> dict[str, object] | None:
 
 def _forget_texts(event: Event) -> None:
     """A payload that was cut off vouches for paths only."""
-    from gitralph.hook.reconcile import UNKNOWN
-
     for change in event.changes:
         change.before = UNKNOWN
         change.after = None if change.op == "delete" else UNKNOWN
@@ -326,7 +322,7 @@ def _is_cut_short(cwd: str) -> bool:
     return any(pid.isdigit() and process.identity(int(pid)) is None for pid in pids)
 
 
-def _mend(event: Event, mend: "Mend", environ: dict[str, str], mask: int) -> None:
+def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
     """After a shell command, and at a turn: the agent that lost its `git commit` finds its index free."""
     cwd = _cwd(event)
     if (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)) and _is_cut_short(cwd):
@@ -337,7 +333,7 @@ def _mend(event: Event, mend: "Mend", environ: dict[str, str], mask: int) -> Non
             os.umask(0o077)
 
 
-def _run(agent: str, environ: dict[str, str], answers: "tuple[Policy | None, Mend | None]", mask: int) -> int:
+def _run(agent: str, environ: dict[str, str], answers: tuple[Policy | None, Mend | None], mask: int) -> int:
     decide, mend = answers
     payload, whole = parse_input(read_input(0))
     try:
@@ -383,7 +379,7 @@ def _skip(agent: str, error: SkipError) -> int:
     return 0
 
 
-def main(agent: str, decide: "Policy | None" = None, mend: "Mend | None" = None) -> int:
+def main(agent: str, decide: Policy | None = None, mend: Mend | None = None) -> int:
     """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so.
 
     ``mend`` is called where a plain commit was cut short; never after an edit, which must cost nothing.

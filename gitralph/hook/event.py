@@ -5,12 +5,10 @@ cwd worktree-create worktree-remove subagent-start subagent-stop subagent other`
 ``pre`` looks at the files ahead of one, and the two ``shell`` kinds look at the worktree around a command.
 """
 
+from collections.abc import Callable, Mapping
+
 from gitralph.base.ids import safe_form
 from gitralph.hook.reconcile import UNKNOWN, Text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 class Change:
@@ -44,7 +42,7 @@ class Change:
         to: str | None = None,
         before: Text = UNKNOWN,
         after: Text = UNKNOWN,
-        compute: "Callable[[str], list[str]] | None" = None,
+        compute: Callable[[str], list[str]] | None = None,
         follow: bool = True,
         weak: bool = False,
     ) -> None:
@@ -159,7 +157,7 @@ class Event:
         self.worktree: tuple[str | None, str | None] = (None, None)  # the name and the path asked for
 
 
-def session_of(event: Event, environ: "Mapping[str, str]") -> str | None:
+def session_of(event: Event, environ: Mapping[str, str]) -> str | None:
     """The session an event belongs to: the launcher's, else the parent's, else the agent's own.
 
     None when there is none: a session is never guessed. An empty id that an agent gives is a bad one,
@@ -170,7 +168,7 @@ def session_of(event: Event, environ: "Mapping[str, str]") -> str | None:
     return None if name is None else safe_form(name)
 
 
-def owner_of(event: Event, environ: "Mapping[str, str]") -> str | None:
+def owner_of(event: Event, environ: Mapping[str, str]) -> str | None:
     """As :func:`session_of`, for what a session owns: an empty id, which any number may send, owns none."""
     session = session_of(event, environ)
     return None if session == safe_form("") else session

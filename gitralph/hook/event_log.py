@@ -6,16 +6,13 @@ Fast lane, so that ``git ralph emit`` costs an agent next to nothing. A file is 
 
 import os
 import time
+from collections.abc import Callable, Mapping
 
 from gitralph.base import files, gitdir, jsonline
 from gitralph.base.errors import Fatal, RalphError, UsageError
 from gitralph.base.ids import is_valid
 from gitralph.base.layout import FOLDER, Layout
 from gitralph.base.quote import is_control, printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 # An event is a mark that people and programs read by the thousand; files belong elsewhere.
 PAYLOAD_LIMIT = 256 << 10
@@ -31,7 +28,7 @@ class EventFile:
 
     __slots__ = ("name", "top", "warnings")
 
-    def __init__(self, top: str, name: str, warnings: "list[str]") -> None:
+    def __init__(self, top: str, name: str, warnings: list[str]) -> None:
         self.top = top
         self.name = name
         self.warnings = warnings
@@ -61,7 +58,7 @@ def name_of_run(run: str) -> str:
     return name
 
 
-def run_of_name(name: str) -> "str | None":
+def run_of_name(name: str) -> str | None:
     """The run that an events file belongs to, None for ``events.jsonl`` and foreign names."""
     if is_name(name) and name.startswith("events-"):
         return name[len("events-") : -len(".jsonl")]
@@ -97,7 +94,7 @@ def _as_json(text: str) -> str:
     return "".join([c if c.isascii() else jsonline.dumps(c)[1:-1] for c in flat])
 
 
-def encode(topic: str, payload: "str | None", as_json: bool, session: "str | None") -> bytes:
+def encode(topic: str, payload: str | None, as_json: bool, session: str | None) -> bytes:
     """One event as a line. Raises UsageError for a topic or payload that is not allowed."""
     body = _NO_PAYLOAD
     if payload is not None:
@@ -128,7 +125,7 @@ def from_environment(value: str) -> EventFile:
     return EventFile(top, name, [])
 
 
-def read_marker(layout: Layout, warnings: "list[str]") -> "str | None":
+def read_marker(layout: Layout, warnings: list[str]) -> str | None:
     """The file name in this worktree's ``current-events``; what else it may hold is not believed."""
     try:
         said = files.read_bytes(layout.current_events, 4096)
@@ -146,10 +143,10 @@ def read_marker(layout: Layout, warnings: "list[str]") -> "str | None":
 
 
 def chosen(
-    environ: "Mapping[str, str]",
-    state: "Callable[[], Layout]",
-    run: "str | None" = None,
-    file: "str | None" = None,
+    environ: Mapping[str, str],
+    state: Callable[[], Layout],
+    run: str | None = None,
+    file: str | None = None,
 ) -> EventFile:
     """The events file that is meant: ``run``, environment, markers, ``file``, then ``events.jsonl``.
 
@@ -172,8 +169,8 @@ def chosen(
 
 
 def announce(
-    layout: Layout, environ: "Mapping[str, str]", topic: str, payload: "Mapping[str, object]"
-) -> "list[str]":
+    layout: Layout, environ: Mapping[str, str], topic: str, payload: Mapping[str, object]
+) -> list[str]:
     """An event that a hook tells of, in the file that ``git ralph emit`` would choose here.
 
     A hook goes on whatever the environment names: a file that is none is a warning, and passed over.

@@ -3,8 +3,7 @@
 Fast lane.
 """
 
-from gitralph.base import nul
-from gitralph.base import run as runner
+from gitralph.base import nul, programs
 
 _EMPTY, _FALSE = "RALPH_EMPTY", "RALPH_FALSE"
 _SETTINGS = r"^(ralph\.shelledits|filter\..*\.(clean|process))$"
@@ -14,12 +13,12 @@ def run(
     root: str, words: list[str], environ: dict[str, str], deadline: float, ok: tuple[int, ...] = (0,)
 ) -> bytes | None:
     """What git prints in the worktree at ``root``; None when it fails or takes too long."""
-    program = runner.find("git", environ)
+    program = programs.find("git", environ)
     if program is None:
         return None
-    passed = {**runner.inherited(environ), "GIT_OPTIONAL_LOCKS": "0", _EMPTY: "", _FALSE: "false"}
+    passed = {**programs.inherited(environ), "GIT_OPTIONAL_LOCKS": "0", _EMPTY: "", _FALSE: "false"}
     try:
-        done = runner.quick([program, "-C", root, "-c", "core.fsmonitor=false", *words], passed, deadline)
+        done = programs.quick([program, "-C", root, "-c", "core.fsmonitor=false", *words], passed, deadline)
     except (OSError, ValueError):
         return None
     return done[1] if done is not None and done[0] in ok else None

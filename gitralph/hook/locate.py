@@ -5,13 +5,10 @@ Fast lane. The repository is found from the edited file's folder, never from the
 """
 
 import os
+from collections.abc import Mapping
 
 from gitralph.base import gitdir, lost_worktree, treepath
 from gitralph.base.gitdir import Place
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class OutsideError(Exception):
@@ -43,7 +40,7 @@ def _absolute(cwd: str, written: str) -> str:
     return os.path.normpath(written) if written[0] == "/" else os.path.join(cwd, written)
 
 
-def _place_of(folder: str, environ: "Mapping[str, str]") -> Place | None:
+def _place_of(folder: str, environ: Mapping[str, str]) -> Place | None:
     place = gitdir.discover(folder)
     if place is None and environ.get("GIT_DIR"):
         found = gitdir.from_environment(environ["GIT_DIR"], environ.get("GIT_WORK_TREE"), folder)
@@ -59,7 +56,7 @@ def refuse_fallen(place: Place, folder: str) -> None:
         raise FallThroughError(f"the worktree '{fallen}' has lost its '.git'")
 
 
-def locate(cwd: str, written: str, environ: "Mapping[str, str]", follow: bool = False) -> Target:
+def locate(cwd: str, written: str, environ: Mapping[str, str], follow: bool = False) -> Target:
     """The file that ``written`` names from ``cwd``. Raises OutsideError.
 
     The folder's links are resolved; the file's own link only with ``follow``, for tools that write

@@ -9,18 +9,15 @@ import os
 import select
 import sys
 import time
+from collections.abc import Mapping
 
-from gitralph.base import files, gitdir, jsonline, layout, nul
+from gitralph.base import files, gitdir, jsonline, layout, nul, streams
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import safe_form
 from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
 from gitralph.hook import hook_git, journal, sessionfile
 from gitralph.hook.agents import status_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # An agent gives its JSON at once; a pipe that says nothing must not hold a prompt up.
 _LIMIT, _SECONDS = 1 << 16, 0.3
@@ -31,14 +28,18 @@ _TAIL = 256 << 10
 _PATHS, _NAMED = 200, 3
 
 
-def main(environ: "Mapping[str, str]") -> int:
+def main(environ: Mapping[str, str]) -> int:
     """Print the line, or nothing where there is nothing to say; 0 whatever happens."""
     try:
         line = _line(dict(environ))
     except (OSError, ValueError, layout.StateError):
         return 0  # a prompt is no place to complain
-    if line:
-        sys.stdout.write(printable(line) + "\n")
+    try:
+        if line:
+            sys.stdout.write(printable(line) + "\n")
+            sys.stdout.flush()
+    except OSError:
+        streams.drop(1)  # nobody reads it, and the interpreter must not say so at its end
     return 0
 
 

@@ -5,8 +5,10 @@ record; a crash between the two costs exactness, never the path. Reads no config
 process.
 """
 
+import hashlib
 import os
 import stat
+from collections.abc import Mapping
 
 from gitralph.base import files, gitdir, jsonline, layout
 from gitralph.base.gitdir import Place
@@ -17,10 +19,6 @@ from gitralph.hook.event import Change, Event, Guess, to_bytes
 from gitralph.hook.journal import NONE, TEXT_LIMIT, Record
 from gitralph.hook.locate import Target
 from gitralph.hook.reconcile import UNKNOWN, StepTexts, Text, UnknownText, decide, normal, same
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The line that says what an open call is about: a path of 4,096 bytes (PATH_MAX), each of which may take the
 # six characters of an escape, and a few words.
@@ -44,9 +42,7 @@ class OnDisk:
 
 
 def _hash_file(fd: int, size: int) -> str:
-    from hashlib import sha1
-
-    done = sha1(b"blob %d\0" % size, usedforsecurity=False)
+    done = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     while chunk := os.read(fd, 1 << 20):
         done.update(chunk)
     return done.hexdigest()
@@ -320,7 +316,7 @@ def _folder_pairs(change: Change, cwd: str) -> list[Change]:
 
 
 def _ends(
-    change: Change, cwd: str, environ: "Mapping[str, str]", lost: list[str]
+    change: Change, cwd: str, environ: Mapping[str, str], lost: list[str]
 ) -> list[tuple[Change, Target]]:
     """A rename as its two ends: each knows its text where the content only moved.
 
@@ -343,7 +339,7 @@ def _ends(
 
 
 def _inside(
-    cwd: str, path: str, environ: "Mapping[str, str]", lost: list[str], follow: bool = False
+    cwd: str, path: str, environ: Mapping[str, str], lost: list[str], follow: bool = False
 ) -> Target | None:
     try:
         return locate.locate(cwd, path, environ, follow)
@@ -355,7 +351,7 @@ def _inside(
 
 
 def targets(
-    event: Event, cwd: str, environ: "Mapping[str, str]", lost: list[str]
+    event: Event, cwd: str, environ: Mapping[str, str], lost: list[str]
 ) -> list[tuple[Change, Target]]:
     """Every file of an event that lies in a worktree, with its place; ``lost`` is told what nobody records.
 

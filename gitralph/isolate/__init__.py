@@ -95,42 +95,6 @@ from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
 from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
 
-# Each is loaded when it is asked for: whose a line is takes half of these modules, what a commit takes three
-# quarters, and all of them are 7 of the 38 ms of `why`.
-_HOMES = {
-    "agreement": ("SIGHTED", "agreed", "came_back", "changed", "rewound", "unmoved_since"),
-    "annotate": ("owners_by_line", "pending_units"),
-    "api": (
-        "LeftEdit",
-        "LineOwner",
-        "Note",
-        "Pending",
-        "Reading",
-        "Reversal",
-        "Separation",
-        "Step",
-        "TAIL",
-        "Take",
-        "UNRECORDED",
-    ),
-    "assign": ("Unrecorded", "gives", "takes", "unrecorded", "without"),
-    "explain": ("drifted",),
-    "order": ("chain",),
-    "separation": ("separate",),
-    "takeback": ("Pendings", "bring_back", "take_back", "undo_undo"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    """A name of the room that nobody asked for yet (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found: object = getattr(__import__(f"{__name__}.{_HOME[name]}", fromlist=[name]), name)
-    globals()[name] = found
-    return found
-
-
 __all__ = [
     "SIGHTED",
     "TAIL",

@@ -8,6 +8,8 @@ commits, ``commit.recover_merge`` for merges, ``commit.recover_narrowed`` for wh
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -224,7 +226,7 @@ def _path(layout: Layout, plan: AnyIntent) -> str:
 
 def write(layout: Layout, plan: AnyIntent) -> None:
     """Put an intent on disk for good before anything moves."""
-    files.write_for_good(_path(layout, plan), jsonline.indented(asdict(plan)).encode("ascii") + b"\n")
+    files.write_for_good(_path(layout, plan), json.dumps(asdict(plan), indent=1).encode("ascii") + b"\n")
 
 
 def remove(layout: Layout, plan: AnyIntent) -> None:
@@ -238,10 +240,8 @@ def remove(layout: Layout, plan: AnyIntent) -> None:
 
 
 def _unlink(path: str) -> None:
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        pass
 
 
 def _load(layout: Layout, path: str, kind: type[Kind]) -> Kind | None:

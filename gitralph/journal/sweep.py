@@ -5,6 +5,7 @@ at the inode again and starts a new file. Callers hold the commit lock, so no co
 commands the old ones go, and those whose end nobody can tell any more.
 """
 
+import contextlib
 import os
 import re
 import stat
@@ -170,10 +171,8 @@ def calls(sweep: Sweep, lay: Layout) -> None:
 def _drop_folder(sweep: Sweep, folder: str) -> None:
     """Remove a folder that is empty; not a young one, which a hook may be about to write into."""
     if os.stat(folder).st_mtime < sweep.now - CALL_AGE:
-        try:
+        with contextlib.suppress(OSError):
             os.rmdir(folder)
-        except OSError:
-            pass
 
 
 # --- names of sessions ---

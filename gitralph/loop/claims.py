@@ -5,8 +5,8 @@ the run leaves nothing that could land, others need not wait for two leases to f
 """
 
 import os
+import shlex
 
-from gitralph.base.quote import shell_word
 from gitralph.commit import pending_paths
 from gitralph.context import Context
 from gitralph.fleet import at_work
@@ -34,7 +34,7 @@ def settle(ctx: Context, ledger: Ledger, say: Say) -> list[str]:
             continue
         verb = "land" if job.commit else "release"
         why = "publishes it; claimed until then" if job.commit else "lets another clone have it"
-        steps.append(f"git ralph fleet {verb} {shell_word(job.bead)}  # {why}")
+        steps.append(f"git ralph fleet {verb} {shlex.quote(job.bead)}  # {why}")
     ledger.save()
     if len(steps) > _MOST:
         return [*steps[:_MOST], f"git ralph fleet status  # lists these {len(steps)} claims"]

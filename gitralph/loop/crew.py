@@ -4,6 +4,7 @@ The waiting is on a pipe, never on a lock: a signal handler that raised inside a
 hanging, and could release one that was not held. Here a handler writes a byte, and whoever waits looks up.
 """
 
+import contextlib
 import os
 import select
 import threading
@@ -38,10 +39,8 @@ class Crew:
         self._wake()
 
     def _wake(self) -> None:
-        try:
+        with contextlib.suppress(OSError):  # full: whoever waits will look anyway
             os.write(self._write, b".")
-        except OSError:
-            pass  # full: whoever waits will look anyway
 
     def start(self, job: Job, work: Callable[[], None]) -> None:
         """Do a job in a thread of its own; it dies with the process, since a thread cannot be stopped."""

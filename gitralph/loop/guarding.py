@@ -7,12 +7,11 @@ way to that repository's own.
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 
-from gitralph.base import files
-from gitralph.base import run as runner
-from gitralph.base.quote import shell_word
+from gitralph.base import files, programs
 from gitralph.commit import guard_script
 from gitralph.context import Context
 from gitralph.setup.install import githook
@@ -61,7 +60,7 @@ def environment(ctx: Context, run: str) -> dict[str, str]:
 def _own_folder(environ: Mapping[str, str]) -> dict[str, str]:
     """Where the hooks find us when an agent's shell has another PATH than we have."""
     beside = os.path.join(os.path.dirname(sys.executable), "git-ralph")
-    program = beside if os.path.exists(beside) else runner.find("git-ralph", environ)
+    program = beside if os.path.exists(beside) else programs.find("git-ralph", environ)
     return {} if program is None else {"RALPH_PROGRAMS": os.path.dirname(program)}
 
 
@@ -83,11 +82,11 @@ def _write(ctx: Context, folder: str) -> None:
         if name in guard_script.HOOKS:
             own = guard_script.own(name, False).decode()
             behind = f"{folder}/{guard_script.aside(name)}"
-            _put(behind, f'#!/bin/sh\n[ ! -x {shell_word(theirs)} ] || exec {shell_word(theirs)} "$@"\n')
+            _put(behind, f'#!/bin/sh\n[ ! -x {shlex.quote(theirs)} ] || exec {shlex.quote(theirs)} "$@"\n')
         elif name in _OFTEN and not os.access(theirs, os.X_OK):
             continue
         else:
-            own = f'#!/bin/sh\n[ ! -x {shell_word(theirs)} ] || exec {shell_word(theirs)} "$@"\n'
+            own = f'#!/bin/sh\n[ ! -x {shlex.quote(theirs)} ] || exec {shlex.quote(theirs)} "$@"\n'
         _put(f"{folder}/{name}", _elsewhere(ctx, name) + own.partition("\n")[2])
 
 
@@ -96,7 +95,7 @@ def _elsewhere(ctx: Context, name: str) -> str:
     return f"""\
 #!/bin/sh
 ralph_here=$(cd "$(git rev-parse --git-common-dir)" 2>/dev/null && pwd -P)
-if [ "$ralph_here" != {shell_word(ctx.repo.common_dir)} ]; then
+if [ "$ralph_here" != {shlex.quote(ctx.repo.common_dir)} ]; then
 	ralph_hooks=$(git config --local --get core.hooksPath || echo "$ralph_here/hooks")
 	[ ! -x "$ralph_hooks/{name}" ] || exec "$ralph_hooks/{name}" "$@"
 	exit 0

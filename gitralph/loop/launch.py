@@ -10,10 +10,8 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitralph.base import files
-from gitralph.base import run as runner
+from gitralph.base import files, programs
 from gitralph.base.errors import Fatal, UsageError
-from gitralph.base.quote import shell_line, shell_word
 from gitralph.git.config import Config
 from gitralph.hook.variables import PUBLISHED
 from gitralph.loop.model import Options
@@ -131,10 +129,10 @@ def _known(agent: str, config: Config) -> tuple[str, ...]:
 def _typed(options: Options, cwd: str) -> str:
     """What is to be done, as one types it."""
     if options.plan:
-        return shell_word(os.path.relpath(options.plan, cwd))
+        return shlex.quote(os.path.relpath(options.plan, cwd))
     words = ["-p", options.prompt] if options.prompt is not None else []
     words += ["--bead", options.bead] if options.bead is not None else []
-    return shell_line(words) if words and all(word.isprintable() for word in words) else "<plan.md>"
+    return shlex.join(words) if words and all(word.isprintable() for word in words) else "<plan.md>"
 
 
 def command_of(options: Options, config: Config, environ: Mapping[str, str], cwd: str) -> AgentCommand:
@@ -165,4 +163,4 @@ def _program(name: str, environ: Mapping[str, str], cwd: str, agent: str | None)
 
 def base_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What every child inherits before the session's own contract is added."""
-    return {k: v for k, v in runner.inherited(environ).items() if k not in _NOT_PASSED_ON}
+    return {k: v for k, v in programs.inherited(environ).items() if k not in _NOT_PASSED_ON}

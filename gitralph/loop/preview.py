@@ -1,10 +1,10 @@
 """``git ralph run --dry-run``: the tasks, their environment and commands; changes nothing at all."""
 
+import shlex
 from dataclasses import dataclass
 
 from gitralph import checklist as plans
 from gitralph import tracker
-from gitralph.base.quote import shell_line, shell_word
 from gitralph.context import Context
 from gitralph.loop import launch, skips
 from gitralph.loop.model import Options
@@ -37,7 +37,7 @@ def _environment(ctx: Context, plan: str | None, number: int, bead: str | None) 
 def tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
     """What a run would do. Raises UsageError or Fatal as run would."""
     command = launch.command_of(options, ctx.config, ctx.environ, cwd)
-    words = [shell_line(command.argv), *options.verify]
+    words = [shlex.join(command.argv), *options.verify]
     if options.plan is None:
         env = _environment(ctx, None, 1, options.bead)
         return [Planned(f"Task 1/1: {options.prompt or options.bead}", env, words)]
@@ -66,6 +66,6 @@ def lines(found: list[Planned]) -> list[str]:
     out: list[str] = []
     for task in found:
         out.append(task.name)
-        out += [f"  {key}={shell_word(value)}" for key, value in task.env.items()]
+        out += [f"  {key}={shlex.quote(value)}" for key, value in task.env.items()]
         out += [f"  $ {command}" for command in task.commands]
     return out or ["no open task"]

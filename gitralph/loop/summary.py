@@ -1,8 +1,9 @@
 """What a loop came to: a row per task, what to type next, and the same as Markdown; pure."""
 
+import shlex
 from collections.abc import Callable
 
-from gitralph.base.quote import printable, shell_word
+from gitralph.base.quote import printable
 from gitralph.loop.ledger import Ledger
 from gitralph.loop.model import ENTANGLED, FAILED, LANDED, NO_OP, Job, Summary
 
@@ -43,7 +44,7 @@ def _next_steps(
     if kept:
         first = kept[0]
         place = f" -C {_quoted(first.root)}" if first.root else ""
-        shown = f"git{place} ralph diff --session {shell_word(called(first.session))}"
+        shown = f"git{place} ralph diff --session {shlex.quote(called(first.session))}"
         steps.append(f"{shown}  # shows what is kept of '{first.name}'")
     steps.append(again(plan) + "  # goes on where it stopped")
     return steps
@@ -55,7 +56,7 @@ def again(plan: str | None, *more: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    return shell_word(printable(name))
+    return shlex.quote(printable(name))
 
 
 def row(job: Job) -> tuple[str, str, str, str, str]:

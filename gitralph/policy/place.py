@@ -1,5 +1,6 @@
 """From an event to the repository it is about: its cwd, else what the launcher or the agent names."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 
@@ -13,10 +14,8 @@ from gitralph.policy.reply import Reply
 def folders(event: Event, environ: Mapping[str, str]) -> list[str]:
     """Where the event may belong, best first."""
     named = [event.cwd, environ.get("RALPH_ROOT"), environ.get("CLAUDE_PROJECT_DIR")]
-    try:
+    with contextlib.suppress(FileNotFoundError):
         named.append(os.getcwd())
-    except FileNotFoundError:
-        pass
     # Names from a payload and the environment: absolute, without NUL, a folder that is there.
     usable = [name for name in named if name and name[0] == "/" and "\0" not in name and os.path.isdir(name)]
     return list(dict.fromkeys(os.path.realpath(name) for name in usable))

@@ -8,6 +8,7 @@ is needed.
 """
 
 import os
+import shlex
 from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from gitralph.base.errors import RalphError
-from gitralph.base.quote import shell_word, shown
+from gitralph.base.quote import shown
 from gitralph.commit.bench import open_bench
 from gitralph.context import Context
 from gitralph.git import blobs, uncommitted
@@ -272,10 +273,10 @@ def ways(ctx: Context, found: Explanation, session: str) -> list[str]:
     """What to type next: the others' commits first, or a claim to what is nobody's."""
     out = []
     for piece in found.pieces:
-        name = shell_word(os.fsdecode(piece.path))
+        name = shlex.quote(os.fsdecode(piece.path))
         for other in piece.sessions:
-            out.append(f"git ralph commit --session {shell_word(ctx.called(other))}  # commits it")
+            out.append(f"git ralph commit --session {shlex.quote(ctx.called(other))}  # commits it")
         if not piece.sessions:
-            whose = shell_word(ctx.called(session))
+            whose = shlex.quote(ctx.called(session))
             out.append(f"git ralph assign --to {whose} -- {name}  # makes it this session's")
     return list(dict.fromkeys(out))

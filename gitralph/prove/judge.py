@@ -1,10 +1,10 @@
 """Judges the tree of a commit that is about to be made: it lands only when the command passes on it."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from gitralph.base.errors import Failed
-from gitralph.base.quote import shell_line
 from gitralph.commit.request import Candidate
 from gitralph.context import Context
 from gitralph.prove import explain as explaining
@@ -51,7 +51,7 @@ class Judge:
             self.command.shown,
             "--explain",
         ]
-        hints = [f"git ralph commit {shell_line(typed)}  # finds whose uncommitted lines it needs"]
+        hints = [f"git ralph commit {shlex.join(typed)}  # finds whose uncommitted lines it needs"]
         if self.explain and not self.prover.children.stopping.is_set():
             quiet = self.prover._replace(sink=None, notes=False)
             found = explaining.explain(self.ctx, quiet, tree, self.command, self.say)

@@ -11,8 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from gitralph.base import files
-from gitralph.base import run as runner
+from gitralph.base import files, programs
 from gitralph.base.errors import Failed
 from gitralph.base.quote import shown
 from gitralph.children import Children, Sink, stop_left_over
@@ -95,7 +94,7 @@ class Prover(NamedTuple):
             raise Failed(f"the commit has no folder '{where}' to run '{command.shown}' in")
         own = {key: value.replace("{root}", slot.folder) for key, value in self.env.items()}
         # PWD too: tools that resolve links ask it before getcwd(3), and it would name the user's folder.
-        env = {**runner.inherited(self.ctx.environ), **own, **outside, "PWD": cwd}
+        env = {**programs.inherited(self.ctx.environ), **own, **outside, "PWD": cwd}
         begun = time.monotonic()
         ended = self.children.run(
             command.words, cwd=cwd, env=env, started=_recorder(slot), sink=self.sink, seconds=self.seconds

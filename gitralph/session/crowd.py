@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from gitralph.base import files, locks, run
+from gitralph.base import files, locks, programs
 from gitralph.context import Context
 
 # A status among so many takes a tenth longer; put away they cost nothing.
@@ -57,6 +57,6 @@ def put_away_if_due(ctx: Context) -> None:
         finally:
             os.close(fd)
         words = [sys.executable, "-P", "-m", "gitralph", "-C", ctx.repo.root, "gc", "--auto"]
-        run.detached(words, run.inherited(ctx.environ))
+        programs.detached(words, programs.inherited(ctx.environ))
     except (OSError, ValueError):
         pass  # whoever comes next tries again

@@ -1,6 +1,7 @@
 """The next commands to type after a refusal."""
 
-from gitralph.base.quote import shell_line, shell_word
+import shlex
+
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.commit.ways_out import typed_name
@@ -24,12 +25,12 @@ def after_refusal(ctx: Context, request: UndoRequest, op: str, refusals: list[Le
     if op == UNDO:
         others = {name for one in refusals for name in one.sessions}
         for name in sorted(others - {decision.UNRECORDED, session})[:_MOST]:
-            other = shell_word(ctx.called(name))
+            other = shlex.quote(ctx.called(name))
             out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")
         if more:
-            words = ["git ralph undo --session", shell_word(ctx.called(session))]
-            words += ["--call", shell_word(request.call)] if request.call is not None else []
+            words = ["git ralph undo --session", shlex.quote(ctx.called(session))]
+            words += ["--call", shlex.quote(request.call)] if request.call is not None else []
             words += ["--last", str(request.last)] if request.last is not None else []
-            words += ["--skip-entangled", *(["--", shell_line(request.named)] if request.named else [])]
+            words += ["--skip-entangled", *(["--", shlex.join(request.named)] if request.named else [])]
             out.append(" ".join(words) + "  # leaves it")
     return list(dict.fromkeys(out))

@@ -1,9 +1,9 @@
 """What takes a commit on that would keep out lines which an edit of an old copy took out of the file."""
 
+import shlex
 from collections.abc import Iterable
 
 from gitralph.base.errors import RalphError
-from gitralph.base.quote import shell_word
 from gitralph.commit import decision, ways_out
 from gitralph.commit.decision import Left
 from gitralph.context import Context
@@ -28,7 +28,7 @@ def after_refusal(ctx: Context, left: Iterable[Left]) -> list[str]:
         back = _coming_back(ctx, name, paths[:_MOST]) or _coming_back(ctx, name, paths[:1])
         if back:
             given = " ".join(ways_out.typed(ctx, path) for path in back)
-            where = f"--session {shell_word(ctx.called(name))} -- {given}"
+            where = f"--session {shlex.quote(ctx.called(name))} -- {given}"
             out.append(f"git ralph restore {where}  # brings those lines back")
     return out
 

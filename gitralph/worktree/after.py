@@ -1,8 +1,9 @@
 """What runs in a new worktree: git's ``post-checkout`` hook and ``ralph.worktree.postCreate``."""
 
+import subprocess
 from dataclasses import dataclass
 
-from gitralph.base import run as runner
+from gitralph.base import programs, runner
 from gitralph.git import worktrees
 from gitralph.worktree.where import Trees
 
@@ -40,13 +41,13 @@ def run_shell(
     trees: Trees, command: str, path: str, env: dict[str, str], seconds: float | None = None
 ) -> Ran:
     """Run a configured command in a worktree, its output captured; killed after ``seconds``."""
-    passed = {**runner.inherited(trees.ctx.environ), **env}
+    passed = {**programs.inherited(trees.ctx.environ), **env}
     try:
         done = runner.run(
             ["/bin/sh", "-c", command],
             cwd=path,
             env=passed,
-            stderr=runner.STDOUT,
+            stderr=subprocess.STDOUT,
             seconds=seconds,
             group=True,
         )

@@ -1,5 +1,6 @@
 """Copies what ``.worktreeinclude`` lists into a new worktree: ignored files only, no link followed."""
 
+import contextlib
 import os
 import stat
 
@@ -37,10 +38,8 @@ def _open_parent(root: str, path: bytes) -> int | None:
     fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     for name in path.split(b"/")[:-1]:
         try:
-            try:
+            with contextlib.suppress(FileExistsError):
                 os.mkdir(name, dir_fd=fd)
-            except FileExistsError:
-                pass
             # Folder by folder and no link followed: the branch that was checked out may hold a link that
             # leads outside.
             child = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)

@@ -30,7 +30,7 @@ def _name(sample: Sample) -> str:
 
 
 def _parse(sample: Sample) -> Event:
-    found: Event = agents.load(sample.agent)(sample.payload)  # type: ignore[operator]
+    found: Event = agents.load(sample.agent)(sample.payload)
     return found
 
 

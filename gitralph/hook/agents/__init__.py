@@ -4,13 +4,11 @@ Fast lane. Adapters are pure functions on what the payload holds; they never ope
 into a payload: :func:`read` answers for recording and for policies alike.
 """
 
+from collections.abc import Callable, Mapping
+
 from gitralph.hook import model
 from gitralph.hook.agents.launching import bare_event, is_bare, requires
 from gitralph.hook.event import Event
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ADAPTERS = {
     "claude-code": "claude_code",
@@ -30,10 +28,12 @@ ADAPTERS = {
 _OTHERS = "claude-code"
 
 
-def load(name: str) -> object:
+def load(name: str) -> Callable[[dict[str, object]], Event]:
     """The module of an agent's adapter, imported on demand. Raises KeyError for an unknown name."""
-    module = f"gitralph.hook.agents.{ADAPTERS[name]}"
-    return getattr(__import__(module, fromlist=["parse"]), "parse")  # noqa: B009
+    # importlib brings warnings, half a millisecond of every hook
+    module = __import__(f"{__name__}.{ADAPTERS[name]}", fromlist=["parse"])
+    parse: Callable[[dict[str, object]], Event] = module.parse
+    return parse
 
 
 def _speaker(agent: str, payload: dict[str, object], under_copilot: bool) -> str:
@@ -52,7 +52,7 @@ def _speaker(agent: str, payload: dict[str, object], under_copilot: bool) -> str
     return "copilot" if under_copilot and foreign and "tool_use_id" not in payload else agent
 
 
-def read(asked: str, payload: dict[str, object], environ: "Mapping[str, str]") -> Event:
+def read(asked: str, payload: dict[str, object], environ: Mapping[str, str]) -> Event:
     """What a payload says, by the adapter of the agent that sent it. Raises ValueError.
 
     ``asked`` is the agent that the hook was installed for.
@@ -60,7 +60,7 @@ def read(asked: str, payload: dict[str, object], environ: "Mapping[str, str]") -
     if is_bare(payload):
         return bare_event(asked, payload)
     agent = _speaker(asked, payload, environ.get("COPILOT_CLI") == "1") if asked in ADAPTERS else _OTHERS
-    event: Event = load(agent)(payload)  # type: ignore[operator]
+    event = load(agent)(payload)
     event.agent, event.model = agent, model.of_payload(payload)
     event.required = event.ahead and requires(payload)
     if agent != asked and event.link is not None:

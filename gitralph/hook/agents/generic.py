@@ -5,6 +5,8 @@
 when unknown. ``pre`` announces an edit whose texts the payload will not hold.
 """
 
+from binascii import a2b_base64
+
 from gitralph.hook.agents.shared import asks, stop_of
 from gitralph.hook.event import Change, Event, text_of, text_or_absent
 from gitralph.hook.reconcile import UNKNOWN, Text
@@ -49,8 +51,6 @@ def _text(payload: dict[str, object], key: str) -> Text:
         return text
     if payload["encoding"] != "base64":
         raise ValueError("unknown encoding")
-    from binascii import a2b_base64
-
     # Strict: else bytes that are no base64 are dropped without a word, and the text would be another.
     return a2b_base64(text, strict_mode=True)
 

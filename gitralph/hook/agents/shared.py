@@ -1,16 +1,14 @@
 """What several adapters need: calls without an id, replacements, patches as changes; pure."""
 
+from collections.abc import Callable
+
 from gitralph.base.ids import digest
 from gitralph.hook import edits
 from gitralph.hook.edits import FilePatch, apply_unified, parse_unified, replace
 from gitralph.hook.event import Change, Event, Stop, list_of, text_of, to_bytes
 from gitralph.hook.reconcile import UNKNOWN
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Compute = Callable[[str], list[str]]
+Compute = Callable[[str], list[str]]
 
 # Claude Code's names for what happens in the life of a session; other agents took them over.
 LIFE = {
@@ -32,7 +30,7 @@ def call_of(tool: str | None, given: object) -> str:
     return "input-" + digest(told.encode("utf-8", "backslashreplace"))[:24]
 
 
-def replacing(old: str | None, new: str | None, every: bool = False) -> "Compute | None":
+def replacing(old: str | None, new: str | None, every: bool = False) -> Compute | None:
     """The edit that replaces ``old``; None when the payload does not tell both."""
     if not old or new is None:
         return None
@@ -44,7 +42,7 @@ def replacing(old: str | None, new: str | None, every: bool = False) -> "Compute
     return compute
 
 
-def patched(patch: str | None, then: "Compute | None" = None) -> "Compute | None":
+def patched(patch: str | None, then: Compute | None = None) -> Compute | None:
     """The edit that a unified diff tells, with another way to tell it where that does not fit."""
     if patch is None:
         return then

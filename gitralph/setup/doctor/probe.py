@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gitralph.base import gitdir, layout
-from gitralph.base import run as runner
+from gitralph.base import gitdir, layout, programs, runner
 from gitralph.git.run import Git
 from gitralph.journal import manifests, pending
 from gitralph.setup.doctor.samples import SAMPLES, Payload
@@ -44,7 +43,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The agent's environment as far as we can tell: ours, without what names a repository or session."""
     return {
         name: value
-        for name, value in runner.inherited(environ).items()
+        for name, value in programs.inherited(environ).items()
         if name == _KEPT or not (name.startswith("RALPH_") or name.endswith("_SESSION_ID"))
     }
 

@@ -2,13 +2,13 @@
 
 import os
 import select
+import subprocess
 import time
 from collections.abc import Mapping
 from subprocess import Popen
 from typing import Any
 
-from gitralph.base import files, jsonline
-from gitralph.base import run as runner
+from gitralph.base import files, jsonline, programs, runner
 from gitralph.setup.doctor.found import Installation
 from gitralph.setup.install import jsontext
 from gitralph.setup.install.table import PROJECT, Agent
@@ -97,9 +97,9 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
     child = runner.start(
         [program, "app-server"],
         cwd=folder,
-        env=runner.inherited(environ),
-        stdin=runner.PIPE,
-        stderr=runner.NOTHING,
+        env=programs.inherited(environ),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         group=True,
     )
     try:
@@ -122,7 +122,7 @@ def _ask_codex(program: str, folder: str, environ: Mapping[str, str]) -> list[di
 
 
 def _of_codex(folder: str, environ: Mapping[str, str], ours: list[Installation]) -> bool | None:
-    program = runner.find("codex", environ)
+    program = programs.find("codex", environ)
     if program is None:
         return None
     try:

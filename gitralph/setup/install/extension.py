@@ -2,9 +2,9 @@
 
 import json
 import re
+import shlex
 from importlib import resources
 
-from gitralph.base.quote import shell_line
 from gitralph.setup.install.form import Form, Registered, UnusableError
 from gitralph.setup.install.table import Agent
 
@@ -41,7 +41,7 @@ def registered(agent: Agent, data: bytes) -> Registered:
         words = []
     if not words:
         raise UnusableError("names no command to start")
-    command = shell_line(words)
+    command = shlex.join(words)
     out = Registered([command], timeout=int(limit[1]) / 1000 if limit else 30.0)
     out.old = [command] if command != agent.command or data != text_of(agent) else []
     return out

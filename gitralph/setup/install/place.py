@@ -1,5 +1,6 @@
 """Reads and replaces one file of somebody else's configuration: in one step, through links, modes kept."""
 
+import contextlib
 import errno
 import os
 import stat
@@ -71,10 +72,8 @@ def put(target: str, data: bytes, mode: int, like: str | None = None) -> None:
 
 def clean(target: str) -> None:
     """Remove what a killed run left beside ``target``."""
-    try:
+    with contextlib.suppress(OSError):
         os.unlink(_temporary(target))
-    except OSError:
-        pass
 
 
 def _keep_owner(fd: int, like: str) -> None:

@@ -4,6 +4,7 @@ Below ``$XDG_STATE_HOME/gitralph/installed/``, one a file. A lost receipt costs 
 """
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -107,10 +108,8 @@ def forget(environ: Mapping[str, str], target: str) -> None:
     # Folders may go with the last receipt only, so one that stays has to remember them.
     if kept is not None and others:
         _hand_over(f"{_folder(environ)}/{others[0]}", kept.own_folders)
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        pass
     drop_folders(environ, kept.own_folders if kept else [])
 
 
