@@ -23,6 +23,8 @@ from gitralph.git.run import Git, GitError
 
 # git's own default of core.filesRefLockTimeout (git-config(1)).
 _LOCK_WAIT_MS = 100
+# git's own exit codes end with it: git.c, usage().
+_USAGE = 129
 ZERO = "0" * 40
 
 
@@ -275,7 +277,7 @@ def _swap(
                 change.commit()
             break
         except GitError as error:
-            if error.code < 0:  # killed
+            if not 0 < error.code <= _USAGE:  # killed, as it is or as a shell above it tells
                 dead_locks.settle_refs(repo, move.head.ref)
             there = look()
             if there == replace(move.head, oid=move.new):
