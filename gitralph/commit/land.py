@@ -49,7 +49,7 @@ class Landing:
     layout: Layout
     head: Head
     commit: str
-    ident: bytes
+    ident: Mapping[str, str]
     subject: str
     copy: IndexCopy
     touches_index: bool

@@ -63,7 +63,7 @@ class Keep:
 
     def store(self) -> Objects:
         """The kept objects, to be read whatever happens to the repository's."""
-        return Objects(self._git, self._quarantine)
+        return Objects(self._git)
 
     def _copy_packed(self, name: str, kept: str) -> None:
         with closing(self.store()) as store:  # a fresh look: a pack that is gone may still be open elsewhere

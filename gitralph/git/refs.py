@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from gitralph.base import run as runner
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
 from gitralph.git import dead_locks
-from gitralph.git.commits import identity
 from gitralph.git.repository import Repository
 from gitralph.git.run import Git, GitError
 
@@ -112,11 +111,11 @@ def _read_head_by_git(repo: Repository) -> Head:
 
 @dataclass(frozen=True)
 class Move:
-    """One planned move of a branch. ``ident`` is the committer line of the new commit, for the reflogs."""
+    """One planned move of a branch. ``ident`` is who moves it, as git's environment, for the reflogs."""
 
     head: Head
     new: str
-    ident: bytes
+    ident: Mapping[str, str]
     message: str
 
 
@@ -262,7 +261,7 @@ def swap_branch(repo: Repository, move: Move, wait: float) -> None:
 def _swap(
     repo: Repository, name: str, move: Move, wait: float, look: Callable[[], Head], still: Still | None
 ) -> None:
-    git = repo.git.at(**identity("COMMITTER", move.ident))
+    git = repo.git.at(**move.ident)
     deadline = time.monotonic() + wait
     while True:
         try:

@@ -1,13 +1,14 @@
 """``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitralph.base import files, locks
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import recover_merge
 from gitralph.context import Context
-from gitralph.git import carry, index, merge, refs, worktrees
+from gitralph.git import carry, commits, index, merge, refs, worktrees
 from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.repository import Repository
 from gitralph.journal import bead as beads
@@ -50,7 +51,7 @@ class MergeMove:
     old: str
     new: str
     how: str
-    ident: bytes
+    ident: Mapping[str, str]
     message: str
 
 
@@ -88,11 +89,11 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
         raise Refused(f"'{short(branch)}' cannot be merged into itself")
     git = trees.ctx.git
     if merge.is_ancestor(git, tip, old):
-        return MergeMove(record, target, old, old, ALREADY, b"", "")
+        return MergeMove(record, target, old, old, ALREADY, {}, "")
     # Nothing happened on the target since: the branch can move without a commit.
     if forward and merge.is_ancestor(git, old, tip):
         note = f"merge {short(branch)}: Fast-forward"
-        return MergeMove(record, target, old, tip, FORWARD, merge.ident_now(git), note)
+        return MergeMove(record, target, old, tip, FORWARD, commits.committer_now(git), note)
     found = merge.merge_trees(git, old, tip)
     if found.conflicts:
         names = trash.describe_paths(list(found.conflicts))
