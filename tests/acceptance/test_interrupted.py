@@ -205,3 +205,31 @@ def test_lock_of_a_killed_holder_is_free_at_once(
     monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.0, None))
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}
+
+
+@pytest.mark.parametrize("moved", ["committed", "switched"])
+def test_what_the_person_does_right_before_the_branch_moves_stands(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, moved: str
+) -> None:
+    """His commit is built upon; a branch that he left, at the same commit, does not move."""
+    repo.edit("S1", "a", MINE)
+    base, real = repo.head(), refs.swap
+
+    def swap(*args: object) -> None:
+        monkeypatch.setattr(refs, "swap", real)
+        if moved == "committed":
+            (repo.root / ".git/index.lock").rename(repo.root / ".git/held")
+            repo.git("commit", "-q", "--allow-empty", "-m", "his")
+            (repo.root / ".git/held").rename(repo.root / ".git/index.lock")
+        else:
+            repo.git("symbolic-ref", "HEAD", "refs/heads/other")
+            repo.git("update-ref", "refs/heads/other", base)
+        real(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(refs, "swap", swap)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    subjects = repo.git("log", "--format=%s", f"{base}..HEAD").split()
+    assert subjects == (["x", "his"] if moved == "committed" else ["x"])
+    if moved == "switched":
+        assert repo.git("rev-parse", "main") == base
+        assert "commit: x" in (repo.root / ".git/logs/refs/heads/other").read_text()
