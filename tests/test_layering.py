@@ -44,7 +44,7 @@ LEVELS = (
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 STRANGERS = {"journal", "isolate", "git"}  # on one level, and nothing to each other
-THIRD_PARTY = {"cli": {"click"}, "git": {"dulwich"}}
+THIRD_PARTY = {"base": {"filelock"}, "cli": {"click"}, "git": {"dulwich"}}
 SLOW_TO_LOAD = {"typing", "dataclasses", "pathlib", "logging", "subprocess", "json", "re"}
 FALLBACKS = {"gitralph.base.jsonline": {"json"}}  # an interpreter without the accelerator
 SHARED_IN_CLI = {

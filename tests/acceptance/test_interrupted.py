@@ -221,6 +221,6 @@ def test_lock_of_a_killed_holder_is_free_at_once(
     _killed(repo, killed_at, commit, "_committed", monkeypatch)
     # no patience at all: a lock that were still held would be one look and busy
     monkeypatch.setattr(land, "WAIT", 0.0)
-    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.0, None))
+    monkeypatch.setattr(locks, "WAIT", 0.0)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}
