@@ -364,7 +364,6 @@ def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
         land.Landing(
             repo=ctx.repo,
             layout=ctx.layout,
-            config=ctx.config,
             head=made.head,
             commit=oid,
             ident=ident,

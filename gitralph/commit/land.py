@@ -14,12 +14,12 @@ from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
 from gitralph.commit.decision import UNRECORDED, Gap, Outcome, Sight
-from gitralph.git import history, index, refs
-from gitralph.git.config import Config
+from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.index import IndexCopy
-from gitralph.git.keep import Keep
+from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head, Move
 from gitralph.git.repository import Repository
+from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Record
@@ -47,7 +47,6 @@ class Landing:
 
     repo: Repository
     layout: Layout
-    config: Config
     head: Head
     commit: str
     ident: bytes
@@ -279,7 +278,7 @@ def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
 
 def _prepared(lay: Layout) -> dict[str, str]:
     stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
-    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index", "ref", "head")}
+    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index",)}
 
 
 def land(landing: Landing) -> None:
@@ -302,18 +301,9 @@ def land(landing: Landing) -> None:
         prepared,
         landing.kind == UNCOMMIT,
     )
-    move = Move(
-        landing.head,
-        landing.commit,
-        landing.ident,
-        _reflog(landing),
-        prepared["ref"],
-        prepared["head"],
-    )
-    # Finished lock files under private names: `link(2)` then gives them git's name whole or not at all, where
-    # git's own `open` leaves an empty lock if it is killed (seen with git 2.39).
-    refs.prepare(move)
+    move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
     if landing.touches_index:
+        # Finished, under a private name: `link(2)` then makes it the lock whole or not at all.
         index.finish(landing.copy)
         os.link(landing.copy.path, prepared["index"])
     # From here on a crash can be finished: the intent names all that is to move, and nothing has moved yet.
@@ -361,22 +351,34 @@ def _move(landing: Landing, move: Move, prepared: str) -> None:
 
 def _swap(landing: Landing, move: Move) -> None:
     """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
-    landing.keep.restore()
-    refs.swap(landing.repo, move, landing.config, WAIT)
+    for _ in range(_TRIES):
+        landing.keep.restore()
+        try:
+            refs.swap(landing.repo, move, WAIT)
+            break
+        except GitError:
+            # git moves a ref to no commit that is not there, so a gc may have come between.
+            if not landing.keep.restore():
+                raise
+    else:
+        raise GoneError(landing.commit)
     landing.keep.restore()
 
 
 def recover(repo: Repository, top: Layout) -> list[str]:
     """Finish or drop every unfinished intent; returns the commits that were finished.
 
-    Idempotent. Git lock files are removed only when they are our own prepared files.
+    Idempotent. Raises Busy where somebody holds the branch's lock, or may: its git may move it still.
     """
     finished = []
     for plan in list(intents.unfinished(top, Intent)):
+        there = seen_from(repo, plan.git_dir)
+        dead_locks.settle_refs(there or repo, plan.ref)
         if landed(repo, plan):
             finish(repo, top, plan)
             finished.append(plan.commit)
-        _drop_locks(repo, plan)
+        if there is not None:
+            _drop_lock(there, plan)
         intents.remove(top, plan)
     return finished
 
@@ -506,16 +508,8 @@ def entry(row: object) -> Entry | None:
         raise Fatal("an intent file is damaged") from error
 
 
-def _drop_locks(repo: Repository, plan: Intent) -> None:
-    """Remove git locks that are this dead commit's own prepared files."""
-    there = seen_from(repo, plan.git_dir)
-    pairs = []
-    if there is not None:
-        pairs.append((there.index + ".lock", plan.prepared.get("index", "")))
-        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("head", "")))
-        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("ref", "")))
-    if plan.ref and plan.ref.startswith("refs/") and ".." not in plan.ref:
-        pairs.append((f"{repo.common_dir}/{plan.ref}.lock", plan.prepared.get("ref", "")))
-    for lock, prepared in pairs:
-        if prepared and index.is_ours(lock, prepared):
-            os.unlink(lock)
+def _drop_lock(there: Repository, plan: Intent) -> None:
+    """Remove the index's lock where it is this dead commit's own prepared file."""
+    lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
+    if prepared and index.is_ours(lock, prepared):
+        os.unlink(lock)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,6 +73,17 @@ def make_commit(
     except GitError as error:
         raise Fatal(error.message) from error
     return oid, committer_of(objects.raw(oid.encode())[1])
+
+
+def identity(role: str, line: bytes) -> dict[str, str]:
+    """The environment under which git writes this author or committer line (``ROLE`` says which)."""
+    who, _, when = line.rpartition(b"> ")
+    name, _, email = who.partition(b" <")
+    return {
+        f"GIT_{role}_NAME": os.fsdecode(name),
+        f"GIT_{role}_EMAIL": os.fsdecode(email),
+        f"GIT_{role}_DATE": "@" + os.fsdecode(when),
+    }
 
 
 def committer_of(raw: bytes) -> bytes:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gitralph.base import files, nul
-from gitralph.base.errors import Busy, Fatal
-from gitralph.git import indexfile, listing
+from gitralph.base.errors import Fatal
+from gitralph.git import dead_locks, indexfile, listing
 from gitralph.git.indexfile import IndexFile
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
@@ -252,11 +252,7 @@ def take_lock(prepared: str, lock: str, wait: float) -> None:
             return
         except FileExistsError:
             if time.monotonic() >= deadline:
-                raise Busy(
-                    f"'{lock}' is held by another git process",
-                    "wait for it to end and try again; if no git runs here, "
-                    "make sure of that and remove the file yourself",
-                ) from None
+                raise dead_locks.busy(lock) from None
         except OSError as error:
             if error.errno == errno.ENOENT:
                 os.makedirs(os.path.dirname(lock), exist_ok=True)

@@ -42,8 +42,11 @@ class Keep:
                     self._copy_packed(name, kept)
             self._names.append(name)
 
-    def restore(self) -> None:
-        """Give every object its loose file where that is missing; one more beside a pack does no harm."""
+    def restore(self) -> bool:
+        """Give every object its loose file where that is missing; one more beside a pack does no harm.
+
+        True where one was missing.
+        """
         touched = set()
         for name in self._names:
             target = _file(self._objects, name)
@@ -56,6 +59,7 @@ class Keep:
                 sync_folder(folder)
             except FileNotFoundError:
                 pass  # gc was here again; the next call puts it back
+        return bool(touched)
 
     def store(self) -> Objects:
         """The kept objects, to be read whatever happens to the repository's."""

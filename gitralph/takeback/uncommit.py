@@ -101,7 +101,6 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
         Landing(
             repo=ctx.repo,
             layout=ctx.layout,
-            config=ctx.config,
             head=head,
             commit=before,
             ident=ident.encode("utf-8", "surrogateescape"),

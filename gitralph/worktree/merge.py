@@ -150,18 +150,15 @@ def _land(trees: Trees, plan: MergeMove) -> None:
     """Move the target, its checkout with it. Raises Refused, Busy; nothing moved then."""
     ctx = trees.ctx
     repo, stem = _checkout(trees, plan.target), _stem(ctx)
-    prepared = {kind: f"{stem}.{kind}" for kind in ("index", "ref", "head")}
+    prepared = {"index": f"{stem}.index"}
     noted = Merging(plan.bead.bead, plan.target, plan.old, plan.new, prepared=prepared)
-    move = Move(
-        Head(plan.target, plan.old), plan.new, plan.ident, plan.message, prepared["ref"], prepared["head"]
-    )
+    move = Move(Head(plan.target, plan.old), plan.new, plan.ident, plan.message)
     found = None
     if repo is not None:
         noted.git_dir, noted.root = repo.git_dir, repo.root
         found = carry.open_carry(repo, carry.changed(repo.git, plan.old, plan.new), prepared["index"])
         _judge(found, plan.target)
         carry.build_index(found, {path: pair[1] for path, pair in found.pairs.items()})
-    refs.prepare(move)
     intents.write(ctx.layout, noted)
     try:
         _swap(ctx, move, found, stem)
@@ -175,14 +172,14 @@ def _land(trees: Trees, plan: MergeMove) -> None:
 
 def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> None:
     if found is None:
-        refs.swap_branch(ctx.repo, move, ctx.config, locks.WAIT)
+        refs.swap_branch(ctx.repo, move, locks.WAIT)
         return
     lock_file = found.repo.index + ".lock"
     index.take_lock(found.copy.path, lock_file, locks.WAIT)
     try:
         if index.moved(found.copy):
             raise LostRaceError
-        refs.swap(found.repo, move, ctx.config, locks.WAIT)
+        refs.swap(found.repo, move, locks.WAIT)
         todo = {path: pair[1] for path, pair in found.pairs.items()}
         recover_merge.install(found, todo, stem, lock_file, locked=True)
     finally:

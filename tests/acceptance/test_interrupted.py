@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph.base import files, locks
+from gitralph.base import locks
 from gitralph.commit import commit, land
 from gitralph.git import index, refs
 from gitralph.journal import intents
@@ -80,23 +80,27 @@ def test_killed_after_the_objects_before_the_ref(
     _finished(repo, base)
 
 
-@pytest.mark.parametrize("module", [index, refs], ids=["before the index lock", "before the ref"])
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(index, "take_lock"), (refs, "swap"), (refs.Transaction, "commit")],
+    ids=["before the index lock", "before the ref's lock", "under it"],
+)
 def test_objects_that_a_gc_takes_away_are_put_back(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, module: object
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, place: object, name: str
 ) -> None:
     """``gc --prune=now`` meets new objects that no ref holds yet, and old ones nobody holds any more."""
     repo.git("hash-object", "-w", "--stdin", stdin=MINE.encode())
     _two_edits(repo)
-    name = "take_lock" if module is index else "swap"
-    real = getattr(module, name)
+    real = getattr(place, name)
 
     def prune(*args: object) -> None:
+        monkeypatch.setattr(place, name, real)
         real_head = repo.git("rev-parse", "HEAD")
         repo.git("prune", "--expire=now")
         assert repo.git("rev-parse", "HEAD") == real_head
         real(*args)
 
-    monkeypatch.setattr(module, name, prune)
+    monkeypatch.setattr(place, name, prune)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M", "n": "A"}
     assert repo.git("fsck", "--strict", "--no-dangling") == ""
@@ -177,35 +181,12 @@ def test_an_index_that_keeps_moving_keeps_the_intent(
     _finished(repo, base)
 
 
-@pytest.mark.parametrize("found", ["gone", "foreign"])
-def test_a_lock_of_head_that_somebody_took_away_ends_no_commit(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, found: str
-) -> None:
-    """The branch has moved by then: the commit is noted, and a lock that is not ours stays."""
-    _two_edits(repo)
-    base, lock, real = repo.head(), repo.root / ".git/HEAD.lock", files.sync_folder
-
-    def meddle(folder: str) -> None:
-        lock.unlink()
-        if found == "foreign":
-            lock.write_text("somebody's")
-        real(folder)
-
-    monkeypatch.setattr(refs, "sync_folder", meddle)
-    repo.ralph("commit", "--session", "S1", "-m", "x")
-    monkeypatch.undo()
-    assert lock.exists() == (found == "foreign")
-    lock.unlink(missing_ok=True)
-    _finished(repo, base)
-
-
 def test_after_a_rewind_the_dead_lock_makes_no_phantom(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _two_edits(repo)
     base = repo.head()
     _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
-    (repo.root / ".git/HEAD.lock").unlink()
     repo.git("update-ref", "-m", "rewound", "HEAD", base)
     repo.ralph("status")
     assert not (repo.root / ".git/index.lock").exists()
