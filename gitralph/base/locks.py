@@ -10,8 +10,8 @@ Who holds several takes them in this order, so that no two wait for each other; 
     BEAD           worktree.merge.merge_bead
     GC             gc.put_away_by_portions; never waited for
     COMMIT         commit.commit.commit
-    index.lock     commit.land.land
     HEAD.lock      git.refs.swap; then the lock of the branch
+    index.lock     commit.land.land; never waited for under these
     a journal      commit.land.write_consumption; several by their names, as session.assign.assign
     its companions hook.record.record_change: manifest and texts; commit.land_files.land: the same
 
