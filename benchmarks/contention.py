@@ -3,7 +3,7 @@
     python -m benchmarks.contention [--agents 8] [--commits 3] [--rate 20]
 
 Each agent edits a file of its own and calls ``git ralph commit``, ``--commits`` times. The person edits
-another file and calls ``git commit -a``, every other time ``git add`` and ``git commit``, up to ``--rate``
+another file and calls ``git commit <path>``, every other time ``git add`` and ``git commit``, up to ``--rate``
 times a second until they are done. A call of the person's that fails is named by what git said: a lock was
 in the way, or HEAD moved while it ran, as any other commit would have moved it.
 """
@@ -53,7 +53,7 @@ def _person(root: Path, rate: float, stop: threading.Event, found: Found) -> Non
     while not stop.is_set():
         turn, begun = turn + 1, time.monotonic()
         (root / "person").write_text(f"{turn}\n")
-        words = ["commit", "-qam", f"person {turn}"]
+        words = ["commit", "-qm", f"person {turn}", "--", "person"]  # with -a it would take the agents' lines
         if turn % 2:
             done = _git(root, "add", "person")
             if done.returncode:
