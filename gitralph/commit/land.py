@@ -1,4 +1,4 @@
-"""Lands a finished commit: intent, index lock, ref, index, consumption; and finishes one that was cut.
+"""Lands a finished commit: intent, locks of ref and index, ref, index, consumption; finishes a cut one.
 
 Runs under the repository-wide commit lock. Every step leaves something the next command can complete
 or drop, so nobody ever has to delete a file.
@@ -7,7 +7,8 @@ or drop, so nobody ever has to delete a file.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gitralph.base import files, jsonline, layout
@@ -17,7 +18,7 @@ from gitralph.commit.decision import UNRECORDED, Gap, Outcome, Sight
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.index import IndexCopy
 from gitralph.git.keep import GoneError, Keep
-from gitralph.git.refs import Head, Move
+from gitralph.git.refs import Head, Move, Still
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
@@ -281,8 +282,10 @@ def _prepared(lay: Layout) -> dict[str, str]:
     return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index",)}
 
 
-def land(landing: Landing) -> None:
+def land(landing: Landing, still: Still | None = None) -> None:
     """Move the branch and the index together, then note what was consumed.
+
+    ``still`` holds HEAD where the commit was built on it, and is let go of on the way.
 
     Raises refs.LostRaceError or IndexMovedError when it must be built again, Busy when a git lock is
     held; nothing has moved in these cases.
@@ -309,7 +312,10 @@ def land(landing: Landing) -> None:
     # From here on a crash can be finished: the intent names all that is to move, and nothing has moved yet.
     intents.write(lay, plan)
     try:
-        _move(landing, move, prepared["index"])
+        _move(landing, move, prepared["index"], still)
+    except (refs.LostRaceError, IndexMovedError):
+        intents.remove(lay, plan)
+        raise
     except BaseException:
         # An error after the ref moved (a full disk, say) must not forget the commit: the next command
         # finishes it.
@@ -328,33 +334,56 @@ def _reflog(landing: Landing) -> str:
     return f"{kind}: {landing.subject}"
 
 
-def _move(landing: Landing, move: Move, prepared: str) -> None:
-    lock = landing.repo.index + ".lock"
-    if not landing.touches_index:
-        _swap(landing, move)
-        return
-    index.take_lock(prepared, lock, WAIT)
-    try:
+class _IndexHeldError(Exception):
+    """Somebody has the index's lock, and may wait for HEAD's, which we hold."""
+
+
+def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> None:
+    repo, lock = landing.repo, landing.repo.index + ".lock"
+
+    def take() -> None:
+        if not index.try_lock(prepared, lock):
+            raise _IndexHeldError
         # A `git add` that came after the copy and ended before the lock was ours: installing the copy would
         # lose it.
         if index.moved(landing.copy):
             raise IndexMovedError
-        _swap(landing, move)
+
+    if not landing.touches_index:
+        _swap(landing, move, still)
+        refs.sync(repo, move.head)
+        return
+    deadline = time.monotonic() + WAIT
+    try:
+        while True:
+            if still is not None and os.path.lexists(lock):
+                still.release()
+            index.wait_for_lock(lock, deadline - time.monotonic())
+            try:
+                # The index's lock last: a `git add` or `git commit` that meets it fails at once, where one
+                # that meets a ref's lock waits. It is held for the move alone, a millisecond.
+                _swap(landing, move, still, take)
+                break
+            except _IndexHeldError:
+                continue
         # Ref first, then index: killed between them, recovery installs the linked index or advances entry by
         # entry. The other way round the user would see a reversal staged.
-        os.rename(lock, landing.repo.index)
+        os.rename(lock, repo.index)
     except BaseException:
         if index.is_ours(lock, prepared):
             os.unlink(lock)
         raise
+    refs.sync(repo, move.head)
 
 
-def _swap(landing: Landing, move: Move) -> None:
+def _swap(
+    landing: Landing, move: Move, still: Still | None, before: Callable[[], None] | None = None
+) -> None:
     """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
     for _ in range(_TRIES):
         landing.keep.restore()
         try:
-            refs.swap(landing.repo, move, WAIT)
+            refs.swap(landing.repo, move, WAIT, still, before)
             break
         except GitError:
             # git moves a ref to no commit that is not there, so a gc may have come between.

@@ -239,14 +239,21 @@ def stand_still(repo: Repository, wait: float) -> Still:
             raise Busy("HEAD kept moving", "try again")
 
 
-def swap(repo: Repository, move: Move, wait: float, still: Still | None = None) -> None:
-    """Move HEAD's branch from ``move.head.oid`` to ``move.new``, with both reflogs.
+def swap(
+    repo: Repository,
+    move: Move,
+    wait: float,
+    still: Still | None = None,
+    before: Callable[[], None] | None = None,
+) -> None:
+    """Move HEAD's branch from ``move.head.oid`` to ``move.new``, with both reflogs; :func:`sync` comes after.
 
     Raises LostRaceError when it is elsewhere by now, or HEAD at another branch; Busy when a lock is held.
-    Nothing has moved then. ``still`` is let go of at the last moment.
+    Nothing has moved then. ``still`` is let go of at the last moment. ``before`` is called when git holds its
+    locks and only has to move; what it raises takes all back.
     """
     # By HEAD and not by the branch's name: git locks HEAD first then, as for `git commit`.
-    _swap(repo, "HEAD", move, wait, lambda: read_head(repo), still)
+    _swap(repo, "HEAD", move, wait, lambda: read_head(repo), still, before)
 
 
 def swap_branch(repo: Repository, move: Move, wait: float) -> None:
@@ -255,11 +262,24 @@ def swap_branch(repo: Repository, move: Move, wait: float) -> None:
     Raises LostRaceError and Busy as :func:`swap` does.
     """
     ref = move.head.name
-    _swap(repo, ref, move, wait, lambda: Head(ref, value(repo, ref)), None)
+    _swap(repo, ref, move, wait, lambda: Head(ref, value(repo, ref)))
+    sync(repo, move.head)
+
+
+def sync(repo: Repository, head: Head) -> None:
+    """Make a move durable: git syncs the bytes of a ref, not the name that it gives them."""
+    if not repo.uses_reftable:
+        sync_folder(os.path.dirname(f"{repo.common_dir}/{head.ref}") if head.ref else repo.git_dir)
 
 
 def _swap(
-    repo: Repository, name: str, move: Move, wait: float, look: Callable[[], Head], still: Still | None
+    repo: Repository,
+    name: str,
+    move: Move,
+    wait: float,
+    look: Callable[[], Head],
+    still: Still | None = None,
+    before: Callable[[], None] | None = None,
 ) -> None:
     git = repo.git.at(**move.ident)
     deadline = time.monotonic() + wait
@@ -273,20 +293,19 @@ def _swap(
                 # Under git's locks: whoever moved it before them, moved it for good.
                 if look() != move.head:
                     raise LostRaceError
+                if before is not None:
+                    before()
                 change.commit()
-            break
+            return
         except GitError as error:
             if not 0 < error.code <= _USAGE:  # killed, as it is or as a shell above it tells
                 dead_locks.settle_refs(repo, move.head.ref)
             there = look()
             if there == replace(move.head, oid=move.new):
-                break
+                return
             if there != move.head:
                 raise LostRaceError from error
             _raise_unless_busy(error, deadline)
-    if not repo.uses_reftable:
-        # git syncs the bytes of a ref, not the name that it gives them.
-        sync_folder(os.path.dirname(f"{repo.common_dir}/{move.head.ref}") if move.head.ref else repo.git_dir)
 
 
 def _raise_unless_busy(error: GitError, deadline: float) -> None:

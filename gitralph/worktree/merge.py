@@ -181,6 +181,7 @@ def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> Non
         if index.moved(found.copy):
             raise LostRaceError
         refs.swap(found.repo, move, locks.WAIT)
+        refs.sync(found.repo, move.head)
         todo = {path: pair[1] for path, pair in found.pairs.items()}
         recover_merge.install(found, todo, stem, lock_file, locked=True)
     finally:

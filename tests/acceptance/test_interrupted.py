@@ -48,6 +48,19 @@ def _killed(repo: Repo, killed_at: Kill, module: object, name: str, patch: pytes
     patch.undo()
 
 
+def _killed_once_moved(repo: Repo, patch: pytest.MonkeyPatch) -> None:
+    """Killed between the move of the ref and that of the index."""
+    real = refs.Transaction.commit
+
+    def move_and_die(change: refs.Transaction) -> None:
+        real(change)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with patch.context() as patched:
+        patched.setattr(refs.Transaction, "commit", move_and_die)
+        assert _commit_in_a_fork(repo) == signal.SIGKILL
+
+
 def _two_edits(repo: Repo) -> None:
     repo.write("b", "staged\n")
     repo.git("add", "b")
@@ -68,22 +81,32 @@ def _finished(repo: Repo, base: str) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
+@pytest.mark.parametrize(
+    ("place", "name", "locked"),
+    [(refs, "swap", False), (index, "moved", True), (refs.Transaction, "commit", True)],
+    ids=["before all locks", "under them", "before the ref moves"],
+)
 def test_killed_after_the_objects_before_the_ref(
-    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+    repo: Repo,
+    killed_at: Kill,
+    monkeypatch: pytest.MonkeyPatch,
+    place: object,
+    name: str,
+    locked: bool,
 ) -> None:
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "swap", monkeypatch)
+    _killed(repo, killed_at, place, name, monkeypatch)
     assert repo.head() == base
-    assert (repo.root / ".git/index.lock").exists()
+    assert (repo.root / ".git/index.lock").exists() == locked
     repo.ralph("commit", "--session", "S1", "-m", "x")
     _finished(repo, base)
 
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(index, "take_lock"), (refs, "swap"), (refs.Transaction, "commit")],
-    ids=["before the index lock", "before the ref's lock", "under it"],
+    [(index, "try_lock"), (refs, "swap"), (refs.Transaction, "commit")],
+    ids=["before the index lock", "before the ref's lock", "under both"],
 )
 def test_objects_that_a_gc_takes_away_are_put_back(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, place: object, name: str
@@ -93,12 +116,12 @@ def test_objects_that_a_gc_takes_away_are_put_back(
     _two_edits(repo)
     real = getattr(place, name)
 
-    def prune(*args: object) -> None:
+    def prune(*args: object) -> object:
         monkeypatch.setattr(place, name, real)
         real_head = repo.git("rev-parse", "HEAD")
         repo.git("prune", "--expire=now")
         assert repo.git("rev-parse", "HEAD") == real_head
-        real(*args)
+        return real(*args)
 
     monkeypatch.setattr(place, name, prune)
     repo.ralph("commit", "--session", "S1", "-m", "x")
@@ -128,7 +151,7 @@ def test_killed_before_the_index_entry_is_advanced(
     """Whatever command of ours comes next repairs it, and the user can work with git again."""
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     assert (repo.root / ".git/index.lock").exists()
     last = {"track": ["--session", "S2", "--", "u"], "commit": ["--session", "S1", "-m", "x"]}
     repo.ralph(*command.split(), *last.get(command, []))
@@ -146,7 +169,7 @@ def test_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
     repo.write("a", TEN)
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     (repo.root / ".git/index.lock").unlink()
     if lost == "lock foreign":
         repo.write("u", "staged since\n")
@@ -169,7 +192,7 @@ def test_an_index_that_keeps_moving_keeps_the_intent(
     """A recovery that never gets the index forward forgets nothing: the next command brings it in."""
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     (repo.root / ".git/index.lock").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(land, "install", lambda *_: False)  # somebody stages in between, each time
@@ -186,7 +209,7 @@ def test_after_a_rewind_the_dead_lock_makes_no_phantom(
 ) -> None:
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     repo.git("update-ref", "-m", "rewound", "HEAD", base)
     repo.ralph("status")
     assert not (repo.root / ".git/index.lock").exists()
@@ -202,7 +225,7 @@ def test_lock_of_a_killed_holder_is_free_at_once(
     _killed(repo, killed_at, commit, "_committed", monkeypatch)
     # no patience at all: a lock that were still held would be one look and busy
     monkeypatch.setattr(land, "WAIT", 0.0)
-    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.0, None))
+    monkeypatch.setattr(locks, "WAIT", 0.0)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}
 
