@@ -108,6 +108,14 @@ def main() -> int:
         return run(args)
     except KeyboardInterrupt:
         return 130  # while the modules were loading
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "gitralph":
+            raise
+        missing = error.name.partition(".")[0]
+        streams.complain(
+            f"fatal: git ralph needs the package '{missing}': {sys.executable} -m pip install {missing}\n"
+        )
+        return 128
 
 
 def program() -> int:

@@ -72,7 +72,8 @@ def make_folder(path: str) -> None:
         raise NotADirectoryError(errno.ENOTDIR, "not a folder", path)
 
 
-def _try_lock(fd: int, kind: int) -> bool:
+def try_lock(fd: int, kind: int = EXCLUSIVE) -> bool:
+    """Take ``flock`` if nobody has it; whether it is ours now."""
     try:
         # flock, not lockf: a lockf lock is lost when the process closes any descriptor of the file (POSIX
         # fcntl).
@@ -84,7 +85,7 @@ def _try_lock(fd: int, kind: int) -> bool:
 
 def lock(fd: int, path: str, kind: int = EXCLUSIVE, wait: float = WAIT) -> None:
     """Take ``flock`` within ``wait`` seconds or raise LockTimeoutError."""
-    if _try_lock(fd, kind):
+    if try_lock(fd, kind):
         return
     if not (_queue(fd, kind, wait) if wait > 0 else False):
         raise LockTimeoutError(errno.EAGAIN, "locked by somebody else", path)
@@ -126,7 +127,7 @@ def _queue(fd: int, kind: int, wait: float) -> bool:
 def _poll(fd: int, kind: int, wait: float) -> bool:
     deadline = time.monotonic() + wait
     pause = 0.0005
-    while not _try_lock(fd, kind):
+    while not try_lock(fd, kind):
         if time.monotonic() >= deadline:
             return False
         time.sleep(pause)

@@ -48,7 +48,7 @@ cursors/            how far a named reader has read
 beads/<bead>.json   a work item: worktree, branch, base, owner, loop
 merges/             merges of a bead about to land; normally empty
 spawns/             what the next launch of a subagent shall get
-locks/              kernel locks; harmless when nobody holds them
+locks/              kernel locks (filelock.FileLock), and lines of who waits; harmless when nobody holds them
 tmp/                work in progress; emptied by the next command
 hooks.log           what hooks could not record
 worktrees/<id>/     .files, edits/ and active-session of a linked worktree
@@ -144,6 +144,10 @@ class Layout:
 
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
+
+    def turn(self, name: str) -> str:
+        """Where those stand in line who wait for a lock."""
+        return f"{self.lock(name)}.turn"
 
     def bead(self, bead: str) -> str:
         return bead_record(self.top, bead)

@@ -29,6 +29,15 @@ def _stat(pid: int) -> tuple[str, int, str] | None:
     return name, int(fields[1]), fields[19]
 
 
+def is_stopped(pid: int) -> bool:
+    """True for a process that a signal or a debugger has stopped."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read(1024).rpartition(b")")[2].split()[0] in (b"T", b"t")
+    except (OSError, IndexError):
+        return False
+
+
 def boot_id() -> str | None:
     """This boot's id, None where the kernel does not tell."""
     try:
@@ -89,8 +98,13 @@ def is_running(kept: object) -> bool:
         return alive
     if not isinstance(kept, dict) or type(kept.get("pid")) is not int:
         return False
+    return exists(kept["pid"])
+
+
+def exists(pid: int) -> bool:
+    """True for a process that runs, whoever's it is."""
     try:
-        os.kill(kept["pid"], 0)  # signal 0 asks without sending (POSIX kill)
+        os.kill(pid, 0)  # signal 0 asks without sending (POSIX kill)
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:

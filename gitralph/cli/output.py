@@ -136,7 +136,9 @@ def fault(error: Exception) -> int:
         name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
         chatter("fatal", f"{name}{error.strerror or error}")
         return FATAL
-    if environ.wants_trace():
+    if environ.wants_trace() or isinstance(
+        error, ModuleNotFoundError
+    ):  # a half-made installation: main says so
         raise error
     chatter("fatal", f"internal error: {type(error).__name__}: {error}")
     hint("run it again with RALPH_TRACE=1 for the details")

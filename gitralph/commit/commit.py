@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -23,11 +25,20 @@ from gitralph.git import commits as objects
 from gitralph.git import index, message, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.keep import GoneError, Keep
+from gitralph.git.refs import Head
 from gitralph.git.trees import FOLDER, GITLINK, TreeReader
 from gitralph.journal import passed_over, pending
 
-# Everybody of ours waits for one lock, so only plain git can win a race against a landing: five in a row is
-# a loop at work, which must not keep the lock.
+# Everybody of ours waits for one lock, so only plain git can win a race against a landing. Who loses builds
+# again what changed, which takes a fifth of the time, and after two losses has git hold the branch meanwhile.
+_PATIENCE = 2
+# Even so one race in twenty is lost (refs.Still). So many in a row are a loop at work, which must not keep
+# the lock; nor may one that takes long to build.
+_REBUILDS, _STAY = 10, 5.0
+# A `git commit` that meets the branch's lock waits for core.filesRefLockTimeout, 100 ms: the rest of it is
+# for the disk and for the git that moves the branch.
+_HELD = 0.04
+# Of those who decide all anew, so that others had their turn between.
 _TRIES = 5
 # A session that edits while its own hooks run is judged anew; one that goes on editing is told so.
 _ROUNDS = 3
@@ -343,6 +354,47 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
 
 
 def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text: bytes) -> Result:
+    """Land a draft, on what HEAD and the index are by then. Raises what says that it must be decided anew."""
+    deadline = time.monotonic() + _STAY
+    for lost in itertools.count():
+        try:
+            if lost < _PATIENCE:
+                return _land(ctx, bench, request, made, text)
+            with refs.stand_still(ctx.repo, land.WAIT) as still:
+                until = time.monotonic() + _HELD
+                made = _moved_on(ctx, bench, request, made, still.head)
+                return _land(ctx, bench, request, made, text, still, until)
+        except (refs.LostRaceError, land.IndexMovedError):
+            if lost == _REBUILDS or time.monotonic() >= deadline:
+                raise
+        if lost + 1 < _PATIENCE:
+            made = _moved_on(ctx, bench, request, made, refs.read_head(ctx.repo))
+    raise AssertionError("unreachable")
+
+
+def _moved_on(ctx: Context, bench: Workbench, request: Request, made: Draft, head: Head) -> Draft:
+    """The draft on HEAD as it is now. Raises LostRaceError where what was decided may not stand any more."""
+    if head == made.head:
+        return made
+    # An amend is of one commit, a proof of one tree.
+    if request.amend or request.judge is not None:
+        raise refs.LostRaceError
+    refuse_operation(ctx, "committed")
+    moved = plan.moved_on(ctx, bench, made, head)
+    if moved is None:
+        raise refs.LostRaceError
+    return moved
+
+
+def _land(
+    ctx: Context,
+    bench: Workbench,
+    request: Request,
+    made: Draft,
+    text: bytes,
+    still: refs.Still | None = None,
+    until: float = 0.0,
+) -> Result:
     copy, plan = _plan_index(ctx, bench, request, made)
     author = objects.parse_author(ctx.git, request.author) if request.author else None
     git, parents = bench.git, [made.head.oid] if made.head.oid else []
@@ -358,13 +410,14 @@ def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
         with closing(keep.store()) as store:
             fresh = index_plan.cached_trees(store, made.base, made.tree, plan.changes, made.entries)
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
+    if still is not None and time.monotonic() >= until:
+        still.release()
     # What is left stays pending: a partial commit consumes exactly what it lists.
     found = [one for one in made.outcomes if one.taken]
     land.land(
         land.Landing(
             repo=ctx.repo,
             layout=ctx.layout,
-            config=ctx.config,
             head=made.head,
             commit=oid,
             ident=ident,
@@ -378,7 +431,8 @@ def _landed(ctx: Context, bench: Workbench, request: Request, made: Draft, text:
             unjudged=made.unjudged,
             family=made.family,
             kind="amend" if request.amend else "",
-        )
+        ),
+        still,
     )
     note_void(ctx, made)
     return replace(result_of(ctx, made, "committed"), commit=oid, subject=message.subject(text))

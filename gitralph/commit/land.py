@@ -1,4 +1,4 @@
-"""Lands a finished commit: intent, index lock, ref, index, consumption; and finishes one that was cut.
+"""Lands a finished commit: intent, locks of ref and index, ref, index, consumption; finishes a cut one.
 
 Runs under the repository-wide commit lock. Every step leaves something the next command can complete
 or drop, so nobody ever has to delete a file.
@@ -7,19 +7,20 @@ or drop, so nobody ever has to delete a file.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
 from gitralph.commit.decision import UNRECORDED, Gap, Outcome, Sight
-from gitralph.git import history, index, refs
-from gitralph.git.config import Config
+from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.index import IndexCopy
-from gitralph.git.keep import Keep
-from gitralph.git.refs import Head, Move
+from gitralph.git.keep import GoneError, Keep
+from gitralph.git.refs import Head, Move, Still
 from gitralph.git.repository import Repository
+from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Record
@@ -46,10 +47,9 @@ class Landing(NamedTuple):
 
     repo: Repository
     layout: Layout
-    config: Config
     head: Head
     commit: str
-    ident: bytes
+    ident: Mapping[str, str]
     subject: str
     copy: IndexCopy
     touches_index: bool
@@ -278,11 +278,13 @@ def row(path: bytes, old: Entry | None, new: Entry | None) -> list[object]:
 
 def _prepared(lay: Layout) -> dict[str, str]:
     stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
-    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index", "ref", "head")}
+    return {kind: f"{lay.tmp}/{stamp}.{kind}" for kind in ("index",)}
 
 
-def land(landing: Landing) -> None:
+def land(landing: Landing, still: Still | None = None) -> None:
     """Move the branch and the index together, then note what was consumed.
+
+    ``still`` holds HEAD where the commit was built on it, and is let go of on the way.
 
     Raises refs.LostRaceError or IndexMovedError when it must be built again, Busy when a git lock is
     held; nothing has moved in these cases.
@@ -301,24 +303,18 @@ def land(landing: Landing) -> None:
         prepared,
         landing.kind == UNCOMMIT,
     )
-    move = Move(
-        landing.head,
-        landing.commit,
-        landing.ident,
-        _reflog(landing),
-        prepared["ref"],
-        prepared["head"],
-    )
-    # Finished lock files under private names: `link(2)` then gives them git's name whole or not at all, where
-    # git's own `open` leaves an empty lock if it is killed (seen with git 2.39).
-    refs.prepare(move)
+    move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
     if landing.touches_index:
+        # Finished, under a private name: `link(2)` then makes it the lock whole or not at all.
         index.finish(landing.copy)
         os.link(landing.copy.path, prepared["index"])
     # From here on a crash can be finished: the intent names all that is to move, and nothing has moved yet.
     intents.write(lay, plan)
     try:
-        _move(landing, move, prepared["index"])
+        _move(landing, move, prepared["index"], still)
+    except (refs.LostRaceError, IndexMovedError):
+        intents.remove(lay, plan)
+        raise
     except BaseException:
         # An error after the ref moved (a full disk, say) must not forget the commit: the next command
         # finishes it.
@@ -337,45 +333,80 @@ def _reflog(landing: Landing) -> str:
     return f"{kind}: {landing.subject}"
 
 
-def _move(landing: Landing, move: Move, prepared: str) -> None:
-    lock = landing.repo.index + ".lock"
-    if not landing.touches_index:
-        _swap(landing, move)
-        return
-    index.take_lock(prepared, lock, WAIT)
-    try:
+class _IndexHeldError(Exception):
+    """Somebody has the index's lock, and may wait for HEAD's, which we hold."""
+
+
+def _move(landing: Landing, move: Move, prepared: str, still: Still | None) -> None:
+    repo, lock = landing.repo, landing.repo.index + ".lock"
+
+    def take() -> None:
+        if not index.try_lock(prepared, lock):
+            raise _IndexHeldError
         # A `git add` that came after the copy and ended before the lock was ours: installing the copy would
         # lose it.
         if index.moved(landing.copy):
             raise IndexMovedError
-        _swap(landing, move)
+
+    if not landing.touches_index:
+        _swap(landing, move, still)
+        refs.sync(repo, move.head)
+        return
+    deadline = time.monotonic() + WAIT
+    try:
+        while True:
+            if still is not None and os.path.lexists(lock):
+                still.release()
+            index.wait_for_lock(lock, deadline - time.monotonic())
+            try:
+                # The index's lock last: a `git add` or `git commit` that meets it fails at once, where one
+                # that meets a ref's lock waits. It is held for the move alone, a millisecond.
+                _swap(landing, move, still, take)
+                break
+            except _IndexHeldError:
+                continue
         # Ref first, then index: killed between them, recovery installs the linked index or advances entry by
         # entry. The other way round the user would see a reversal staged.
-        os.rename(lock, landing.repo.index)
+        os.rename(lock, repo.index)
     except BaseException:
         if index.is_ours(lock, prepared):
             os.unlink(lock)
         raise
+    refs.sync(repo, move.head)
 
 
-def _swap(landing: Landing, move: Move) -> None:
+def _swap(
+    landing: Landing, move: Move, still: Still | None, before: Callable[[], None] | None = None
+) -> None:
     """Move the ref; the objects are looked up right before and, against a gc at work, right after."""
-    landing.keep.restore()
-    refs.swap(landing.repo, move, landing.config, WAIT)
+    for _ in range(_TRIES):
+        landing.keep.restore()
+        try:
+            refs.swap(landing.repo, move, WAIT, still, before)
+            break
+        except GitError:
+            # git moves a ref to no commit that is not there, so a gc may have come between.
+            if not landing.keep.restore():
+                raise
+    else:
+        raise GoneError(landing.commit)
     landing.keep.restore()
 
 
 def recover(repo: Repository, top: Layout) -> list[str]:
     """Finish or drop every unfinished intent; returns the commits that were finished.
 
-    Idempotent. Git lock files are removed only when they are our own prepared files.
+    Idempotent. Raises Busy where somebody holds the branch's lock, or may: its git may move it still.
     """
     finished = []
     for plan in list(intents.unfinished(top, Intent)):
+        there = seen_from(repo, plan.git_dir)
+        dead_locks.settle_refs(there or repo, plan.ref)
         if landed(repo, plan):
             finish(repo, top, plan)
             finished.append(plan.commit)
-        _drop_locks(repo, plan)
+        if there is not None:
+            _drop_lock(there, plan)
         intents.remove(top, plan)
     return finished
 
@@ -505,16 +536,8 @@ def entry(row: object) -> Entry | None:
         raise Fatal("an intent file is damaged") from error
 
 
-def _drop_locks(repo: Repository, plan: Intent) -> None:
-    """Remove git locks that are this dead commit's own prepared files."""
-    there = seen_from(repo, plan.git_dir)
-    pairs = []
-    if there is not None:
-        pairs.append((there.index + ".lock", plan.prepared.get("index", "")))
-        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("head", "")))
-        pairs.append((there.git_dir + "/HEAD.lock", plan.prepared.get("ref", "")))
-    if plan.ref and plan.ref.startswith("refs/") and ".." not in plan.ref:
-        pairs.append((f"{repo.common_dir}/{plan.ref}.lock", plan.prepared.get("ref", "")))
-    for lock, prepared in pairs:
-        if prepared and index.is_ours(lock, prepared):
-            os.unlink(lock)
+def _drop_lock(there: Repository, plan: Intent) -> None:
+    """Remove the index's lock where it is this dead commit's own prepared file."""
+    lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
+    if prepared and index.is_ours(lock, prepared):
+        os.unlink(lock)

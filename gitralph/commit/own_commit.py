@@ -2,12 +2,11 @@
 
 from typing import NamedTuple
 
-from dulwich.objects import Commit
-
 from gitralph.base.errors import Fatal, Refused
 from gitralph.commit.request import Request
 from gitralph.context import Context
 from gitralph.git import message, refs
+from gitralph.git.commits import identity
 from gitralph.git.repository import Repository
 from gitralph.journal import consumption, manifests, pending
 
@@ -72,22 +71,9 @@ def resolve(ctx: Context, typed: str) -> str:
 
 def read(repo: Repository, commit: str) -> Old:
     """What a commit says. Raises Fatal where it is missing."""
-    try:
-        found: Commit = repo.objects[commit.encode()]  # type: ignore[assignment]
-    except KeyError:
-        raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
-    raw: bytes = found.as_raw_string()
-    header, _, text = raw.partition(b"\n\n")
-    rows = [row.split(b" ", 1) for row in header.split(b"\n") if b" " in row]
-    parents = tuple(value.decode("ascii", "replace") for name, value in rows if name == b"parent")
-    who, _, when = next(value for name, value in rows if name == b"author").rpartition(b"> ")
-    name, _, email = who.partition(b" <")
-    author = {
-        "GIT_AUTHOR_NAME": name.decode("utf-8", "surrogateescape"),
-        "GIT_AUTHOR_EMAIL": email.decode("utf-8", "surrogateescape"),
-        "GIT_AUTHOR_DATE": "@" + when.decode("ascii", "replace"),
-    }
-    return Old(parents, author, text)
+    found = repo.objects.commit(commit.encode())
+    author = identity("AUTHOR", found.author, found.author_time, found.author_timezone)
+    return Old(tuple(parent.decode() for parent in found.parents), author, found.message or b"")
 
 
 def first_message(ctx: Context, request: Request) -> bytes | None:

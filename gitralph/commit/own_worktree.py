@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import os
 import shutil
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from gitralph.base import files, locks
@@ -32,19 +33,26 @@ class Slot(NamedTuple):
     """A place for one worktree, held by a lock until it is closed."""
 
     folder: str
-    lock: int
+    lock: ExitStack
 
     def close(self) -> None:
         """Give it to the next who asks."""
-        os.close(self.lock)
+        self.lock.close()
+
+
+def _slot(ctx: Context, folder: str) -> Slot:
+    """The place of a folder. Raises Busy where somebody uses it."""
+    kind, name = folder.split("/")[-2:]
+    with ExitStack() as stack:
+        stack.enter_context(locks.hold(ctx.layout, locks.slot(kind, name), wait=0))
+        return Slot(folder, stack.pop_all())
 
 
 def take(ctx: Context, kind: str) -> Slot:
     """A place that nobody uses just now; there is always one more."""
     for number in itertools.count():
-        name = f"{ctx.layout.token}-{number}"
         try:
-            return Slot(f"{_top(ctx)}/{kind}/{name}", locks.take(ctx.layout, locks.slot(kind, name), wait=0))
+            return _slot(ctx, f"{_top(ctx)}/{kind}/{ctx.layout.token}-{number}")
         except Busy:
             continue
     raise AssertionError("unreachable")
@@ -177,9 +185,8 @@ def idle(ctx: Context, cutoff: float) -> list[str]:
 
 def retire(ctx: Context, folder: str) -> bool:
     """Take an idle worktree away; False when somebody took it up meanwhile."""
-    kind, name = folder.split("/")[-2:]
     try:
-        slot = Slot(folder, locks.take(ctx.layout, locks.slot(kind, name), wait=0))
+        slot = _slot(ctx, folder)
     except Busy:
         return False
     try:

@@ -21,11 +21,11 @@ from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Question, Scene, Wishes
 from gitralph.commit.request import Draft
 from gitralph.context import Context
-from gitralph.git import blobs, refs
+from gitralph.git import blobs, history, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import Content, Worktree
-from gitralph.git.trees import Entry, TreeBuilder, TreeReader, write_trees
+from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.hook.journal import Record
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
@@ -226,3 +226,27 @@ def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
     tree = builder.build(draft.entries)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=bench.lasting)
     return replace(draft, tree=tree, trees=tuple(builder.new))
+
+
+def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft | None:
+    """The draft on a HEAD that has gone on since; None where it must be decided anew.
+
+    What was decided stands where HEAD holds on every path that was looked at what it held before.
+    """
+    if made.undone or made.start is not made.base or head.ref != made.head.ref or not made.head.oid:
+        return None
+    if not refs.contains(ctx.repo, head, made.head.oid):
+        return None  # reset or amended: it may be other commits' lines that are pending now
+    base = history.base_of(ctx.repo, head)
+    paths = {
+        *made.states,
+        *made.entries,
+        *(one.path for one in made.outcomes),
+        *(one.path for one in made.left),
+    }
+    if any(base.lookup_safe(path) != made.base.lookup_safe(path) for path in paths):
+        return None
+    try:
+        return rebuilt(ctx, bench, replace(made, head=head, base=base, start=base))
+    except BlockedError:  # a file stands now where a new path's folder would be
+        return None

@@ -4,7 +4,7 @@ import contextlib
 import os
 import shutil
 
-from gitralph.base import locks
+from gitralph.base import locks, process
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import land, land_files, recover_merge, recover_narrowed
@@ -54,19 +54,8 @@ def dead_work(layout: Layout) -> list[str]:
     except FileNotFoundError:
         return []
     pids = [(name, name.split("-", 1)[0].split(".", 1)[0]) for name in sorted(names)]
-    return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not _runs(int(pid))]
-
-
-def _runs(pid: int) -> bool:
-    try:
-        # Signal 0 asks without sending (POSIX kill). A pid used again keeps a dead folder a little longer, no
-        # more.
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass  # somebody else's
-    return True
+    # A pid used again keeps a dead folder a little longer, no more.
+    return [f"{layout.tmp}/{name}" for name, pid in pids if pid.isdigit() and not process.exists(int(pid))]
 
 
 def _remove(path: str) -> None:

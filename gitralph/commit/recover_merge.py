@@ -4,7 +4,7 @@ import os
 
 from gitralph.base import locks
 from gitralph.context import Context
-from gitralph.git import carry, index, refs, worktrees
+from gitralph.git import carry, dead_locks, index, refs, worktrees
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.trees import Entry
@@ -24,11 +24,12 @@ def recover(ctx: Context) -> list[str]:
     finished = []
     for plan in list(intents.unfinished(ctx.layout, Merging)):
         repo = checkout(ctx, plan.git_dir, plan.root) if plan.git_dir and plan.root else None
+        dead_locks.settle_refs(repo or ctx.repo, plan.target)
         if _landed(ctx, repo, plan):
             finished.append(plan.bead)
             if repo is not None:
                 _finish(ctx, repo, plan)
-        _drop_locks(ctx, plan)
+        _drop_lock(plan)
         intents.remove(ctx.layout, plan)
     return finished
 
@@ -80,13 +81,8 @@ def install(
         os.unlink(lock_file)
 
 
-def _drop_locks(ctx: Context, plan: Merging) -> None:
-    """Remove git locks that are this dead merge's own prepared files."""
-    prepared = plan.prepared
-    pairs = [(f"{ctx.repo.common_dir}/{plan.target}.lock", prepared.get("ref", ""))]
-    if plan.git_dir:
-        pairs.append((plan.git_dir + "/index.lock", prepared.get("index", "")))
-        pairs.append((plan.git_dir + "/HEAD.lock", prepared.get("head", "")))
-    for lock_file, own in pairs:
-        if own and index.is_ours(lock_file, own):
-            os.unlink(lock_file)
+def _drop_lock(plan: Merging) -> None:
+    """Remove the index's lock where it is this dead merge's own prepared file."""
+    lock_file, own = f"{plan.git_dir}/index.lock", plan.prepared.get("index", "")
+    if plan.git_dir and own and index.is_ours(lock_file, own):
+        os.unlink(lock_file)

@@ -9,34 +9,29 @@ from gitralph.fleet import claiming, names, own, shared
 from gitralph.fleet.member import Fleet
 from gitralph.fleet.store import COMMIT_LIMIT, TREE_LIMIT
 from gitralph.fleet.wire import RemoteRefs
+from gitralph.git.objects import rows_in, tree_in
 
 # Whoever may push may make logs without end: of so many writers the own clone keeps a file each.
 _MOST_MEMBERS = 1000
 # A log is sealed at 4 MB; one record more may come on top.
 _BLOB_LIMIT = 8 << 20
-_ENTRY = re.compile(rb"100644 (log(?:\.([0-9]{1,5}))?\.jsonl)\0")
-_TREE = re.compile(rb"tree ([0-9a-f]{40})\n")
+_NAME = re.compile(rb"log(?:\.([0-9]{1,5}))?\.jsonl")
 
 
 def _entries(raw: bytes) -> list[tuple[int, str]]:
-    """Number and oid of the files of a log's tree, the current one last. Format: git's tree object."""
-    found, at = [], 0
-    while at < len(raw):
-        end = raw.find(b"\0", at)
-        if end < 0 or end + 21 > len(raw):
-            return []
-        match = _ENTRY.fullmatch(raw, at, end + 1)
-        if match is not None:
-            # The current file, which has no number, comes after every sealed one.
-            found.append((int(match[2] or 999_999), raw[end + 1 : end + 21].hex()))
-        at = end + 21
-    return sorted(found)
+    """Number and oid of the files of a log's tree, the current one last; none of what is no tree."""
+    # The current file, which has no number, comes after every sealed one.
+    return sorted(
+        (int(match[1] or 999_999), oid)
+        for name, mode, oid in rows_in(raw)
+        if mode == 0o100644 and (match := _NAME.fullmatch(name))
+    )
 
 
 def _blobs(fleet: Fleet, tips: Iterable[str]) -> dict[str, list[str]]:
     """The files of logs, by tip."""
     commits = fleet.store.read(tips, "commit", COMMIT_LIMIT)
-    trees = {tip: match[1].decode() for tip, raw in commits.items() if (match := _TREE.match(raw))}
+    trees = {tip: tree for tip, raw in commits.items() if (tree := tree_in(raw))}
     raw = fleet.store.read(trees.values(), "tree", TREE_LIMIT)
     return {tip: [oid for _, oid in _entries(raw.get(tree, b""))] for tip, tree in trees.items()}
 

@@ -57,7 +57,7 @@ class Workbench:
 
     def objects(self, common_dir: str) -> Objects:
         """What this bench made, and all that the repository has."""
-        return Objects(self.git, self.objects_dir(common_dir))
+        return Objects(self.git)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from dulwich.objects import format_timezone, parse_time_entry
 
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
@@ -56,8 +59,11 @@ def with_identity(git: Git, config: Config, author: Author | None) -> Git:
 
 def make_commit(
     git: Git, objects: Objects, config: Config, tree: bytes, parents: Sequence[str], message: bytes
-) -> tuple[str, bytes]:
-    """The new commit's oid and its committer line. Raises Fatal without an identity or signature."""
+) -> tuple[str, dict[str, str]]:
+    """The new commit's oid and its committer, as git's environment.
+
+    Raises Fatal without an identity or signature.
+    """
     words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree"]
     words.append(tree.decode())
     for parent in parents:
@@ -70,12 +76,27 @@ def make_commit(
         oid = git.run(*words, "-F", "-", stdin=message).decode().strip()
     except GitError as error:
         raise Fatal(error.message) from error
-    return oid, committer_of(objects.raw(oid.encode())[1])
+    return oid, committer_of(objects, oid)
 
 
-def committer_of(raw: bytes) -> bytes:
-    """The committer line of a commit, as reflogs hold it."""
-    for line in raw.split(b"\n\n", 1)[0].split(b"\n"):
-        if line.startswith(b"committer "):
-            return line[len(b"committer ") :]
-    raise Fatal("git made a commit without a committer")
+def identity(role: str, who: bytes, time: int, zone: int) -> dict[str, str]:
+    """The environment under which git writes an author or committer; ``role`` is AUTHOR or COMMITTER."""
+    name, _, email = who.removesuffix(b">").rpartition(b" <")
+    return {
+        f"GIT_{role}_NAME": os.fsdecode(name),
+        f"GIT_{role}_EMAIL": os.fsdecode(email),
+        f"GIT_{role}_DATE": f"@{time} {format_timezone(zone).decode()}",
+    }
+
+
+def committer_of(objects: Objects, commit: str) -> dict[str, str]:
+    """Who a commit says made it, as git's environment: reflogs hold the same."""
+    found = objects.commit(commit.encode())
+    return identity("COMMITTER", found.committer, found.commit_time, found.commit_timezone)
+
+
+def committer_now(git: Git) -> dict[str, str]:
+    """Who makes a commit now. Raises Fatal without an identity."""
+    line = git.run("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT").strip()
+    who, time, (zone, _) = parse_time_entry(line)
+    return identity("COMMITTER", who, time or 0, zone or 0)

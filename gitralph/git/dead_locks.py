@@ -12,10 +12,14 @@ import time
 from collections.abc import Iterable
 
 from gitralph.base import nul, process
+from gitralph.base.errors import Busy
 from gitralph.git.repository import Repository
 
 # A program that is no git (an editor's own library, say) holds a lock while it writes one file.
 _PAUSE = 0.3
+# A git of ours that outlived its command ends within milliseconds. For a lock that is held longer no command
+# waits: the next one looks again.
+_ORPHAN, _LOOK = 2.0, 0.01
 # They run for long, and take no lock of an index or a branch.
 _HARMLESS = frozenset(
     [
@@ -39,9 +43,13 @@ _HARMLESS = frozenset(
 _WITH_VALUE = frozenset([b"-C", b"-c", b"--git-dir", b"--work-tree", b"--namespace", b"--exec-path"])
 
 
+def of_refs(repo: Repository, ref: str | None) -> list[str]:
+    """The lock files of HEAD and of a branch."""
+    return [f"{repo.git_dir}/HEAD.lock", *([f"{repo.common_dir}/{ref}.lock"] if ref else [])]
+
+
 def _names(repo: Repository, ref: str | None) -> list[str]:
-    out = [f"{repo.git_dir}/index.lock", f"{repo.git_dir}/HEAD.lock"]
-    out += [f"{repo.common_dir}/{ref}.lock"] if ref else []
+    out = [f"{repo.git_dir}/index.lock", *of_refs(repo, ref)]
     with os.scandir(repo.git_dir) as found:
         for entry in found:
             if entry.name.startswith("next-index-") and entry.name.endswith(".lock"):
@@ -67,7 +75,35 @@ def any_lock(repo: Repository) -> bool:
 
 def clear(repo: Repository, ref: str | None) -> list[str]:
     """Remove the locks that a dead git left of the index, HEAD and ``ref``; their names."""
-    there = _there(_names(repo, ref))
+    return _clear(repo, _names(repo, ref))
+
+
+def settle_refs(repo: Repository, ref: str | None) -> None:
+    """Wait until a git of ours that outlived us has ended, or remove the locks that it left when it died.
+
+    From here on it moves nothing: it is told to commit only when it holds its locks. Raises Busy for locks
+    that somebody else holds, or may hold.
+    """
+    names, deadline = of_refs(repo, ref), time.monotonic() + _ORPHAN
+    while held := _there(names):
+        if _clear(repo, held):
+            continue
+        if time.monotonic() >= deadline:
+            raise busy(next(iter(held)))
+        time.sleep(_LOOK)
+
+
+def busy(lock: str) -> Busy:
+    """What is said of a lock that somebody else holds."""
+    return Busy(
+        f"'{lock}' is held by another git process",
+        "wait for it to end and try again; if no git runs here, "
+        "make sure of that and remove the file yourself",
+    )
+
+
+def _clear(repo: Repository, names: Iterable[str]) -> list[str]:
+    there = _there(names)
     if not there or _is_git_at_work(repo):
         return []
     # Two looks with a pause: a lock that is renamed and taken anew differs in inode or time, a dead one in

@@ -7,20 +7,14 @@ from gitralph.base.errors import Fatal
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.trees import Entry, TreeReader
-from gitralph.hook.journal import is_oid
 
 
 def tree_of(repo: Repository, commit: str) -> bytes:
     """The tree of a commit. Raises Fatal when it is not there."""
     try:
-        kind, raw = repo.objects.raw(commit.encode())
+        return repo.objects.tree_of(commit.encode())
     except KeyError:
         raise Fatal(f"commit {commit} is missing from the object database", "git fsck") from None
-    # the first line of a commit object, as commit-tree writes it and fsck demands it
-    word, _, tree = raw.partition(b"\n")[0].partition(b" ")
-    if kind != b"commit" or word != b"tree" or not is_oid(tree.decode("ascii", "replace")):
-        raise Fatal(f"object {commit} is not a commit", "git fsck")
-    return tree
 
 
 class Unknown:

@@ -8,15 +8,14 @@ the lock is ours.
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gitralph.base import files, nul
-from gitralph.base.errors import Busy, Fatal
-from gitralph.git import indexfile, listing
+from gitralph.base.errors import Fatal
+from gitralph.git import dead_locks, indexfile, listing
 from gitralph.git.indexfile import IndexFile
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
@@ -241,27 +240,33 @@ def finish(copy: IndexCopy) -> None:
         os.close(fd)
 
 
-def take_lock(prepared: str, lock: str, wait: float) -> None:
-    """Link a finished file as git's lock, waiting for another holder. Raises Busy naming it."""
-    deadline, pause = time.monotonic() + wait, 0.002
+def try_lock(prepared: str, lock: str) -> bool:
+    """Link a finished file as git's lock; False where somebody has it."""
     while True:
         try:
             # `link` fails where the name is taken and gives a finished file its name in one step: killed
             # before it there is no lock, killed after it the lock is ours by inode and complete.
             os.link(prepared, lock)
-            return
+            return True
         except FileExistsError:
-            if time.monotonic() >= deadline:
-                raise Busy(
-                    f"'{lock}' is held by another git process",
-                    "wait for it to end and try again; if no git runs here, "
-                    "make sure of that and remove the file yourself",
-                ) from None
-        except OSError as error:
-            if error.errno == errno.ENOENT:
-                os.makedirs(os.path.dirname(lock), exist_ok=True)
-                continue
-            raise
+            return False
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(lock), exist_ok=True)
+
+
+def take_lock(prepared: str, lock: str, wait: float) -> None:
+    """The same, waiting for another holder. Raises Busy naming it."""
+    deadline = time.monotonic() + wait
+    while not try_lock(prepared, lock):
+        wait_for_lock(lock, deadline - time.monotonic())
+
+
+def wait_for_lock(lock: str, wait: float) -> None:
+    """Wait until nobody holds a lock of git's. Raises Busy naming it."""
+    deadline, pause = time.monotonic() + wait, 0.002
+    while os.path.lexists(lock):
+        if time.monotonic() >= deadline:
+            raise dead_locks.busy(lock)
         time.sleep(pause)
         # git holds the lock for milliseconds as a rule, so waiting begins short.
         pause = min(pause * 2, 0.05)

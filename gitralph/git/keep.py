@@ -42,8 +42,11 @@ class Keep:
                     self._copy_packed(name, kept)
             self._names.append(name)
 
-    def restore(self) -> None:
-        """Give every object its loose file where that is missing; one more beside a pack does no harm."""
+    def restore(self) -> bool:
+        """Give every object its loose file where that is missing; one more beside a pack does no harm.
+
+        True where one was missing.
+        """
         touched = set()
         for name in self._names:
             target = _file(self._objects, name)
@@ -54,10 +57,11 @@ class Keep:
         for folder in sorted(touched)[-1:]:
             with suppress(FileNotFoundError):  # gc was here again; the next call puts it back
                 sync_folder(folder)
+        return bool(touched)
 
     def store(self) -> Objects:
         """The kept objects, to be read whatever happens to the repository's."""
-        return Objects(self._git, self._quarantine)
+        return Objects(self._git)
 
     def _copy_packed(self, name: str, kept: str) -> None:
         with closing(self.store()) as store:  # a fresh look: a pack that is gone may still be open elsewhere

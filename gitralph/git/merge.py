@@ -1,10 +1,12 @@
 """Merges two commits in memory with ``git merge-tree --write-tree``; no index and no file is touched."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from gitralph.base.errors import Fatal
 from gitralph.git.commits import committer_of
 from gitralph.git.config import Config
+from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
 
 
@@ -89,16 +91,12 @@ def content_landed(git: Git, start: str | None, tip: str, target: str) -> bool:
 
 def commit_merge(
     git: Git, config: Config, tree: str, parents: tuple[str, str], message: str
-) -> tuple[str, bytes]:
-    """A merge commit and its committer line; identity and signature are git's."""
+) -> tuple[str, dict[str, str]]:
+    """A merge commit and its committer, as git's environment; identity and signature are git's."""
     words = ["-c", "user.useConfigOnly=true", "-c", "core.fsync=loose-object", "commit-tree", tree]
     words += [word for parent in parents for word in ("-p", parent)]
     if config.boolean("commit.gpgsign"):
         words.append("-S")
     oid = git.run(*words, "-F", "-", stdin=message.encode("utf-8", "surrogateescape")).decode().strip()
-    return oid, committer_of(git.run("cat-file", "commit", oid))
-
-
-def ident_now(git: Git) -> bytes:
-    """The committer line for a reflog. Raises Fatal without an identity."""
-    return git.run("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT").strip()
+    with closing(Objects(git)) as objects:
+        return oid, committer_of(objects, oid)

@@ -1,92 +1,113 @@
-"""Reads objects: loose ones straight from their file, all others through one ``git cat-file --batch``.
+"""Reads objects: git finds them, through one ``git cat-file --batch``, and dulwich says what is in them.
 
-dulwich parses them where somebody wants more of one than its bytes. Its own object store knows packs too, but
-importing it costs a commit more than the one process does, and git also knows partial clones and whatever
-comes after packs.
+dulwich's own object store knows packs too, but git also knows partial clones and whatever comes after packs.
 """
 
-import os
 import subprocess
-import zlib
 from subprocess import Popen
 
-from dulwich.objects import ShaFile
+from dulwich.errors import ObjectFormatException
+from dulwich.objects import Commit, ShaFile, Tree, object_class
 
+from gitralph.base.errors import Fatal
 from gitralph.git.run import Git
-
-_KINDS = {b"commit": 1, b"tree": 2, b"blob": 3, b"tag": 4}
 
 
 class Objects:
-    """The object database of a repository. Use :meth:`close` when done."""
+    """The object database that a git sees. Use :meth:`close` when done."""
 
-    def __init__(self, git: Git, folder: str) -> None:
+    def __init__(self, git: Git) -> None:
         self._git = git
-        self._folder = folder
         self._batch: Popen[bytes] | None = None
-
-    def __getitem__(self, oid: bytes) -> "ShaFile":
-        """The object of an oid (hex). Raises KeyError when it is not there."""
-
-        kind, data = self.raw(oid)
-        return ShaFile.from_raw_string(_KINDS[kind], data, oid)  # type: ignore[arg-type]
 
     def raw(self, oid: bytes) -> tuple[bytes, bytes]:
         """Kind and bytes of an object. Raises KeyError when it is not there."""
-        return self._loose(oid) or self._from_git(oid)
+        return self._ask(oid)[1:]
 
-    def __contains__(self, oid: bytes) -> bool:
-        if os.path.exists(self._path(oid)):
-            return True
+    def commit(self, oid: bytes) -> Commit:
+        """A commit. Raises Fatal where it is missing, another kind of object, or damaged."""
+        found = self._parsed(oid, "commit")
+        if not isinstance(found, Commit) or found.author_time is None or found.commit_time is None:
+            raise Fatal(f"object {oid.decode()} is not a commit", "git fsck")
+        return found
+
+    def tree(self, oid: bytes) -> Tree:
+        """A tree. Raises Fatal as :meth:`commit` does."""
+        found = self._parsed(oid, "tree")
+        if not isinstance(found, Tree):
+            raise Fatal(f"object {oid.decode()} is not a tree")
+        return found
+
+    def tree_of(self, commit: bytes) -> bytes:
+        """The oid of a commit's tree. Raises KeyError.
+
+        git tells it of every commit that it takes, dulwich reads none whose author's line is out of form.
+        """
+        return self._ask(commit + b"^{tree}")[0]
+
+    def _parsed(self, oid: bytes, wanted: str) -> ShaFile | None:
+        """The object; None for one that dulwich cannot read."""
         try:
-            self._from_git(oid)
+            kind, data = self.raw(oid)
         except KeyError:
-            return False
-        return True
+            raise Fatal(f"{wanted} {oid.decode()} is missing from the object database", "git fsck") from None
+        return parse(kind, data)
 
-    def _path(self, oid: bytes) -> str:
-        name = oid.decode("ascii")
-        return f"{self._folder}/{name[:2]}/{name[2:]}"
-
-    def _loose(self, oid: bytes) -> tuple[bytes, bytes] | None:
-        try:
-            with open(self._path(oid), "rb") as file:
-                raw = zlib.decompress(file.read())
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, zlib.error):
-            raise KeyError(oid) from None
-        header, _, data = raw.partition(b"\0")
-        kind = header.split(b" ")[0]
-        return (kind, data) if kind in _KINDS else None
-
-    def _from_git(self, oid: bytes) -> tuple[bytes, bytes]:
-        # One process for all that is packed; most objects that a commit asks for are loose and young.
+    def _ask(self, name: bytes) -> tuple[bytes, bytes, bytes]:
+        """Oid, kind and bytes of what a name stands for. Raises KeyError."""
         if self._batch is None:
             self._batch = self._git.start(["cat-file", "--batch"], subprocess.PIPE, subprocess.DEVNULL)
         asked, said = self._batch.stdin, self._batch.stdout
         assert asked is not None
         assert said is not None
         try:
-            asked.write(oid + b"\n")
+            asked.write(name + b"\n")
             asked.flush()
         except BrokenPipeError:
-            raise KeyError(oid) from None
-        words = said.readline().split()
-        if len(words) != 3 or words[1] not in _KINDS:
-            raise KeyError(oid)
-        # `<oid> SP <type> SP <size> LF <contents> LF` (git-cat-file(1), BATCH OUTPUT); "missing" has two
-        # words.
-        size = int(words[2])
-        data = said.read(size + 1)[:-1]
-        return words[1], data
+            pass
+        row = said.readline()
+        if not row:
+            self.close()  # git ends at a damaged object; the next question gets another
+        words = row.split()
+        # `<oid> SP <type> SP <size> LF <contents> LF` (git-cat-file(1), BATCH OUTPUT); `<name> missing`
+        if len(words) != 3 or not words[2].isdigit():
+            raise KeyError(name)
+        data = said.read(int(words[2]) + 1)[:-1]
+        return words[0], words[1], data
 
     def close(self) -> None:
         """End the process, if one was needed."""
         if self._batch is not None:
-            assert self._batch.stdin is not None
-            assert self._batch.stdout is not None
-            self._batch.stdin.close()
-            self._batch.stdout.close()
-            self._batch.wait()
+            self._batch.communicate()
             self._batch = None
+
+
+def tree_in(commit: bytes) -> str | None:
+    """The tree of a commit's bytes, None where they are none."""
+    found = parse(Commit.type_name, commit)
+    return found.tree.decode() if isinstance(found, Commit) else None
+
+
+def rows_in(tree: bytes) -> list[tuple[bytes, int, str]]:
+    """Name, mode and oid of what a tree's bytes hold; nothing where they are none."""
+    found = parse(Tree.type_name, tree)
+    return (
+        [(name, mode, oid.decode()) for name, mode, oid in found.items()] if isinstance(found, Tree) else []
+    )
+
+
+def parse(kind: bytes, data: bytes) -> ShaFile | None:
+    """dulwich's object of these bytes, None where they are none. Anybody may have made them."""
+    made = object_class(kind)
+    if made is None:
+        return None
+    found = ShaFile.from_raw_string(made.type_num, data)
+    try:
+        # dulwich reads an object when it is first asked, and raises the last two for a torn header
+        if isinstance(found, Commit):
+            found.parents  # noqa: B018
+        elif isinstance(found, Tree):
+            found.items()
+    except (ObjectFormatException, ValueError, IndexError):
+        return None
+    return found

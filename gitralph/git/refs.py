@@ -1,24 +1,29 @@
-"""Moves HEAD's branch by compare-and-swap, with both reflogs.
+"""Moves HEAD's branch by compare-and-swap, with both reflogs: git does, by ``git update-ref --stdin``.
 
-For the files backend an own swap: finished lock files by ``link(2)``, compare, reflogs, rename, fsync
-of the folder. ``git update-ref`` killed at its rename leaves an empty lock that nobody can call its
-own. Where a ``reference-transaction`` hook exists or refs are a reftable, git does it.
+Killed at its rename it leaves its locks, an empty one of HEAD and one of the branch, which
+:func:`gitralph.git.dead_locks.settle_refs` takes away. Killed ourselves, git reads the end of its input and
+takes back what it has not been told to commit.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-from gitralph.base import files
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
-from gitralph.git import index
-from gitralph.git.config import Config
+from gitralph.git import dead_locks
 from gitralph.git.repository import Repository
-from gitralph.git.run import GitError
+from gitralph.git.run import Git, GitError
 
+# git's own default of core.filesRefLockTimeout (git-config(1)).
+_LOCK_WAIT_MS = 100
+# git's own exit codes end with it: git.c, usage().
+_USAGE = 129
 ZERO = "0" * 40
 
 
@@ -70,8 +75,11 @@ def _packed(common_dir: str, ref: str) -> str | None:
     return data[at - 40 : at].decode("ascii") if at >= 40 else None
 
 
-def _value(repo: Repository, ref: str) -> str | None:
-    """The oid of a ref in the files backend. Raises Fatal for a symbolic one."""
+def value(repo: Repository, ref: str) -> str | None:
+    """The oid of a branch. Raises Fatal for a symbolic one."""
+    if repo.uses_reftable:
+        found = repo.git.try_run("rev-parse", "--verify", "-q", ref)
+        return os.fsdecode(found.stdout).strip() or None
     said = _read(f"{repo.common_dir}/{ref}")
     if said is None:
         return _packed(repo.common_dir, ref)
@@ -90,7 +98,7 @@ def read_head(repo: Repository) -> Head:
         raise Fatal("HEAD is missing")
     if said.startswith("ref: "):
         ref = said[5:].strip()
-        return Head(ref, _value(repo, ref))
+        return Head(ref, value(repo, ref))
     return Head(None, said)
 
 
@@ -101,170 +109,213 @@ def _read_head_by_git(repo: Repository) -> Head:
     return Head(ref, os.fsdecode(found.stdout).strip() or None)
 
 
-def _reflogs(repo: Repository, head: Head, config: Config) -> list[str]:
-    logs = [repo.git_dir + "/logs/HEAD"]
-    if head.ref:
-        logs.append(f"{repo.common_dir}/logs/{head.ref}")
-    # Set to false git still appends to a log that is there (git-config(1)), and so do we.
-    setting = (config.get("core.logallrefupdates") or "true").lower()
-    if setting in ("false", "no", "off", "0"):
-        return [log for log in logs if os.path.exists(log)]
-    return logs
-
-
-def _append_log(path: str, line: bytes) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        os.write(fd, line)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def by_git(repo: Repository) -> bool:
-    """True when git itself has to move the ref."""
-    # The hook must see every move of a ref (githooks(5)), and it may refuse one.
-    hook = repo.hooks_dir + "/reference-transaction"
-    return repo.uses_reftable or os.access(hook, os.X_OK)
-
-
 @dataclass(frozen=True)
 class Move:
-    """One planned move of HEAD's branch. ``ident`` is the committer line of the new commit."""
+    """One planned move of a branch. ``ident`` is who moves it, as git's environment, for the reflogs."""
 
     head: Head
     new: str
-    ident: bytes
+    ident: Mapping[str, str]
     message: str
-    prepared_ref: str
-    prepared_head: str
 
 
-def prepare(move: Move) -> None:
-    """Write the finished lock files under private names."""
-    # A ref's file has the mode that git would give it, so that a shared repository stays shared.
-    umask = files.umask()
-    for path in (move.prepared_ref, move.prepared_head):
-        files.write_whole(path, move.new.encode() + b"\n", sync=True)
-        os.chmod(path, 0o666 & ~umask)
+class Transaction:
+    """One ``git update-ref --stdin``: git's own locks, reflogs, ``reference-transaction`` hook and backend.
 
-
-def _locks(repo: Repository, head: Head) -> tuple[str, str | None]:
-    """The lock of what moves, and HEAD's lock where that is another file."""
-    if head.ref is None:
-        return repo.git_dir + "/HEAD.lock", None
-    return f"{repo.common_dir}/{head.ref}.lock", repo.git_dir + "/HEAD.lock"
-
-
-def _make_room(repo: Repository, ref: str) -> None:
-    """Clear the way for a branch's file as git does. Raises Fatal where another branch is in it."""
-    names = ref.split("/")
-    above = ["/".join(names[:count]) for count in range(3, len(names))]
-    if taken := next((name for name in above if _value(repo, name) is not None), None):
-        raise Fatal(f"'{taken}' exists; cannot create '{ref}'")
-    # `a` and `a/b` cannot both be branches, packed ones included: git refuses it and would not find either.
-    if _packed_below(repo.common_dir, ref):
-        raise Fatal(f"there are branches below '{ref}/'; cannot create '{ref}'")
-    for folder, _, _ in os.walk(f"{repo.common_dir}/{ref}", topdown=False):
-        try:
-            os.rmdir(folder)  # left over from branches that were deleted or packed
-        except OSError as error:
-            raise Fatal(f"there are branches below '{ref}/'; cannot create '{ref}'") from error
-
-
-def _packed_below(common_dir: str, ref: str) -> bool:
-    try:
-        with open(common_dir + "/packed-refs", "rb") as file:
-            return b" " + os.fsencode(ref) + b"/" in file.read()
-    except FileNotFoundError:
-        return False
-
-
-def swap(repo: Repository, move: Move, config: Config, wait: float) -> None:
-    """Move the branch from ``move.head.oid`` to ``move.new``.
-
-    Raises LostRaceError when it is elsewhere by now, Busy when a lock is held; nothing has moved then.
+    What is not committed when the ``with`` block ends is taken back.
     """
-    if by_git(repo):
-        _swap_by_git(repo, move)
-        return
 
-    target, beside = _locks(repo, move.head)
-    if move.head.ref and not os.path.isfile(f"{repo.common_dir}/{move.head.ref}"):
-        _make_room(repo, move.head.ref)
-    if beside:
-        # HEAD first: `git checkout` takes HEAD.lock, so HEAD cannot be pointed elsewhere between compare and
-        # rename.
-        index.take_lock(move.prepared_head, beside, wait)
-    try:
-        _rename(move, target, wait, lambda: read_head(repo) == move.head, _reflogs(repo, move.head, config))
-    finally:
-        # Somebody may have taken it for a dead one; a complaint now would hide that the branch moved.
-        if beside and index.is_ours(beside, move.prepared_head):
-            os.unlink(beside)
+    def __init__(self, git: Git, message: str = "") -> None:
+        # The user may have set that git waits for a lock for ever; and by default it syncs no ref.
+        settings = ["-c", f"core.filesRefLockTimeout={_LOCK_WAIT_MS}", "-c", "core.fsync=reference"]
+        words = [*settings, "update-ref", "--stdin", *(["-m", message] if message else [])]
+        # Untranslated, as _busy() reads it. Answers and complaints come through one pipe: a hook may print
+        # more than a second one holds unread.
+        self._child = git.at(LANGUAGE="C").start(words, subprocess.PIPE, subprocess.STDOUT)
+        self._said = b""
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def update(self, ref: str, new: str, old: str | None) -> None:
+        """Queue a move; ``old`` None for a ref that must not exist."""
+        self._send(f"update {ref} {new} {old or ZERO}")
+
+    def verify(self, ref: str, old: str | None) -> None:
+        """Queue a look: prepared, the ref is locked and is what it should be."""
+        self._send(f"verify {ref} {old or ZERO}")
+
+    def prepare(self) -> None:
+        """Take the locks and compare. Raises GitError; git has let go of everything then."""
+        self._send("prepare", answered=True)
+
+    def commit(self) -> None:
+        """Write the reflogs and move. Raises GitError; what has moved then, only a look tells."""
+        self._send("commit", answered=True)
+
+    def abort(self) -> None:
+        """Let go of the locks."""
+        self._send("abort", answered=True)
+
+    def close(self) -> None:
+        """Take back what is not committed, and wait for git's end: nothing of it moves or is locked then."""
+        if self._child.returncode is None:
+            self._said += self._child.communicate()[0]
+
+    def _send(self, line: str, answered: bool = False) -> None:
+        asked, said = self._child.stdin, self._child.stdout
+        assert asked is not None
+        assert said is not None
+        try:
+            asked.write(os.fsencode(line) + b"\n")
+            asked.flush()
+        except BrokenPipeError:
+            pass  # it has ended with a complaint, which is read for the next answer
+        if not answered:
+            return
+        for row in said:
+            if row.endswith(b"%s: ok\n" % line.encode()):  # the last line of a hook may lack its end
+                return
+            self._said += row
+        self.close()
+        raise GitError(["update-ref"], self._child.returncode, self._said)
 
 
-def _rename(move: Move, target: str, wait: float, stands: Callable[[], bool], logs: list[str]) -> None:
-    """Take a ref's lock and move it, reflogs first. Raises LostRaceError where it ``stands`` elsewhere."""
+class Still:
+    """HEAD and its branch stand still: git holds its locks of both, and ``head`` is what they say.
 
-    index.take_lock(move.prepared_ref, target, wait)
-    try:
-        # Under the lock: whoever moved the ref before it, moved it for good.
-        if not stands():
-            raise LostRaceError
-        # Before the rename, as git does: a reflog that lacks the move could not tell that the commit landed.
-        for log in logs:
-            _append_log(log, _log_line(move))
-        os.rename(target, target.removesuffix(".lock"))
-    except BaseException:
-        if index.is_ours(target, move.prepared_ref):
-            os.unlink(target)
-        raise
-    sync_folder(os.path.dirname(target))
+    What is built on ``head`` meanwhile is sure to land. But any other git that wants to move the branch waits
+    for ``core.filesRefLockTimeout``, 100 ms, and fails then: hold it for less, and only after lost races::
+
+        with refs.stand_still(repo, WAIT) as still:
+            ...  # build the commit on still.head
+            refs.swap(repo, move, WAIT, still)
+
+    git takes no lock before it is told the new value, which is not known here. So :func:`swap` lets go of
+    these locks when its own git has been told all and only has to take them: a git that waits looks every few
+    milliseconds, and this takes a tenth of one. Lost nevertheless, it is one more lost race.
+    """
+
+    def __init__(self, held: Transaction, head: Head) -> None:
+        self._held: Transaction | None = held
+        self.head = head
+        self._transaction = held
+
+    def __enter__(self) -> Still:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._transaction.close()
+
+    def release(self) -> None:
+        """Let go; a second time does nothing."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.abort()
 
 
-def swap_branch(repo: Repository, move: Move, config: Config, wait: float) -> None:
+def stand_still(repo: Repository, wait: float) -> Still:
+    """Hold HEAD and its branch where they are now; see :class:`Still`. Raises Busy when a lock is held."""
+    deadline = time.monotonic() + wait
+    while True:
+        head, held = read_head(repo), Transaction(repo.git)
+        try:
+            held.verify("HEAD", head.oid)
+            held.prepare()
+            # Before the lock HEAD may have gone to another branch at the same commit.
+            if read_head(repo) == head:
+                return Still(held, head)
+        except GitError as error:
+            if read_head(repo) == head:
+                _raise_unless_busy(error, deadline)
+        except BaseException:
+            held.close()
+            raise
+        held.close()
+        if time.monotonic() >= deadline:
+            raise Busy("HEAD kept moving", "try again")
+
+
+def swap(
+    repo: Repository,
+    move: Move,
+    wait: float,
+    still: Still | None = None,
+    before: Callable[[], None] | None = None,
+) -> None:
+    """Move HEAD's branch from ``move.head.oid`` to ``move.new``, with both reflogs; :func:`sync` comes after.
+
+    Raises LostRaceError when it is elsewhere by now, or HEAD at another branch; Busy when a lock is held.
+    Nothing has moved then. ``still`` is let go of at the last moment. ``before`` is called when git holds its
+    locks and only has to move; what it raises takes all back.
+    """
+    # By HEAD and not by the branch's name: git locks HEAD first then, as for `git commit`.
+    _swap(repo, "HEAD", move, wait, lambda: read_head(repo), still, before)
+
+
+def swap_branch(repo: Repository, move: Move, wait: float) -> None:
     """Move a branch that is checked out nowhere; ``move.head`` names it and where it is.
 
     Raises LostRaceError and Busy as :func:`swap` does.
     """
     ref = move.head.name
-    if by_git(repo):
+    _swap(repo, ref, move, wait, lambda: Head(ref, value(repo, ref)))
+    sync(repo, move.head)
+
+
+def sync(repo: Repository, head: Head) -> None:
+    """Make a move durable: git syncs the bytes of a ref, not the name that it gives them."""
+    if not repo.uses_reftable:
+        sync_folder(os.path.dirname(f"{repo.common_dir}/{head.ref}") if head.ref else repo.git_dir)
+
+
+def _swap(
+    repo: Repository,
+    name: str,
+    move: Move,
+    wait: float,
+    look: Callable[[], Head],
+    still: Still | None = None,
+    before: Callable[[], None] | None = None,
+) -> None:
+    git = repo.git.at(**move.ident)
+    deadline = time.monotonic() + wait
+    while True:
         try:
-            repo.git.run("update-ref", "-m", move.message, ref, move.new, move.head.oid or ZERO)
+            with Transaction(git, move.message) as change:
+                change.update(name, move.new, move.head.oid)
+                if still is not None:
+                    still.release()
+                change.prepare()
+                # Under git's locks: whoever moved it before them, moved it for good.
+                if look() != move.head:
+                    raise LostRaceError
+                if before is not None:
+                    before()
+                change.commit()
+            return
         except GitError as error:
-            raise LostRaceError from error
-        return
-    target = f"{repo.common_dir}/{ref}.lock"
-    # HEAD is elsewhere, so its log tells nothing of this move.
-    logs = [log for log in _reflogs(repo, move.head, config) if log != repo.git_dir + "/logs/HEAD"]
-    _rename(move, target, wait, lambda: _value(repo, ref) == move.head.oid, logs)
+            if not 0 < error.code <= _USAGE:  # killed, as it is or as a shell above it tells
+                dead_locks.settle_refs(repo, move.head.ref)
+            there = look()
+            if there == replace(move.head, oid=move.new):
+                return
+            if there != move.head:
+                raise LostRaceError from error
+            _raise_unless_busy(error, deadline)
 
 
-def _log_line(move: Move) -> bytes:
-    old = move.head.oid or ZERO
-    # A reflog entry is one line: a newline in a subject would forge another.
-    message = " ".join(move.message.split())
-    return b"%s %s %s\t%s\n" % (
-        old.encode(),
-        move.new.encode(),
-        move.ident,
-        message.encode("utf-8", "surrogateescape"),
-    )
-
-
-def _swap_by_git(repo: Repository, move: Move) -> None:
-    old = move.head.oid or ZERO
-    try:
-        repo.git.run("update-ref", "-m", move.message, "HEAD", move.new, old)
-    except GitError as error:
-        if read_head(repo) != move.head:
-            raise LostRaceError from error
-        # git says so in words only; its exit status is the same for every failure.
-        if ".lock" in error.said:
-            raise Busy(error.message) from error
-        raise
+def _raise_unless_busy(error: GitError, deadline: float) -> None:
+    """Return where git found a lock held and may try again: it has waited for 100 ms itself."""
+    # git says so in words only; its exit status is the same for every failure.
+    held = re.search(r"Unable to create '(.*\.lock)': File exists", error.said)
+    if held is None:
+        raise error
+    if time.monotonic() >= deadline:
+        raise dead_locks.busy(held[1]) from error
 
 
 def contains(repo: Repository, head: Head, oid: str) -> bool:

@@ -47,7 +47,7 @@ class Repository:
     @cached_property
     def objects(self) -> Objects:
         """The object database, packs and alternates included."""
-        return Objects(self.git, self.common_dir + "/objects")
+        return Objects(self.git)
 
     @cached_property
     def ancestry(self) -> dict[tuple[str, str], bool]:

@@ -1,21 +1,23 @@
 """Reads and rebuilds only the trees on given paths; never the index.
 
-Trees are written as loose objects by a unique temporary file, fsync and link: a writer that goes through
-``<oid>.lock``, as dulwich's, makes the content unwritable for good when it is killed there.
+dulwich reads and makes the trees; they are written here. A writer that goes through ``<oid>.lock``, as
+dulwich's does, makes the content unwritable for good when it is killed there, and syncs nothing: so each goes
+into a file of a unique name, which is synced and then renamed.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import zlib
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from gitralph.base import files, ids
+from dulwich.objects import ObjectID, Tree
+
+from gitralph.base import files, ids, treepath
 from gitralph.base.errors import Fatal
-from gitralph.git import treetext
+from gitralph.base.quote import shown
 from gitralph.git.objects import Objects
-from gitralph.git.treetext import Entry as Entry
 
 GITLINK = 0o160000
 SYMLINK = 0o120000
@@ -25,6 +27,13 @@ FOLDER = 0o40000
 EMPTY_TREE = ids.EMPTY_TREE.encode()
 # Open temporary files before they are synced together: well below the usual limit of 1,024 descriptors.
 _AT_ONCE = 200
+
+
+class Entry(NamedTuple):
+    """A blob, link, submodule or tree in a tree: mode as an int, oid as 40 hex digits."""
+
+    mode: int
+    oid: bytes
 
 
 class BlockedError(Exception):
@@ -42,22 +51,20 @@ class TreeReader:
     def __init__(self, objects: Objects, root: bytes | None) -> None:
         self.objects = objects
         self.root = root
-        self._trees: dict[bytes, dict[bytes, Entry]] = {}
+        self._trees: dict[bytes, Tree] = {}
 
-    def tree(self, oid: bytes) -> Mapping[bytes, Entry]:
-        """The entries of a tree object. Raises Fatal where it is missing or damaged."""
+    def tree(self, oid: bytes) -> Tree:
+        """A tree, to be looked at only. Raises Fatal where it is missing or damaged."""
         if oid not in self._trees:
-            try:
-                kind, raw = self.objects.raw(oid)
-                found = treetext.parse(raw)
-            except KeyError:
-                raise Fatal(f"tree {oid.decode()} is missing from the object database") from None
-            except ValueError:
-                kind, found = b"", {}
-            if kind != b"tree":
-                raise Fatal(f"object {oid.decode()} is not a tree")
-            self._trees[oid] = found
+            self._trees[oid] = self.objects.tree(oid)
         return self._trees[oid]
+
+    def copy(self, oid: bytes) -> Tree:
+        """The same tree, to be changed."""
+        made = Tree()
+        for name, mode, child in self.tree(oid).items():
+            made.add(name, mode, child)
+        return made
 
     def lookup(self, path: bytes) -> Entry | None:
         """What stands at ``path``, trees included; None for nothing.
@@ -97,9 +104,9 @@ class TreeReader:
         found = self.lookup(path)
         if found is None or not stat.S_ISDIR(found.mode):
             return
-        for name, entry in self.tree(found.oid).items():
+        for name, mode, _ in self.tree(found.oid).items():
             child = path + b"/" + name
-            if stat.S_ISDIR(entry.mode):
+            if stat.S_ISDIR(mode):
                 yield from self.files_below(child)
             else:
                 yield child
@@ -124,49 +131,49 @@ class TreeBuilder:
 
     def __init__(self, reader: TreeReader) -> None:
         self.reader = reader
-        self.new: dict[bytes, bytes] = {}
-        """The bytes of each new tree by its oid; one that is as it was may be among them."""
+        self.new: dict[bytes, Tree] = {}
+        """The new trees by oid; one that is as it was may be among them."""
 
     def build(self, changes: Mapping[bytes, Entry | None]) -> bytes:
         """The oid of the root tree after ``changes`` (None removes). Raises BlockedError."""
-        return self._folder(self.reader.root, changes, b"") or self._keep({})
+        for path in changes:
+            # Tree.add takes `.git`, `..` and `a/b` for names.
+            if not treepath.is_valid(path):
+                raise Fatal(f"git takes no path '{shown(path)}' into a tree")
+        return self._folder(self.reader.root, changes, b"") or self._keep(Tree())
 
-    def _keep(self, tree: Mapping[bytes, Entry]) -> bytes:
-        raw = treetext.make(tree)
-        oid = treetext.oid_of(raw)
-        self.new[oid] = raw
-        return oid
+    def _keep(self, tree: Tree) -> bytes:
+        self.new[tree.id] = tree
+        return tree.id
 
     def _folder(
         self, oid: bytes | None, changes: Mapping[bytes, Entry | None], prefix: bytes
     ) -> bytes | None:
-        tree = {} if oid is None else dict(self.reader.tree(oid))
+        tree = Tree() if oid is None else self.reader.copy(oid)
         here, below = _group(changes)
         # Deletions first: a path may have been a file and be a folder now.
         for name in [name for name, entry in here.items() if entry is None]:
-            if name in tree and not stat.S_ISDIR(tree[name].mode):
+            if name in tree and not stat.S_ISDIR(tree[name][0]):
                 del tree[name]
         for name, inner in below.items():
             self._descend(tree, name, inner, prefix)
         for name, entry in here.items():
             if entry is not None:
-                tree[name] = entry
-        return self._keep(tree) if tree else None
+                tree[name] = entry.mode, ObjectID(entry.oid)
+        return self._keep(tree) if len(tree) else None
 
-    def _descend(
-        self, tree: dict[bytes, Entry], name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes
-    ) -> None:
+    def _descend(self, tree: Tree, name: bytes, inner: Mapping[bytes, Entry | None], prefix: bytes) -> None:
+        mode, oid = tree[name] if name in tree else (FOLDER, None)  # noqa: SIM401  a Tree has no get
         # Stop at any non-tree: `update-index --replace` would make a folder of a link or a submodule.
-        there = tree.get(name)
-        if there is not None and not stat.S_ISDIR(there.mode):
+        if not stat.S_ISDIR(mode):
             if all(entry is None for entry in inner.values()):
                 return  # nothing of it can be there
-            raise BlockedError(prefix + name, there.mode)
-        made = self._folder(there.oid if there else None, inner, prefix + name + b"/")
+            raise BlockedError(prefix + name, mode)
+        made = self._folder(oid, inner, prefix + name + b"/")
         if made is not None:
-            tree[name] = Entry(FOLDER, made)
-        else:
-            tree.pop(name, None)
+            tree[name] = FOLDER, ObjectID(made)
+        elif oid is not None:
+            del tree[name]
 
 
 def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str] | None:
@@ -189,15 +196,14 @@ def _write_temporary(folder: str, oid: str, body: bytes) -> tuple[int, str, str]
     return fd, temporary, target
 
 
-def write_trees(objects_dir: str, trees: Mapping[bytes, bytes], lasting: bool = True) -> None:
+def write_trees(objects_dir: str, trees: Mapping[bytes, Tree], lasting: bool = True) -> None:
     """Write them as loose objects, each whole or not at all; one that is packed already does no harm.
 
     Those that no commit will hold need not be ``lasting``.
     """
     waiting: list[tuple[int, str, str]] = []
-    for oid, raw in trees.items():
-        body = zlib.compress(b"tree %d\0" % len(raw) + raw, 1)
-        made = _write_temporary(objects_dir, oid.decode(), body)
+    for oid, tree in trees.items():
+        made = _write_temporary(objects_dir, oid.decode(), tree.as_legacy_object(compression_level=1))
         if made is not None:
             waiting.append(made)
         if len(waiting) == _AT_ONCE:

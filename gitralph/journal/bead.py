@@ -167,7 +167,7 @@ def spend_temporaries(layout: Layout, bead: str) -> None:
 
 
 @contextlib.contextmanager
-def hold(layout: Layout, bead: str, wait: float = locks.WAIT) -> Iterator[int]:
+def hold(layout: Layout, bead: str, wait: float | None = None) -> Iterator[int]:
     """Hold a bead's lock for a ``with`` block; yields the descriptor. Raises Busy, naming the bead.
 
     Case twins share a lock, since they would share a folder on some disks.

@@ -14,7 +14,7 @@ def text(ctx: Context, plan: str) -> bytes | None:
     name, head = checklist.relative(ctx, plan), refs.read_head(ctx.repo)
     if os.path.isabs(name) or head.oid is None:
         return None
-    objects = Objects(ctx.git, ctx.repo.common_dir + "/objects")
+    objects = Objects(ctx.git)
     try:
         root = ctx.git.line("rev-parse", "--verify", head.oid + "^{tree}").encode()
         entry = TreeReader(objects, root).entry(os.fsencode(name))

@@ -94,17 +94,16 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
         )
     if plan.changes:
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, {})
-    ident = commits.with_identity(ctx.git, ctx.config, None).line("var", "GIT_COMMITTER_IDENT")
+    ident = commits.committer_now(commits.with_identity(ctx.git, ctx.config, None))
     subject = message.subject(old.message)
     keep = Keep(bench.git, bench.objects_dir(ctx.repo.common_dir), ctx.repo.common_dir)
     land.land(
         Landing(
             repo=ctx.repo,
             layout=ctx.layout,
-            config=ctx.config,
             head=head,
             commit=before,
-            ident=ident.encode("utf-8", "surrogateescape"),
+            ident=ident,
             subject=subject,
             copy=copy,
             touches_index=bool(plan.changes),

@@ -1,13 +1,14 @@
 """``git ralph worktree merge``: a bead's branch into its base, in memory; a conflict is only an answer."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitralph.base import files, locks
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.commit import recover_merge
 from gitralph.context import Context
-from gitralph.git import carry, index, merge, refs, worktrees
+from gitralph.git import carry, commits, index, merge, refs, worktrees
 from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.repository import Repository
 from gitralph.journal import bead as beads
@@ -50,7 +51,7 @@ class MergeMove:
     old: str
     new: str
     how: str
-    ident: bytes
+    ident: Mapping[str, str]
     message: str
 
 
@@ -88,11 +89,11 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
         raise Refused(f"'{short(branch)}' cannot be merged into itself")
     git = trees.ctx.git
     if merge.is_ancestor(git, tip, old):
-        return MergeMove(record, target, old, old, ALREADY, b"", "")
+        return MergeMove(record, target, old, old, ALREADY, {}, "")
     # Nothing happened on the target since: the branch can move without a commit.
     if forward and merge.is_ancestor(git, old, tip):
         note = f"merge {short(branch)}: Fast-forward"
-        return MergeMove(record, target, old, tip, FORWARD, merge.ident_now(git), note)
+        return MergeMove(record, target, old, tip, FORWARD, commits.committer_now(git), note)
     found = merge.merge_trees(git, old, tip)
     if found.conflicts:
         names = trash.describe_paths(list(found.conflicts))
@@ -150,18 +151,15 @@ def _land(trees: Trees, plan: MergeMove) -> None:
     """Move the target, its checkout with it. Raises Refused, Busy; nothing moved then."""
     ctx = trees.ctx
     repo, stem = _checkout(trees, plan.target), _stem(ctx)
-    prepared = {kind: f"{stem}.{kind}" for kind in ("index", "ref", "head")}
+    prepared = {"index": f"{stem}.index"}
     noted = Merging(plan.bead.bead, plan.target, plan.old, plan.new, prepared=prepared)
-    move = Move(
-        Head(plan.target, plan.old), plan.new, plan.ident, plan.message, prepared["ref"], prepared["head"]
-    )
+    move = Move(Head(plan.target, plan.old), plan.new, plan.ident, plan.message)
     found = None
     if repo is not None:
         noted.git_dir, noted.root = repo.git_dir, repo.root
         found = carry.open_carry(repo, carry.changed(repo.git, plan.old, plan.new), prepared["index"])
         _judge(found, plan.target)
         carry.build_index(found, {path: pair[1] for path, pair in found.pairs.items()})
-    refs.prepare(move)
     intents.write(ctx.layout, noted)
     try:
         _swap(ctx, move, found, stem)
@@ -175,14 +173,15 @@ def _land(trees: Trees, plan: MergeMove) -> None:
 
 def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> None:
     if found is None:
-        refs.swap_branch(ctx.repo, move, ctx.config, locks.WAIT)
+        refs.swap_branch(ctx.repo, move, locks.WAIT)
         return
     lock_file = found.repo.index + ".lock"
     index.take_lock(found.copy.path, lock_file, locks.WAIT)
     try:
         if index.moved(found.copy):
             raise LostRaceError
-        refs.swap(found.repo, move, ctx.config, locks.WAIT)
+        refs.swap(found.repo, move, locks.WAIT)
+        refs.sync(found.repo, move.head)
         todo = {path: pair[1] for path, pair in found.pairs.items()}
         recover_merge.install(found, todo, stem, lock_file, locked=True)
     finally:

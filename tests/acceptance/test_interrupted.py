@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph.base import files, locks
+from gitralph.base import locks
 from gitralph.commit import commit, land
 from gitralph.git import index, refs
 from gitralph.journal import intents
@@ -48,6 +48,19 @@ def _killed(repo: Repo, killed_at: Kill, module: object, name: str, patch: pytes
     patch.undo()
 
 
+def _killed_once_moved(repo: Repo, patch: pytest.MonkeyPatch) -> None:
+    """Killed between the move of the ref and that of the index."""
+    real = refs.Transaction.commit
+
+    def move_and_die(change: refs.Transaction) -> None:
+        real(change)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    with patch.context() as patched:
+        patched.setattr(refs.Transaction, "commit", move_and_die)
+        assert _commit_in_a_fork(repo) == signal.SIGKILL
+
+
 def _two_edits(repo: Repo) -> None:
     repo.write("b", "staged\n")
     repo.git("add", "b")
@@ -68,35 +81,49 @@ def _finished(repo: Repo, base: str) -> None:
     assert repo.commit("S1").status == "nothing"
 
 
+@pytest.mark.parametrize(
+    ("place", "name", "locked"),
+    [(refs, "swap", False), (index, "moved", True), (refs.Transaction, "commit", True)],
+    ids=["before all locks", "under them", "before the ref moves"],
+)
 def test_killed_after_the_objects_before_the_ref(
-    repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
+    repo: Repo,
+    killed_at: Kill,
+    monkeypatch: pytest.MonkeyPatch,
+    place: object,
+    name: str,
+    locked: bool,
 ) -> None:
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "swap", monkeypatch)
+    _killed(repo, killed_at, place, name, monkeypatch)
     assert repo.head() == base
-    assert (repo.root / ".git/index.lock").exists()
+    assert (repo.root / ".git/index.lock").exists() == locked
     repo.ralph("commit", "--session", "S1", "-m", "x")
     _finished(repo, base)
 
 
-@pytest.mark.parametrize("module", [index, refs], ids=["before the index lock", "before the ref"])
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(index, "try_lock"), (refs, "swap"), (refs.Transaction, "commit")],
+    ids=["before the index lock", "before the ref's lock", "under both"],
+)
 def test_objects_that_a_gc_takes_away_are_put_back(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, module: object
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, place: object, name: str
 ) -> None:
     """``gc --prune=now`` meets new objects that no ref holds yet, and old ones nobody holds any more."""
     repo.git("hash-object", "-w", "--stdin", stdin=MINE.encode())
     _two_edits(repo)
-    name = "take_lock" if module is index else "swap"
-    real = getattr(module, name)
+    real = getattr(place, name)
 
-    def prune(*args: object) -> None:
+    def prune(*args: object) -> object:
+        monkeypatch.setattr(place, name, real)
         real_head = repo.git("rev-parse", "HEAD")
         repo.git("prune", "--expire=now")
         assert repo.git("rev-parse", "HEAD") == real_head
-        real(*args)
+        return real(*args)
 
-    monkeypatch.setattr(module, name, prune)
+    monkeypatch.setattr(place, name, prune)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M", "n": "A"}
     assert repo.git("fsck", "--strict", "--no-dangling") == ""
@@ -124,7 +151,7 @@ def test_killed_before_the_index_entry_is_advanced(
     """Whatever command of ours comes next repairs it, and the user can work with git again."""
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     assert (repo.root / ".git/index.lock").exists()
     last = {"track": ["--session", "S2", "--", "u"], "commit": ["--session", "S1", "-m", "x"]}
     repo.ralph(*command.split(), *last.get(command, []))
@@ -142,7 +169,7 @@ def test_the_lock_is_gone_and_the_staged_change_is_carried_over_all_the_same(
     repo.write("a", TEN)
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     (repo.root / ".git/index.lock").unlink()
     if lost == "lock foreign":
         repo.write("u", "staged since\n")
@@ -165,7 +192,7 @@ def test_an_index_that_keeps_moving_keeps_the_intent(
     """A recovery that never gets the index forward forgets nothing: the next command brings it in."""
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
+    _killed_once_moved(repo, monkeypatch)
     (repo.root / ".git/index.lock").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(land, "install", lambda *_: False)  # somebody stages in between, each time
@@ -177,35 +204,12 @@ def test_an_index_that_keeps_moving_keeps_the_intent(
     _finished(repo, base)
 
 
-@pytest.mark.parametrize("found", ["gone", "foreign"])
-def test_a_lock_of_head_that_somebody_took_away_ends_no_commit(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, found: str
-) -> None:
-    """The branch has moved by then: the commit is noted, and a lock that is not ours stays."""
-    _two_edits(repo)
-    base, lock, real = repo.head(), repo.root / ".git/HEAD.lock", files.sync_folder
-
-    def meddle(folder: str) -> None:
-        lock.unlink()
-        if found == "foreign":
-            lock.write_text("somebody's")
-        real(folder)
-
-    monkeypatch.setattr(refs, "sync_folder", meddle)
-    repo.ralph("commit", "--session", "S1", "-m", "x")
-    monkeypatch.undo()
-    assert lock.exists() == (found == "foreign")
-    lock.unlink(missing_ok=True)
-    _finished(repo, base)
-
-
 def test_after_a_rewind_the_dead_lock_makes_no_phantom(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _two_edits(repo)
     base = repo.head()
-    _killed(repo, killed_at, refs, "sync_folder", monkeypatch)
-    (repo.root / ".git/HEAD.lock").unlink()
+    _killed_once_moved(repo, monkeypatch)
     repo.git("update-ref", "-m", "rewound", "HEAD", base)
     repo.ralph("status")
     assert not (repo.root / ".git/index.lock").exists()
@@ -221,6 +225,34 @@ def test_lock_of_a_killed_holder_is_free_at_once(
     _killed(repo, killed_at, commit, "_committed", monkeypatch)
     # no patience at all: a lock that were still held would be one look and busy
     monkeypatch.setattr(land, "WAIT", 0.0)
-    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.0, None))
+    monkeypatch.setattr(locks, "WAIT", 0.0)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}
+
+
+@pytest.mark.parametrize("moved", ["committed", "switched"])
+def test_what_the_person_does_right_before_the_branch_moves_stands(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, moved: str
+) -> None:
+    """His commit is built upon; a branch that he left, at the same commit, does not move."""
+    repo.edit("S1", "a", MINE)
+    base, real = repo.head(), refs.swap
+
+    def swap(*args: object) -> None:
+        monkeypatch.setattr(refs, "swap", real)
+        if moved == "committed":
+            (repo.root / ".git/index.lock").rename(repo.root / ".git/held")
+            repo.git("commit", "-q", "--allow-empty", "-m", "his")
+            (repo.root / ".git/held").rename(repo.root / ".git/index.lock")
+        else:
+            repo.git("symbolic-ref", "HEAD", "refs/heads/other")
+            repo.git("update-ref", "refs/heads/other", base)
+        real(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(refs, "swap", swap)
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    subjects = repo.git("log", "--format=%s", f"{base}..HEAD").split()
+    assert subjects == (["x", "his"] if moved == "committed" else ["x"])
+    if moved == "switched":
+        assert repo.git("rev-parse", "main") == base
+        assert "commit: x" in (repo.root / ".git/logs/refs/heads/other").read_text()

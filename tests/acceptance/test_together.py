@@ -279,7 +279,6 @@ def test_a_live_holder_is_never_robbed(repo: Repo, monkeypatch: pytest.MonkeyPat
     holder.stdout.readline()
     os.utime(path, (0, 0))
     monkeypatch.setattr(locks, "WAIT", 0.3)
-    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (0.3, None))
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
     assert str(holder.pid) in done.said
     holder.kill()

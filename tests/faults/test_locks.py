@@ -33,7 +33,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shorter_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ten seconds themselves are proven in test_index.py; here a wait has only to end."""
     monkeypatch.setattr(land, "WAIT", LIMIT)
-    monkeypatch.setattr(locks.hold.__init__, "__defaults__", (LIMIT, None))
+    monkeypatch.setattr(locks, "WAIT", LIMIT)
 
 
 @pytest.fixture
