@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.quote import is_control
@@ -82,7 +81,7 @@ class Ways(NamedTuple):
         wishes = self.request.wishes._replace(**wished)
         if wishes == self.request.wishes or (wishes.skip_entangled and wishes.include_entangled):
             return []
-        if not self.passes(replace(self.request, wishes=wishes)):
+        if not self.passes(self.request._replace(wishes=wishes)):
             return []
         return [self._line(self.request.session, option, (), does)]
 
@@ -100,7 +99,7 @@ class Ways(NamedTuple):
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
         wishes = self.request.wishes._replace(whole_file=True)
-        if not self.passes(replace(self.request, wishes=wishes, match=_only(paths))):
+        if not self.passes(self.request._replace(wishes=wishes, match=_only(paths))):
             return []
         does = "takes it as it stands, whoever changed it"
         if (

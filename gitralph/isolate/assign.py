@@ -42,7 +42,7 @@ class Unrecorded(NamedTuple):
     stale: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class _Look:
     weave: Weave
     anchored: Anchored

@@ -26,7 +26,7 @@ from gitralph.isolate.select import Choice, Ground, choose, without_unmet
 from gitralph.isolate.weave import BASE, Weave
 
 
-@dataclass(slots=True)
+@dataclass
 class _Case:
     """One question: the folded path, how it fits HEAD, and who asks."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gitralph.base import nul
@@ -38,8 +37,7 @@ class File(NamedTuple):
     ranges: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Commit:
+class Commit(NamedTuple):
     """A commit: whose its trailers say it is, when it was made (seconds; RFC 3339), what it changed.
 
     ``mentioned`` are the sessions that its message names anywhere, as that of a squash does.
@@ -53,7 +51,7 @@ class Commit:
     includes: tuple[str, ...]
     date: str = ""
     mentioned: tuple[str, ...] = ()
-    files: tuple[File, ...] = field(default=())
+    files: tuple[File, ...] = ()
 
 
 def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:

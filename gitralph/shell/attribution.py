@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -26,6 +27,9 @@ from gitralph.journal.shell import ChangedPath, Form, Window
 
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"
+
+# the default of what nobody may change
+_NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 def setting(config: Config) -> str:
@@ -52,12 +56,11 @@ class Offer(NamedTuple):
         return tuple(sorted({command.session for command in self.commands} | set(self.rivals)))
 
 
-@dataclass(frozen=True)
-class ShellChanges:
+class ShellChanges(NamedTuple):
     """What a commit has to decide about shell changes; ``states`` are of the paths it will take."""
 
-    offers: Mapping[bytes, Offer] = field(default_factory=dict)
-    states: Mapping[bytes, PathState] = field(default_factory=dict)
+    offers: Mapping[bytes, Offer] = _NONE
+    states: Mapping[bytes, PathState] = _NONE
 
 
 def call_name(layout: Layout, command: Window) -> str:
