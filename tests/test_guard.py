@@ -126,8 +126,32 @@ def test_without_any_state_it_is_silent(empty_repo: Repo, environ: dict[str, str
 
 
 def test_a_broken_tool_is_not_in_the_way(guarded: Repo, environ: dict[str, str]) -> None:
-    guarded.git("config", "ralph.guard", "nonsense")
-    assert "bad value 'nonsense'" in commit(guarded, environ, "-a")
+    (guarded.state / "format").write_text("from-the-future\n")
+    assert "fatal: " in commit(guarded, environ, "-a")
+
+
+@pytest.mark.parametrize("who", [None, "S2"], ids=["a person", "an agent"])
+def test_a_mode_that_is_none_is_said_once_and_refuses(
+    guarded: Repo, environ: dict[str, str], who: str | None
+) -> None:
+    """Whoever wrote it wanted a guard: a slip must not be what takes it away."""
+    guarded.start("S2")
+    guarded.git("config", "ralph.guard", "narow")
+    said = commit(guarded, environ, "-a", code=1, env={"RALPH_SESSION": who} if who else None)
+    bad = "warning: bad value 'narow' for 'ralph.guard', taken for 'refuse': use warn, refuse, narrow, off"
+    assert said.splitlines().count(bad) == said.count("narow") == 1
+    assert TAKES.replace("warning", "error") in said
+    found = guarded.run("doctor", "--json").json()["checks"]
+    (check,) = (one for one in found if one["check"] == "guard")
+    assert (check["ok"], check["detail"]) == (False, "'ralph.guard' is 'narow', which is no mode")
+
+
+@pytest.mark.parametrize("words", [("pre-comit",), ("pre-comit", "1"), ("pre-comit", "x", "y")])
+@pytest.mark.parametrize("switch", ["0", "1"])
+def test_a_hook_that_is_none_is_said(guarded: Repo, words: tuple[str, ...], switch: str) -> None:
+    """Also where the guard is switched off: who wired it wrongly would never know."""
+    done = guarded.ralph("guard", *words, code=129, env={"RALPH_GUARD": switch}, process=True)
+    assert "error: 'pre-comit' is " in done.said
 
 
 def test_git_ralph_commit_never_meets_it(guarded: Repo, environ: dict[str, str]) -> None:
