@@ -12,7 +12,7 @@ from gitralph.base.layout import Layout
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
-from gitralph.hook import sessionfile
+from gitralph.hook import sessionfile, variables
 
 
 @dataclass
@@ -33,6 +33,11 @@ class Context:
     @property
     def git(self) -> Git:
         return self.repo.git
+
+    @property
+    def is_agent(self) -> bool:
+        """True in the shell of an agent, or of what a launcher started."""
+        return variables.is_agent(self.environ)
 
     def called(self, session: str) -> str:
         """What people see for a session's id."""

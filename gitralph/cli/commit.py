@@ -179,7 +179,7 @@ def _again(valued: dict[str, tuple[str, ...] | str | None]) -> list[str]:
 def _wants_editor(ctx: Context, told: bool) -> bool:
     """A person at a terminal who gave no message writes it, as with git; an agent gets one made for it."""
     at_terminal = environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)
-    return at_terminal and not told and not session_choice.is_agent(ctx.environ)
+    return at_terminal and not told and not ctx.is_agent
 
 
 def _judge(ctx: Context, given: str | None, explain: bool, quiet: bool) -> "Judge | None":

@@ -72,7 +72,6 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         raise Refused(
             "this commit is made from an index of its own, which the guard does not narrow",
             "commit only what your session edited: git ralph commit",
-            *agent.way_around(ctx),
         )
     job = _Job(git, place, agent.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
@@ -90,15 +89,15 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
 
 
 def _prepared(ctx: Context) -> list[str]:
-    """How to commit what git has staged and worded itself, after `merge --squash` or `cherry-pick -n`.
+    """Who commits what git has staged and worded itself, after `merge --squash` or `cherry-pick -n`.
 
-    Nobody recorded these lines, and who ran it is not known: whoever did may say so. git keeps the message in
-    `SQUASH_MSG` or `MERGE_MSG` until a commit, and takes it for `--no-edit` (git 2.39).
+    Nobody recorded these lines, and who ran it is not known: a person may commit them. git keeps the message
+    in `SQUASH_MSG` or `MERGE_MSG` until a commit, and takes it for `--no-edit` (git 2.39).
     """
     names = (f"{ctx.repo.git_dir}/{name}" for name in ("SQUASH_MSG", "MERGE_MSG"))
-    if not any(os.path.exists(name) for name in names) or not agent.way_around(ctx):
+    if not any(os.path.exists(name) for name in names):
         return []
-    return ["git commit --no-verify --no-edit  # all that is staged, in the words git has prepared for it"]
+    return ["what git has staged and worded itself here is for a person to commit: git commit --no-edit"]
 
 
 def _again(ctx: Context, git: Mapping[str, object]) -> None:
@@ -259,13 +258,11 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
             *shell,
             "what it has pending: git ralph status",
-            *agent.way_around(ctx),
         )
     if job.amends and not own:
         raise Refused(
             f"HEAD is not a commit of session '{ctx.called(job.session)}'; amending it would mix the two",
             "make a commit of its own: git commit without --amend",
-            *agent.way_around(ctx),
         )
 
 

@@ -370,18 +370,17 @@ def test_beside_what_a_person_picked_only_its_own_lines_are_committed(picked: Re
 
 @pytest.mark.parametrize("form", [(), ("-a",)], ids=["as it stands", "all"])
 @pytest.mark.parametrize("edits", [False, True], ids=["nothing of its own", "its own on top"])
-def test_what_a_person_picked_stops_an_agent_with_a_hint_that_works(
+def test_what_a_person_picked_stops_an_agent_with_a_hint_for_a_person(
     picked: Repo, form: tuple[str, ...], edits: bool
 ) -> None:
-    """Nobody recorded these lines; whoever picked them has git's own words for them, and commits them so."""
+    """Nobody recorded these lines; a person has git's own words for them, and commits them so."""
     if edits:
         picked.edit("S1", "f", ten(l2="side and one"))
     index = _index(picked)
     said = commit_as(picked, "S1", *form, code=1).said
     assert _index(picked) == index
-    (hint,) = (row for row in said.splitlines() if row.startswith("hint: git commit"))
-    words = hint.partition("  #")[0].removeprefix("hint: git ").split()
-    assert git_as(picked, "S1", *words).code == 0
+    assert "for a person to commit: git commit --no-edit" in said
+    assert git_as(picked, None, "commit", "--no-edit").code == 0
     assert (picked.changes(), picked.blob("f").decode()) == ({"f": "M", "new": "A"}, ten(l2="side"))
     assert "from the side" in picked.git("log", "-1", "--format=%B")
     assert picked.pending("S1") == (["f"] if edits else [])
@@ -389,6 +388,50 @@ def test_what_a_person_picked_stops_an_agent_with_a_hint_that_works(
         commit_as(picked, "S1", "-a")
         assert picked.blob("f").decode() == ten(l2="side and one")
     _whole(picked)
+
+
+# --- who reads a hint ---
+
+
+PAST_THE_GUARD = ("--no-verify", "--whole-file", "--include-entangled", "RALPH_GUARD")
+
+
+@pytest.mark.parametrize("mode", ["narrow", "refuse", "warn"])
+@pytest.mark.parametrize("scene", ["nothing of its own", "entangled", "no tool"])
+def test_an_agent_is_told_no_way_past_the_guard(shared: Repo, mode: str, scene: str) -> None:
+    """It types what it reads, and would land lines of others."""
+    shared.git("config", "ralph.guard", mode)
+    env = {"PATH": "/usr/bin:/bin"} if scene == "no tool" else {}
+    who, form = "S1", ["-a"]
+    if scene == "nothing of its own":
+        shared.start("S3")
+        who, form = "S3", ["--", "h"]
+    elif scene == "entangled":
+        shared.edit("S1", "f", ten(l2="one", l8="two of one"))
+    done = subprocess.run(
+        ["git", "commit", "-qm", "x", *form],
+        cwd=shared.root,
+        env={**shared._environment(None), **with_tool_on_path(shared.env), **env, "RALPH_SESSION": who},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    if mode == "narrow":
+        assert done.returncode == 1
+        assert "error: " in done.stderr
+    assert [word for word in PAST_THE_GUARD if word in done.stderr] == []
+
+
+def test_an_agent_whose_commit_is_refused_is_told_of_its_own_lines_alone(shared: Repo) -> None:
+    """By `git ralph commit`, too; a person is told the rest."""
+    shared.edit("S1", "f", ten(l2="one", l8="two of one"))
+    words = ("commit", "--session", "S1", "-m", "x", "--", "f")
+    agent = shared.ralph(*words, code=4, env={"RALPH_SESSION": "S1"}).said
+    person = shared.ralph(*words, code=4).said
+    assert [word for word in PAST_THE_GUARD if word in agent] == []
+    assert "hint: git ralph commit" in agent
+    assert "--include-entangled" in person
+    assert "--whole-file" in person
 
 
 # --- stopped on the way ---
