@@ -243,27 +243,34 @@ def test_an_amend_onto_another_s_commit_is_stopped(shared: Repo, form: str) -> N
     _whole(shared)
 
 
-def test_an_amend_of_the_message_alone_is_allowed(shared: Repo) -> None:
-    """On anybody's commit; on its own the trailers stay."""
-    tree = shared.git("rev-parse", "HEAD^{tree}")
-    commit_as(shared, "S1", "--amend", "-m", "other words")
-    assert shared.git("rev-parse", "HEAD^{tree}") == tree
-    assert shared.trailers() == ""
-    commit_as(shared, "S1", "--", "g")
-    commit_as(shared, "S1", "--amend", "-m", "better words")
-    assert shared.changes() == {"g": "M"}
-    assert "Ralph-Session: S1" in shared.trailers()
-    assert shared.git("log", "-1", "--format=%s") == "better words"
+@pytest.mark.parametrize("maker", ["S2", None], ids=["another session", "a person"])
+@pytest.mark.parametrize("lines", [True, False], ids=["with lines", "message only"])
+def test_an_amend_of_another_s_commit_is_refused_with_a_fixup_that_works(
+    shared: Repo, maker: str | None, lines: bool
+) -> None:
+    """Other words alone had replaced another's message and kept its trailer."""
+    commit_as(shared, maker, "--", "h")
+    head, index = shared.head(), shared.git("ls-files", "-s")
+    form = ("-a",) if lines else ()
+    said = commit_as(shared, "S1", "--amend", *form, code=1).said
+    whose = f"of session '{shared.called('S2')}'" if maker else "a person's"
+    assert f"HEAD is not a commit of session '{shared.called('S1')}' but {whose}; nothing was amended" in said
+    assert (shared.head(), shared.git("ls-files", "-s")) == (head, index)
+    (hint,) = (row for row in said.splitlines() if row.startswith("hint: "))
+    words = hint.partition("  #")[0].removeprefix("hint: git commit ").split()
+    assert words == [f"--fixup={head[:7]}" if lines else f"--fixup=reword:{head[:7]}"]
+    env = {"GIT_EDITOR": "echo better words >>"}
+    assert git_as(shared, "S1", "commit", *words, *form, env=env).code == 0
+    assert shared.git("rev-parse", "HEAD^") == head
+    assert shared.changes() == ({"f": "M", "g": "M"} if lines else {})
     _whole(shared)
 
 
-@pytest.mark.parametrize("who", ["S1", "S2", "unheard-of"])
-def test_a_commit_stays_its_session_s_when_only_its_message_is_amended(shared: Repo, who: str) -> None:
-    """By whatever agent: else its own session could not amend it any more, nor could `why` name it."""
+def test_an_amend_of_the_message_of_its_own_commit_keeps_its_trailers(shared: Repo) -> None:
     commit_as(shared, "S1", "-a", "--trailer", "Ralph-Includes: unrecorded")
     before = set(shared.trailers().splitlines())
     assert {"Ralph-Session: S1", "Ralph-Includes: unrecorded"} <= before
-    commit_as(shared, who, "--amend", "-m", "better words")
+    commit_as(shared, "S1", "--amend", "-m", "better words")
     assert shared.git("log", "-1", "--format=%s") == "better words"
     assert set(shared.trailers().splitlines()) == before
     shared.edit("S1", "g", ten(l3="one", l9="more"))
