@@ -20,7 +20,7 @@ _GLOB = "*?[\\"
 
 
 def _below(ctx: Context, path: bytes) -> str:
-    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), os.getcwd())
+    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), ctx.folder)
 
 
 def can_be_typed(ctx: Context, path: bytes) -> bool:

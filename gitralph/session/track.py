@@ -9,7 +9,7 @@ from gitralph.base import gitdir, layout
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import shown
 from gitralph.context import Context
-from gitralph.hook import locate, record, sessionfile
+from gitralph.hook import record, sessionfile
 from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import OutsideError, Target
 from gitralph.session import transcript_claims
@@ -17,10 +17,10 @@ from gitralph.session import transcript_claims
 
 def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:
     """All paths or none. Raises Fatal for one that is not in this repository."""
-    cwd, found = os.getcwd(), []
+    found = []
     for path in paths:
         try:
-            target = locate.locate(cwd, os.fsdecode(path), ctx.environ)
+            target = ctx.locate(os.fsdecode(path))
         except OutsideError as error:
             raise Fatal(f"'{shown(path)}' cannot be tracked: {error}") from None
         if target.place.common_dir != ctx.repo.common_dir:
