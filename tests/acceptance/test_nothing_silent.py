@@ -116,3 +116,12 @@ def test_no_invisible_character_reaches_a_person(repo: Repo, char: str) -> None:
     for done in said:
         assert char not in done.text + done.said
     assert repo.changes() == {path: "A"}
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"], ids=["empty", "NUL"])
+def test_an_edit_of_a_path_that_can_be_none_is_logged(repo: Repo, path: str) -> None:
+    repo.edit("S1", "a", "of one\n")
+    event = {"session": "S1", "cwd": str(repo.root), "event": "edit", "path": path, "after": "text\n"}
+    repo.hook("generic", event)
+    assert "empty or impossible path" in (repo.state / "hooks.log").read_text()
+    assert repo.pending("S1") == ["a"]
