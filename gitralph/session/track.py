@@ -42,6 +42,23 @@ def _files(target: Target) -> list[Target]:
     return out
 
 
+def _warn_of_nothing(ctx: Context, targets: Sequence[Target]) -> None:
+    """A path that is nowhere is most likely misspelt; who is about to write it may claim it all the same."""
+    for target in targets:
+        if os.path.lexists(target.file):
+            continue
+        git = ctx.outer.elsewhere(target.place.root, GIT_LITERAL_PATHSPECS="1")
+        if target.place.root == ctx.repo.root:
+            git = ctx.git.at(target.place.root, GIT_LITERAL_PATHSPECS="1")
+        if git.run("ls-files", "-z", "--", target.path):
+            continue
+        if git.try_run("ls-tree", "-z", "HEAD", "--", target.path).stdout:
+            continue
+        ctx.warn(
+            f"'{shown(target.path)}' is neither on disk nor in HEAD nor in the index; claimed all the same"
+        )
+
+
 def _note(target: Target, session: str) -> None:
     lay = layout.for_place(target.place)
     sessionfile.ensure(lay, session, target.place)
@@ -66,6 +83,7 @@ def _note(target: Target, session: str) -> None:
 def track(ctx: Context, session: str, paths: Sequence[bytes]) -> int:
     """Record that ``session`` changed ``paths`` (from the cwd); returns how many."""
     targets = _targets(ctx, paths)
+    _warn_of_nothing(ctx, targets)
     try:
         for target in targets:
             _note(target, session)

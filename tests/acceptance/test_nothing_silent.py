@@ -125,3 +125,18 @@ def test_an_edit_of_a_path_that_can_be_none_is_logged(repo: Repo, path: str) -> 
     repo.hook("generic", event)
     assert "empty or impossible path" in (repo.state / "hooks.log").read_text()
     assert repo.pending("S1") == ["a"]
+
+
+def test_a_claim_of_a_path_that_is_nowhere_is_said(repo: Repo) -> None:
+    """It was most likely misspelt. What HEAD or the index has is a deletion, and no word is lost on it."""
+    repo.remove("b")
+    repo.write("n", "new\n")
+    repo.git("add", "n")
+    repo.remove("n")
+    said = repo.ralph("track", "--session", "S1", "--", "nowhere", "b", "n").said
+    assert (
+        said == "warning: 'nowhere' is neither on disk nor in HEAD nor in the index; claimed all the same\n"
+    )
+    assert repo.pending("S1") == ["b"]
+    repo.write("nowhere", "there now\n")
+    assert repo.pending("S1") == ["b", "nowhere"]
