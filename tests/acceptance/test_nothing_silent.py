@@ -140,3 +140,12 @@ def test_a_claim_of_a_path_that_is_nowhere_is_said(repo: Repo) -> None:
     assert repo.pending("S1") == ["b"]
     repo.write("nowhere", "there now\n")
     assert repo.pending("S1") == ["b", "nowhere"]
+
+
+def test_an_unknown_state_format_is_shown_without_its_control_characters(repo: Repo) -> None:
+    repo.edit("S1", "a", "of one\n")
+    (repo.state / "format").write_bytes(b"9\n\x1b[31mfatal: all is lost\n")
+    said = repo.ralph("status", code=128).said
+    assert "\x1b" not in said
+    assert [row for row in said.splitlines() if row.startswith("fatal: all")] == []
+    assert "state format '9\\n\\x1b[31mfatal" in said or "state format '9\\n\\033[31mfatal" in said
