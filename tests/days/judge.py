@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.days.place import Objects, Shot, as_text
-from tests.days.truth import GIT, HUMAN, Edit, Text, Truth, lines_of, words, words_of
+from tests.days.truth import FILE, GIT, HUMAN, Edit, Text, Truth, lines_of, words, words_of
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,9 @@ class Case:
         known = words_of(self.old) | words_of(self.moved)
         foreign = [word for word in words(line) if word not in known and not self._may_bring(line, word)]
         if foreign:
-            self._fault("FOREIGN", f"{_called(self.truth.author[foreign[0]])} added", line)
+            name = self.truth.author.get(foreign[0], GIT)
+            whose = {HUMAN: "the human's"}.get(name, "a session's" if name[0] == "s" else "git's")
+            self._fault("FOREIGN", f"{whose} added", line)
         elif line not in self.truth.author:
             self._fault("MADE-UP", "a line nobody wrote", line)
         elif not self.wrote(line):
@@ -147,10 +149,9 @@ class Case:
     def _goes(self, line: str) -> None:
         if line in lines_of(self.disk):
             self._fault("REVIVED", "removed a line still on disk", line)
-        elif not self._may_take(self.truth.edit(self.path, line)) and not any(
-            self._may_take(self.truth.edit(self.path, one))
-            for one in self.truth.came_instead(self.path, line)
-        ):
+            return
+        places = [line, *self.truth.came_instead(self.path, line), *([FILE] if self.new is None else [])]
+        if not any(self._may_take(self.truth.edit(self.path, one)) for one in places):
             self._fault("FOREIGN", "removed a line others took away", line)
 
     def _may_take(self, edit: Edit) -> bool:
@@ -174,12 +175,12 @@ class Case:
         for line in sorted(disk - new):
             edit = self.truth.edit(self.path, line)
             authors = {self.truth.author[word] for word in words(line) if word not in known}
-            if edit.put and {edit.actor, self.truth.author[line], *authors} == {self.who}:
+            if edit.put and not edit.again and {edit.actor, self.truth.author[line], *authors} == {self.who}:
                 self._fault("FORGOTTEN", "its line on disk stays out", line)
         for line in sorted(new & lines_of(self.old) - disk):
             lines = {line, *self.truth.came_instead(self.path, line)} - disk
             edits = [self.truth.edit(self.path, one) for one in lines]
-            if all(not edit.put and edit.actor == self.who for edit in edits):
+            if all(not edit.put and not edit.again and edit.actor == self.who for edit in edits):
                 self._fault("FORGOTTEN", "a line it removed stays in", line)
 
 

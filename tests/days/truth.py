@@ -16,6 +16,9 @@ GIT = "git"
 HUMAN = "h"
 _WORD = re.compile(r"[a-z]\w*_\d+_\d+")
 
+FILE = ""
+"""Stands for the file itself among its lines."""
+
 Text = tuple[str, ...] | None
 """The lines of a file; None where there is none."""
 Files = Mapping[str, Text]
@@ -52,6 +55,8 @@ class Edit:
     step: int = 0
     actor: str = GIT
     put: bool = False
+    again: bool = False
+    """Git had undone it, and a person did it again: the session's, or nobody's."""
 
 
 UNSEEN = Edit()
@@ -86,6 +91,8 @@ class Truth:
             if old == new:
                 continue
             was, now = lines_of(old) | words_of(old), lines_of(new) | words_of(new)
+            if old is None or new is None:  # that a file is there is a line, too
+                was, now = was | _there(old), now | _there(new)
             if actor == HUMAN:
                 self._note_corrections(path, old or (), new or ())
                 self._note_corrections(path, self._seen.setdefault(path, old) or (), new or ())
@@ -98,8 +105,9 @@ class Truth:
                     last = self.edit(path, token)
                     # a person who does again what git had undone: no record tells that from git's own doing
                     again = actor == HUMAN and last.actor[:1] == "s" and last.put == (token in now)
-                    if not again:
-                        self.edits[path, token] = Edit(step, actor, token in now)
+                    self.edits[path, token] = Edit(
+                        last.step if again else step, last.actor if again else actor, token in now, again
+                    )
                 for gone, made in hunks(old or (), new or ()):
                     for line in lines_of(gone) - now:
                         self.instead.setdefault((path, line), {}).update(
@@ -141,6 +149,10 @@ class Truth:
                     found.add(other)
                     todo.append((other, step + 1))
         return found - {line}
+
+
+def _there(text: Text) -> set[str]:
+    return set() if text is None else {FILE}
 
 
 def hunks(old: tuple[str, ...], new: tuple[str, ...]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
