@@ -115,14 +115,15 @@ class Truth:
                         )
 
     def _note_corrections(self, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
-        for gone, made in hunks(old, new):
+        for gone, made in hunks(_telling(old), _telling(new)):
             fresh = (lines_of(made) | words_of(made)) - lines_of(old) - words_of(old)
             names = set[str]().union(*(self._brought(path, line) for line in gone))
-            at = next((n for n in range(len(new)) if made and new[n : n + len(made)] == made), 0)
-            rims = [new[at - 1 : at], new[at + len(made) :][:1]] if at else []
-            # a line without a word may be anybody's
-            beside = [self._brought(path, line) for rim in rims for line in rim if words(line)]
-            names |= set[str].intersection(*beside) if beside else set()
+            if made:
+                start, stop = new.index(made[0]), new.index(made[-1]) + 1
+                rims = [new[start - 1], new[stop]] if 0 < start and stop < len(new) else []
+                # a line without a word may be anybody's
+                beside = [self._brought(path, line) for line in rims if words(line)]
+                names |= set[str].intersection(*beside) if beside else set()
             for token in fresh:
                 self.corrects[path, token] = self.corrects.get((path, token), set()) | names
 
@@ -149,6 +150,10 @@ class Truth:
                     found.add(other)
                     todo.append((other, step + 1))
         return found - {line}
+
+
+def _telling(text: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line for line in text if words(line))
 
 
 def _there(text: Text) -> set[str]:
