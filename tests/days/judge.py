@@ -96,8 +96,7 @@ class Case:
             self._fault("REVIVED", why, line)
 
     def _last(self, token: str) -> str:
-        edit = self.truth.edit(self.path, token)
-        return edit.actor if edit.put else GIT
+        return self.truth.bringer.get((self.path, token), GIT)
 
     def _may_bring(self, line: str, word: str) -> bool:
         """Its author may; so may who brought it back, where HEAD had it once, or what had replaced it."""
@@ -132,10 +131,10 @@ class Case:
         if last.actor in (self.who, HUMAN):
             return f"{_called(last.actor, self.who)} had taken it away"
         came = self.truth.came_instead(self.path, line, last.step)
+        if came & lines_of(self.disk) - lines_of(self.old):
+            return ""
         if came & lines_of(self.old):
             return "a text that is in HEAD stands for it"
-        if came & lines_of(self.disk):
-            return ""
         ends = {self.truth.edit(self.path, one) for one in came} or {last}
         end = max(ends, key=lambda edit: edit.step)
         if end.put or end.actor == HUMAN:

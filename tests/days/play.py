@@ -22,7 +22,7 @@ from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, Day, Step
 from tests.days.truth import GIT, Text, Truth, lines_of
 from tests.days.world import World
 
-SOFT = frozenset(["GHOST", "UNFOLLOWED", "DRY", "NEEDLESS"])
+SOFT = frozenset(["GHOST", "DRY", "NEEDLESS"])
 """Faults after which a day goes on; they are counted."""
 BY_HAND = frozenset([*EDITS, *FILE_EDITS, *CORRECTIONS])
 FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None

@@ -25,16 +25,19 @@ Files = Mapping[str, Text]
 Key = tuple[str, str]
 """A file, and a line or word in it."""
 
+written = _WORD.findall
+"""The words of a line, as they stand there."""
+
 _words: dict[str, tuple[str, ...]] = {}
 
 
 def words(line: str) -> tuple[str, ...]:
-    """The tagged words of a line; noise has none."""
+    """The tagged words of a line, marked so that none is a line itself; noise has none."""
     found = _words.get(line)
     if found is None:
         if len(_words) > 200_000:
             _words.clear()
-        found = _words[line] = tuple(_WORD.findall(line))
+        found = _words[line] = tuple(f"{word}." for word in written(line))
     return found
 
 
@@ -70,6 +73,8 @@ class Truth:
     author: dict[str, str] = field(default_factory=dict)
     """A line or word, and who put it on disk first, in whatever file; git brought what came from elsewhere."""
     edits: dict[Key, Edit] = field(default_factory=dict)
+    bringer: dict[Key, str] = field(default_factory=dict)
+    """A line or word, and who put it there last, whatever became of it since."""
     instead: dict[Key, dict[str, int]] = field(default_factory=dict)
     """A line, and those that an edit put in its place, with the last step that did."""
     corrects: dict[Key, set[str]] = field(default_factory=dict)
@@ -78,6 +83,8 @@ class Truth:
     """Words that some HEAD had."""
     equal: dict[str, int] = field(default_factory=dict)
     """File to the last step after which it was as in HEAD: nothing done before it is pending."""
+    _away: dict[str, dict[Text, int]] = field(default_factory=dict)
+    """File to the texts that git took off the disk, and what was in `equal` then: a stash may be popped."""
     _seen: dict[str, Text] = field(default_factory=dict)
     """File to its text before the person's changes that nothing recorded came after."""
 
@@ -93,11 +100,17 @@ class Truth:
             was, now = lines_of(old) | words_of(old), lines_of(new) | words_of(new)
             if old is None or new is None:  # that a file is there is a line, too
                 was, now = was | _there(old), now | _there(new)
-            if actor == HUMAN:
-                self._note_corrections(path, old or (), new or ())
-                self._note_corrections(path, self._seen.setdefault(path, old) or (), new or ())
+            views = [(old or (), new or ())]
+            if actor == HUMAN:  # who looks only now cannot tell what he did in two steps
+                views.append((self._seen.setdefault(path, old) or (), new or ()))
+                for view in views:
+                    self._note_corrections(path, *view)
             else:
                 self._seen.pop(path, None)
+            if actor == GIT:
+                away = self._away.setdefault(path, {})
+                self.equal[path] = away.get(new, self.equal.get(path, 0))
+                away[old] = self.equal[path]
             for token in now - was:
                 self.author.setdefault(token, actor)
             if actor != GIT:
@@ -108,11 +121,16 @@ class Truth:
                     self.edits[path, token] = Edit(
                         last.step if again else step, last.actor if again else actor, token in now, again
                     )
-                for gone, made in hunks(old or (), new or ()):
-                    for line in lines_of(gone) - now:
-                        self.instead.setdefault((path, line), {}).update(
-                            dict.fromkeys(lines_of(made) - was, step)
-                        )
+                    if token in now and not again:
+                        self.bringer[path, token] = actor
+                for view in views:
+                    self._pair(step, path, *view)
+
+    def _pair(self, step: int, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+        for gone, made in hunks(old, new):
+            for line in lines_of(gone) - lines_of(new):
+                fresh = dict.fromkeys(lines_of(made) - lines_of(old), step)
+                self.instead.setdefault((path, line), {}).update(fresh)
 
     def _note_corrections(self, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         for gone, made in hunks(_telling(old), _telling(new)):
@@ -129,8 +147,8 @@ class Truth:
 
     def _brought(self, path: str, line: str) -> set[str]:
         """The session that brought a line, or whose line a person changed to it."""
-        edit = self.edit(path, line)
-        return {edit.actor} if edit.actor[:1] == "s" else self.corrects.get((path, line), set())
+        who = self.bringer.get((path, line), "")
+        return {who} if who[:1] == "s" else self.corrects.get((path, line), set())
 
     def compare(self, step: int, head: Files, disk: Files) -> None:
         """Note what HEAD holds after a step, and where the file holds the same."""
