@@ -67,9 +67,10 @@ def broken(spoil: Spoil | None) -> Iterator[None]:
             return done
         for path in sorted(after.head.keys() & before.head.keys() & after.disk.keys()):
             if before.head[path] != after.head[path]:
-                texts = [_text(place, oid) for oid in (before.head[path][1], after.head[path][1])]
-                lines = spoil(args[2], *texts, as_text(after.disk[path]) or (), ever[str(place.root), path])
-                if lines != texts[1]:
+                old, new = (_text(place, shot.head[path][1]) for shot in (before, after))
+                disk = as_text(after.disk[path]) or ()
+                lines = spoil(args[2], old, new, disk, ever[str(place.root), path])
+                if lines != new:
                     data = "".join(line + "\n" for line in lines).encode()
                     files[path] = (after.head[path][0], place.objects.write("blob", data))
         made = {**after.head, **files}

@@ -230,7 +230,9 @@ class CodeDay:
         assert done.code in (0, 4), done.said
         document: dict[str, Any] = json.loads(done.out)
         self.tally[document["status"]] += 1
-        self._say(who, "COMMIT", document["status"], [r["detail"] for r in document["left"]], document["notes"])
+        self._say(
+            who, "COMMIT", document["status"], [r["detail"] for r in document["left"]], document["notes"]
+        )
         includes = self.place.includes() if document["status"] == "committed" else frozenset[str]()
         commit = Commit(
             who, self.now, before, self.place.with_refs(self.place.shot()), document, self.place.objects,

@@ -9,7 +9,6 @@ FOREIGN   a word or a line that others wrote came, or a line that only others to
 REVIVED   a line came that is neither on disk nor under another's recorded edit, or one went that is on disk
 MADE-UP   a line came that nobody ever wrote
 TWICE     a word stands more often than in the parent and on disk
-MISPLACED a line came to another place than it has on disk
 FORGOTTEN a line the session wrote last stays out, or one it took away last stays in, unsaid
 STAGED    the staged change is another than before
 MOVED     something else changed: a file, an entry of the index, a ref
@@ -218,7 +217,8 @@ class Commit:
         asked = self.paths is None or path in self.paths
         return Case(
             truth, self.who, path, self.text(self.before.head, path), self.text(self.after.head, path),
-            self.read(self.before.disk.get(path)), self.names, self.forced, said=not asked or self._said(path),
+            self.read(self.before.disk.get(path)), self.names, self.forced,
+            said=not asked or self._said(path),
         )  # fmt: skip
 
     @property
@@ -304,7 +304,9 @@ def _is_carried(truth: Truth, commit: Commit, group: Collection[str]) -> bool:
 
 def _shown(commit: Commit, group: Collection[str]) -> str:
     before, after = commit.before, commit.after
-    old, new, was, now = (commit.texts(f, group) for f in (before.head, after.head, before.index, after.index))
+    old, new, was, now = (
+        commit.texts(f, group) for f in (before.head, after.head, before.index, after.index)
+    )
     return f"staged {was} then {now}, HEAD {old} then {new}"
 
 

@@ -207,14 +207,14 @@ class Player:
             self._count_refusal(commit)
             if self._is_clean(before):
                 faults.append(Fault("GHOST", "refused though HEAD, index and files are the same"))
-            return faults + [*moved(commit), *staged(self.truth, commit)]
+            return [*faults, *moved(commit), *staged(self.truth, commit)]
         if document["status"] == "committed":
             self.tally.committed += 1
         else:
             self.tally.nothing += 1
         faults += judge(self.truth, commit)
-        left = any(row["reason"] != "unchanged" for row in document["left"])
-        if left and self._is_clean(before):
+        stays = any(row["reason"] != "unchanged" for row in document["left"])
+        if stays and self._is_clean(before):
             faults.append(Fault("GHOST", "something is left though HEAD, index and files are the same"))
         return faults
 
@@ -311,9 +311,7 @@ class Player:
         if any(line in disk or not case.uncovered(line) for line in put - head):
             return True
         # what was removed may have been another's pending form of a line that HEAD still has
-        return any(
-            gone & {line, *case.truth.came_instead(case.path, line)} for line in head - disk
-        )
+        return any(gone & {line, *case.truth.came_instead(case.path, line)} for line in head - disk)
 
     def _merge(self, base: Text, ours: Text, theirs: Text) -> Text | bool:
         """Git's own three-way merge of lines; False where it conflicts."""

@@ -71,7 +71,7 @@ class Truth:
     """All that happened to the files of one day."""
 
     author: dict[str, str] = field(default_factory=dict)
-    """A line or word, and who put it on disk first, in whatever file; git brought what came from elsewhere."""
+    """A line or word, and who put it on disk first, in whatever file; git, where it came from elsewhere."""
     edits: dict[Key, Edit] = field(default_factory=dict)
     bringer: dict[Key, str] = field(default_factory=dict)
     """A line or word, and who put it there last, whatever became of it since."""
@@ -138,7 +138,7 @@ class Truth:
             names = set[str]().union(*(self._brought(path, line) for line in gone))
             if made:
                 start, stop = new.index(made[0]), new.index(made[-1]) + 1
-                rims = [new[start - 1], new[stop]] if 0 < start and stop < len(new) else []
+                rims = [new[start - 1], new[stop]] if start > 0 and stop < len(new) else []
                 # a line without a word may be anybody's
                 beside = [self._brought(path, line) for line in rims if words(line)]
                 names |= set[str].intersection(*beside) if beside else set()
