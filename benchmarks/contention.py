@@ -3,9 +3,9 @@
     python -m benchmarks.contention [--agents 8] [--commits 3] [--rate 20]
 
 Each agent edits a file of its own and calls ``git ralph commit``, ``--commits`` times. The person edits
-another file and calls ``git commit <path>``, every other time ``git add`` and ``git commit``, up to ``--rate``
-times a second until they are done. A call of the person's that fails is named by what git said: a lock was
-in the way, or HEAD moved while it ran, as any other commit would have moved it.
+another file and calls ``git commit <path>``, every other time ``git add`` and ``git commit``, up to
+``--rate`` times a second until they are done. A call of the person's that fails is named by what git said: a
+lock was in the way, or HEAD moved while it ran, as any other commit would have moved it.
 """
 
 import argparse

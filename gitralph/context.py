@@ -12,7 +12,8 @@ from gitralph.base.layout import Layout
 from gitralph.git.config import Config
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
-from gitralph.hook import sessionfile
+from gitralph.hook import locate, sessionfile, variables
+from gitralph.hook.locate import Target
 
 
 @dataclass
@@ -33,6 +34,27 @@ class Context:
     @property
     def git(self) -> Git:
         return self.repo.git
+
+    @property
+    def is_agent(self) -> bool:
+        """True in the shell of an agent, or of what a launcher started."""
+        return variables.is_agent(self.environ)
+
+    @property
+    def folder(self) -> str:
+        """Where typed relative paths begin: the cwd; outside of the worktree its root, as for git."""
+        cwd = os.getcwd()
+        # Only GIT_DIR leads to a worktree that we do not stand in; git goes to its root then (git's setup.c).
+        if not self.environ.get("GIT_DIR") or f"{os.path.realpath(cwd)}/".startswith(f"{self.repo.root}/"):
+            return cwd
+        return self.repo.root
+
+    def locate(self, typed: str) -> Target:
+        """The file that a user means by a path. Raises OutsideError."""
+        environ = self.environ
+        if environ.get("GIT_DIR"):  # relative to the cwd, not to the file's folder
+            environ = {**environ, "GIT_DIR": self.repo.git_dir, "GIT_WORK_TREE": self.repo.root}
+        return locate.locate(self.folder, typed, environ)
 
     def called(self, session: str) -> str:
         """What people see for a session's id."""

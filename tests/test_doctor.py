@@ -213,6 +213,34 @@ def test_events_that_are_missing(home: Home) -> None:
     )
 
 
+@pytest.mark.parametrize("matcher", [None, "Bash", "Read|Grep"])
+def test_without_the_event_that_tells_of_a_change_no_edit_is_recorded(
+    home: Home, matcher: str | None
+) -> None:
+    """Fired by hand the command works; the agent never fires it."""
+    file = home.write(SETTINGS, settings())
+    found = json.loads(file.read_text())
+    if matcher is None:
+        del found["hooks"]["PostToolUse"]
+    else:
+        found["hooks"]["PostToolUse"][0]["matcher"] = matcher
+    file.write_text(json.dumps(found))
+    row = verdict(home)
+    assert (row["alive"], codes(row)) == (False, ["incomplete"])
+    assert row["problem"].endswith("does not register PostToolUse: it records no edit")
+    assert home.ralph("doctor", code=1).text.startswith("edits get lost: ")
+    home.ralph("install", "--agent", "claude-code")
+    assert codes(verdict(home, code=0)) == []
+
+
+def test_a_registration_that_hears_of_no_change_is_made_good_by_another(home: Home, repo: Repo) -> None:
+    home.write(SETTINGS, settings(COMMAND, "PreToolUse"))
+    home.cwd = repo.root
+    repo.write(SETTINGS, settings())
+    row = verdict(home, code=0)
+    assert (row["alive"], codes(row)) == (True, ["incomplete", "installed-twice"])
+
+
 def test_a_command_that_records_nothing(home: Home) -> None:
     home.write(SETTINGS, settings("true # git ralph hook claude-code"))
     row = verdict(home)

@@ -1,14 +1,19 @@
 """``git ralph report``: one page with nothing from elsewhere, names as text, readable when it is much."""
 
 import html.parser
+import json
+import os
 import re
 import shutil
 import subprocess
+import time
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from gitralph.base import process
 from gitralph.report import page, timeline
 from gitralph.report.facts import Edit, Facts, Lane, Refusal, SessionCommit, TaskRow
 from tests.support.looping import Loop
@@ -136,6 +141,28 @@ def test_tasks_and_commits_stand_in_order_of_time_and_an_amended_one_is_marked(r
     assert part.index("first") < part.index("second") < part.index("third")
     assert f"second now {repo.head()[:8]}" in part
     assert old[:8] in part
+
+
+def test_a_session_that_is_not_running_is_drawn_to_its_last_edit(repo: Repo) -> None:
+    """It had been drawn to the right edge, as one that lives."""
+    for session in ("S1", "S2"):
+        repo.start(session)
+        repo.edit(session, "a" if session == "S1" else "b", changed())
+    path = repo.state / "S1.json"
+    record = json.loads(path.read_text())
+    began = int(time.time()) - 4 * 3600
+    record["process"] = {**(process.ancestor() or {}), "pid": 2**22 + 1}
+    record["started"] = datetime.fromtimestamp(began, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    path.write_text(json.dumps(record))
+    for file in (path, repo.state / "S1.files"):
+        os.utime(file, (began + 600, began + 600))
+    found = re.findall(
+        r'<rect class="life" x="([\d.]+)%" width="([\d.]+)%"[^>]*><title>([^<]*)', repo.ralph("report").text
+    )
+    ends = {title: float(left) + float(width) for left, width, title in found}
+    (dead,) = (end for title, end in ends.items() if "(not running)" in title)
+    (live,) = (end for title, end in ends.items() if "(live)" in title)
+    assert dead < live == pytest.approx(100.0, abs=0.5)
 
 
 def test_a_session_is_called_by_its_name(repo: Repo) -> None:

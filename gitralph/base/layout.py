@@ -10,6 +10,7 @@ import os
 from gitralph.base import files
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import digest
+from gitralph.base.quote import printable
 
 FOLDER = "ralph-sessions"
 FORMAT = "1"
@@ -292,8 +293,8 @@ def _check_format(top: str) -> None:
         files.write_whole(top + "/format", FORMAT.encode() + b"\n", exclusive=True)
         said = files.read_bytes(top + "/format", 64)
     if said.strip() != FORMAT.encode():
-        shown = said.strip().decode("ascii", "replace")
-        raise StateError(f"state format '{shown}' is not known to this version (it knows '{FORMAT}')")
+        named = printable(said.strip().decode("ascii", "replace"))
+        raise StateError(f"state format '{named}' is not known to this version (it knows '{FORMAT}')")
 
 
 def _token(place: Place) -> str:

@@ -48,7 +48,7 @@ def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: S
     # A hint with a pattern for what no terminal shows could take a neighbour's file along.
     known = [path for path in paths if can_be_typed(ctx, path)]
     out = []
-    if known and not session_choice.is_agent(ctx.environ):
+    if known and not ctx.is_agent:
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
         there = [path for path in known if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
         # what is gone has nothing to add, and git fails on it where it is staged

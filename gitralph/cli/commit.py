@@ -218,7 +218,7 @@ def _wants_editor(ctx: Context, asked: CommitOptions) -> bool:
     at_terminal = environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)
     has_one = asked.has_message or asked.amend or asked.fixup is not None
     told = has_one or asked.dry_run or asked.is_quiet
-    return at_terminal and not told and not session_choice.is_agent(ctx.environ)
+    return at_terminal and not told and not ctx.is_agent
 
 
 def _judge(ctx: Context, asked: CommitOptions) -> Judge | None:

@@ -47,10 +47,12 @@ def _judge(ctx: Context) -> int:
     rows = [_row(ctx, one) for one in found]
     # narrowing is for hooks of this version: one that only asks must not let it pass
     if mode in (guarding.REFUSE, guarding.NARROW):
-        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit", BYPASS)
+        bypass = () if ctx.is_agent else (BYPASS,)
+        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit", *bypass)
     for row in rows:
         output.warn(row)
-    output.hint("commit only what your session edited: git ralph commit; silence this: RALPH_GUARD=0")
+    silence = "" if ctx.is_agent else "; silence this: RALPH_GUARD=0"
+    output.hint("commit only what your session edited: git ralph commit" + silence)
     return OK
 
 

@@ -9,6 +9,9 @@ from gitralph.guard import after, agent, narrow
 
 def main(words: list[str]) -> int:
     """Do what one hook of the guard does; returns its exit code, never a traceback."""
+    if words[0] not in guard_script.HOOKS or not words[1].isdigit():
+        output.chatter("error", f"'{words[0]}' is no hook of the guard: git ralph install --guard")
+        return USAGE
     env = environ.snapshot()
     if env.get("RALPH_GUARD") == "0":
         return OK
@@ -24,10 +27,6 @@ def main(words: list[str]) -> int:
 
 
 def _hook(ctx: Context, name: str, words: list[str]) -> int:
-
-    if name not in guard_script.HOOKS or not words or not words[0].isdigit():
-        output.chatter("error", f"'{name}' is no hook of the guard: git ralph install --guard")
-        return USAGE
     git, rest = agent.git_process(int(words[0])), words[1:]
     if name == guard_script.NAME:
         # a framework that was installed later calls it by another name, and before its own checks

@@ -188,7 +188,7 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
             "git ralph commit --with-shell  # takes what only its own shell calls changed",
         )
     # A person knows what he did himself.
-    elif rest and session is not None and session_choice.is_agent(ctx.environ):
+    elif rest and session is not None and ctx.is_agent:
         output.advise(
             ctx.config, _ADVICE, "git ralph track <path>  # claims a path that you changed by a shell"
         )

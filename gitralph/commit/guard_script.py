@@ -33,7 +33,6 @@ case $ralph_guard:$ralph_agent in
 narrow:*)
 	if ! command -v git-ralph >/dev/null 2>&1; then
 		echo "error: 'git-ralph' is not on PATH, so nothing tells whose lines these are" >&2
-		[ -n "${{RALPH_GUARD-}}" ] || echo "hint: to commit them all the same: git commit --no-verify" >&2
 		exit 1
 	fi
 	git-ralph guard pre-commit "$PPID" "${{0##*/}}" || exit 1

@@ -86,7 +86,7 @@ def _in_place(
     ours = [p for p, pair in rewritten.items() if made.now.get(p) == made.entries[p] and _texts(pair)]
     told = [path for path in ours if _record_in_place(ctx, made, path, rewritten[path])]
     if not passed:
-        raise _said_no(made, told)
+        raise _said_no(ctx, made, told)
     # Somebody was at work in one of them meanwhile: decide anew, with his edit on record.
     if len(told) < len(ours):
         raise MovedError
@@ -102,9 +102,9 @@ def _in_place(
     )
 
 
-def _said_no(made: Draft, told: list[bytes]) -> Failed:
+def _said_no(ctx: Context, made: Draft, told: list[bytes]) -> Failed:
     if not told:
-        return hooks.hook_failed(NAME)
+        return hooks.hook_failed(ctx, NAME)
     listed = ", ".join(f"'{shown(path)}'" for path in told)
     return Failed(
         f"the '{NAME}' hook said no; nothing was committed",
@@ -189,7 +189,7 @@ def _in_scratch(
     if not passed:
         others = _read_others(stage, made)
         if not rewritten and not others:
-            raise hooks.hook_failed(NAME)
+            raise hooks.hook_failed(ctx, NAME)
         message = f"the '{NAME}' hook said no; nothing was committed"
         raise offer(ctx, bench, made, {**rewritten, **others}, message)
     # Twice: first what the hook added itself, then with what it only rewrote.

@@ -156,11 +156,11 @@ def _in_place(ctx: Context, folder: str, tree: bytes) -> Stage:
     return Stage(git, ctx.repo.hooks_dir, ctx.repo.root, in_place=True)
 
 
-def hook_failed(name: str) -> Failed:
-    """The error of a hook that ended with a failure."""
+def hook_failed(ctx: Context, name: str) -> Failed:
+    """The error of a hook that ended with a failure; how to pass it by is for a person to know."""
+    bypass = "" if ctx.is_agent else ", or use --no-verify for pre-commit and commit-msg"
     return Failed(
-        f"the '{name}' hook said no; nothing was committed",
-        "mend what it names and commit again, or use --no-verify for pre-commit and commit-msg",
+        f"the '{name}' hook said no; nothing was committed", f"mend what it names and commit again{bypass}"
     )
 
 

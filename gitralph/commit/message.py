@@ -106,20 +106,20 @@ def through_hooks(
         # git gives no source where the editor opens on a text that nobody gave
         source = ["message"] if request.messages or not request.edit else []
         source = ["commit", "HEAD"] if request.amend and not request.messages else source
-        _run(stage, "prepare-commit-msg", path, *source)
+        _run(ctx, stage, "prepare-commit-msg", path, *source)
     if request.edit and typed.text is None:
         _edit(ctx, made, path, cleanup)
         given = cleanup.tidy(ctx.git, _read(path))
         _with_trailers(ctx, request, made, given)
         typed.keep(given)
     if "commit-msg" in names and request.verify:
-        _run(stage, "commit-msg", path)
+        _run(ctx, stage, "commit-msg", path)
     return _with_trailers(ctx, request, made, cleanup.tidy(ctx.git, _read(path)))
 
 
-def _run(stage: Stage, name: str, *args: str) -> None:
+def _run(ctx: Context, stage: Stage, name: str, *args: str) -> None:
     if not stage.run(name, *args):
-        raise hooks.hook_failed(name)
+        raise hooks.hook_failed(ctx, name)
 
 
 def _read(path: str) -> bytes:

@@ -24,7 +24,7 @@ HOOKS, PROOFS = "scratch", "prove"
 # A repository's hook must not run for a worktree that nobody works in, and no fsmonitor watch it; sparse
 # checkout would leave out files that a check needs.
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.sparseCheckout=false")
-_REASON = "git ralph runs commands here; git ralph gc takes it away"
+_REASON = "git ralph runs commands here; taken away by: git -c ralph.gcExpire=now ralph gc"
 # A branch that is never made: HEAD before the first commit.
 _UNBORN = "refs/heads/ralph-unborn"
 

@@ -1,6 +1,7 @@
 """The next commands to type after a refusal: each was tried in a preview, so none leads in a circle.
 
-Every hint is a line for a shell, what it does behind a ``#``. Nothing here writes.
+Every hint is a line for a shell, what it does behind a ``#``. An agent types what it reads, so what takes
+lines of others is told to a person alone. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _GLOB = "*?[\\"
 
 
 def _below(ctx: Context, path: bytes) -> str:
-    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), os.getcwd())
+    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), ctx.folder)
 
 
 def can_be_typed(ctx: Context, path: bytes) -> bool:
@@ -122,9 +123,10 @@ class Ways(NamedTuple):
         paths = refused | ends
         out = self._others(refusals, paths)
         out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
-        out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
+        if not self.ctx.is_agent:
+            out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
         out += self._option("--with-shell", "takes what its shell commands did too", with_shell=True)
-        out += self._whole(paths) or self._claims(refused)
+        out += ([] if self.ctx.is_agent else self._whole(paths)) or self._claims(refused)
         if not out:  # nothing else to commit, and nothing that could be tried
             out = [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         return out
@@ -156,7 +158,7 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     if claimed:
         given = " ".join(typed_name(ctx, path) for path in sorted(claimed)[:_MOST])
         out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")
-    if decision.IGNORED in by_reason:
+    if decision.IGNORED in by_reason and not ctx.is_agent:
         given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])
         out.append(f"git ralph commit --session {name} --whole-file -- {given}  # takes it all the same")
     return out

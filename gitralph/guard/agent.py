@@ -5,22 +5,12 @@ from collections.abc import Mapping
 from gitralph.base import process
 from gitralph.base.errors import Refused
 from gitralph.base.ids import is_valid
-from gitralph.commit.guard_script import NARROW
 from gitralph.context import Context
 from gitralph.git.refs import Head
 from gitralph.journal import member, pending
-from gitralph.query.guard import BYPASS
 from gitralph.session import session_choice
 
 _SESSION = "Ralph-Session: "
-
-
-def way_around(ctx: Context) -> list[str]:
-    """How to commit everything all the same; nothing where a launcher asked for the guard.
-
-    Agents type what they are shown: among the tasks of a run that would land another's half-done lines.
-    """
-    return [] if ctx.environ.get("RALPH_GUARD") == NARROW else [BYPASS]
 
 
 def session(ctx: Context) -> str:
@@ -30,7 +20,6 @@ def session(ctx: Context) -> str:
         raise Refused(
             "this agent does not tell its session; nothing was committed",
             "commit only what your session edited: git ralph commit",
-            *way_around(ctx),
         )
     return found
 

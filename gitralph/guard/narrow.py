@@ -22,12 +22,13 @@ from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
+from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
 from gitralph.guard import agent, selected
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import text_id
-from gitralph.journal import intents, pending
+from gitralph.journal import intents, manifests, pending
 from gitralph.journal.intents import TO_COME, Narrowed
 from gitralph.query import guard
 from gitralph.shell import attribution
@@ -64,6 +65,8 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     recover.heal(ctx)
     _again(ctx, git)
     staged, amends = guard.staged(ctx), agent.amends(git)
+    if amends:
+        _refuse_foreign(ctx, refs.read_head(ctx.repo), agent.session(ctx), staged)
     if not staged:
         if amends:
             _sign_only(ctx, git)
@@ -73,7 +76,6 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         raise Refused(
             "this commit is made from an index of its own, which the guard does not narrow",
             "commit only what your session edited: git ralph commit",
-            *agent.way_around(ctx),
         )
     job = _Job(git, place, agent.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
@@ -91,15 +93,15 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
 
 
 def _prepared(ctx: Context) -> list[str]:
-    """How to commit what git has staged and worded itself, after `merge --squash` or `cherry-pick -n`.
+    """Who commits what git has staged and worded itself, after `merge --squash` or `cherry-pick -n`.
 
-    Nobody recorded these lines, and who ran it is not known: whoever did may say so. git keeps the message in
-    `SQUASH_MSG` or `MERGE_MSG` until a commit, and takes it for `--no-edit` (git 2.39).
+    Nobody recorded these lines, and who ran it is not known: a person may commit them. git keeps the message
+    in `SQUASH_MSG` or `MERGE_MSG` until a commit, and takes it for `--no-edit` (git 2.39).
     """
     names = (f"{ctx.repo.git_dir}/{name}" for name in ("SQUASH_MSG", "MERGE_MSG"))
-    if not any(os.path.exists(name) for name in names) or not agent.way_around(ctx):
+    if not any(os.path.exists(name) for name in names):
         return []
-    return ["git commit --no-verify --no-edit  # all that is staged, in the words git has prepared for it"]
+    return ["what git has staged and worded itself here is for a person to commit: git commit --no-edit"]
 
 
 def _again(ctx: Context, git: Mapping[str, object]) -> None:
@@ -111,8 +113,25 @@ def _again(ctx: Context, git: Mapping[str, object]) -> None:
             recover_narrowed.settle(ctx, found)
 
 
+def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None:
+    """Raise Refused where what would be amended is another's, its lines or its words."""
+    if head.oid is None or agent.owns_head(ctx, head, own):
+        return
+    makers = agent.sessions(ctx, agent.signature(ctx, head))
+    whose = f"of session '{ctx.called(makers[0])}'" if makers else "a person's"
+    family = set(pending.family(ctx.layout, own))
+    there = manifests.sessions_naming(ctx.layout, sorted(staged), set()).values()
+    if any(family.intersection(names) for names in there):
+        hint = f"git commit --fixup={head.oid[:7]}  # what the session has for it, in a commit of its own"
+    else:
+        hint = f"git commit --fixup=reword:{head.oid[:7]}  # other words for it, in a commit of their own"
+    raise Refused(
+        f"HEAD is not a commit of session '{ctx.called(own)}' but {whose}; nothing was amended", hint
+    )
+
+
 def _sign_only(ctx: Context, git: dict[str, object]) -> None:
-    """A new message for a commit of a session's, whoever writes it, says whose it is as the old one did."""
+    """A new message for a commit of the session's says whose it is as the old one did."""
     head = refs.read_head(ctx.repo)
     rows = agent.signature(ctx, head)
     for session in agent.sessions(ctx, rows)[:1]:
@@ -253,20 +272,14 @@ def _selected_text(
 
 
 def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
-    own = agent.owns_head(ctx, made.head, job.session) if job.amends else False
-    if not made.entries and not own:
+    if job.amends:  # HEAD may have moved since it was asked first
+        _refuse_foreign(ctx, made.head, job.session, job.staged)
+    elif not made.entries:
         shell = [_with_shell(ctx, job)] if attribution.offered(ctx, job.staged, made.family) else []
         raise Refused(
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
             *shell,
             "what it has pending: git ralph status",
-            *agent.way_around(ctx),
-        )
-    if job.amends and not own:
-        raise Refused(
-            f"HEAD is not a commit of session '{ctx.called(job.session)}'; amending it would mix the two",
-            "make a commit of its own: git commit without --amend",
-            *agent.way_around(ctx),
         )
 
 

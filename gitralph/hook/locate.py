@@ -16,7 +16,7 @@ class OutsideError(Exception):
 
 
 class ForbiddenError(OutsideError):
-    """The path lies in a git dir, or is one that git would not take: an agent wrote it, nobody records it."""
+    """The path lies in a git dir, or is none that git or the system would take: nobody records it."""
 
 
 class FallThroughError(OutsideError):
@@ -36,7 +36,7 @@ class Target:
 
 def _absolute(cwd: str, written: str) -> str:
     if not written or not gitdir.is_nameable(cwd + written):
-        raise OutsideError("empty or impossible path")
+        raise ForbiddenError("empty or impossible path")
     return os.path.normpath(written) if written[0] == "/" else os.path.join(cwd, written)
 
 

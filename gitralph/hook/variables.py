@@ -4,6 +4,8 @@ One table for all who ask: which session a command is for, whether the guard is 
 what a loop does not pass on. Not needed to record, so the fast lane does not load it.
 """
 
+from collections.abc import Mapping
+
 # Where an agent has several names for the id, any of them counts.
 BY_AGENT = (
     ("CLAUDE_CODE_SESSION_ID",),
@@ -17,3 +19,8 @@ PUBLISHED = tuple(name for variables in BY_AGENT for name in variables)
 # What tells an agent's shell from a person's: a launcher's word, a session's id, and of Gemini CLI, which
 # names no session to its programs, that it is there. Installed hooks, known by their text, have this order.
 MARKS = ("RALPH_SESSION", *PUBLISHED, "GEMINI_CLI")
+
+
+def is_agent(environ: Mapping[str, str]) -> bool:
+    """True in the shell of an agent, or of what a launcher started."""
+    return any(environ.get(name) for name in MARKS)

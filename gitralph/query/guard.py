@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gitralph.base.quote import printable
 from gitralph.commit.preview import preview
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
@@ -45,7 +46,14 @@ def mode(ctx: Context) -> str:
     said = ctx.environ.get("RALPH_GUARD", "")
     if said in MODES:
         return said
-    return ctx.config.choice("ralph.guard", *MODES)
+    value = ctx.config.get("ralph.guard") or WARN
+    if value in MODES:
+        return value
+    # Whoever set it wanted a guard: a slip of the keyboard must not be what takes it away.
+    ctx.warn(
+        f"bad value '{printable(value)}' for 'ralph.guard', taken for '{REFUSE}': use {', '.join(MODES)}"
+    )
+    return REFUSE
 
 
 def staged(ctx: Context) -> dict[bytes, Entry | None]:

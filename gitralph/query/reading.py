@@ -13,7 +13,7 @@ from gitralph.git import blame, refs
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import TEXT_LIMIT, full_lines
-from gitralph.hook.locate import OutsideError, locate
+from gitralph.hook.locate import OutsideError
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
@@ -21,7 +21,7 @@ from gitralph.journal.pending import PathState
 def tree_path(ctx: Context, typed: str) -> bytes:
     """What the user typed, relative to the cwd, as a tree path. Raises Fatal outside the worktree."""
     try:
-        target = locate(os.getcwd(), typed, ctx.environ)
+        target = ctx.locate(typed)
     except OutsideError as error:
         raise Fatal(f"'{typed}': {error}") from None
     if target.place.root != ctx.repo.root:

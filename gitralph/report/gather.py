@@ -127,9 +127,14 @@ def _add_lanes(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
             for key in ("agent", "plan", "task", "bead")
             if record.get(key)
         ]
-        state = sessions.said(sessions.state_of(ctx.layout, session)) if record else "elsewhere"
+        state = sessions.state_of(ctx.layout, session) if record else "elsewhere"
         begin, end = seconds(record.get("started")), seconds(record.get("ended"))
-        facts.lanes.append(Lane(session, " ".join(words), state, begin, end, ctx.called(session)))
+        if (
+            end is None and state == "stale"
+        ):  # it never said that it ends: what it did last is all that is known
+            end = sessions.last_event(ctx.layout, session) or begin
+        said_so = sessions.said(state)
+        facts.lanes.append(Lane(session, " ".join(words), said_so, begin, end, ctx.called(session)))
     first = {one.session: one.time for one in reversed(facts.edits + facts.commits)}  # type: ignore[operator]
     facts.lanes.sort(key=lambda lane: (lane.begin or first.get(lane.session, float("inf")), lane.session))
 

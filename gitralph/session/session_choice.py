@@ -12,7 +12,7 @@ from gitralph.base.layout import Layout, session_of
 from gitralph.commit import pending_paths
 from gitralph.context import Context
 from gitralph.hook import names, sessionfile
-from gitralph.hook.variables import BY_AGENT, MARKS
+from gitralph.hook.variables import BY_AGENT
 from gitralph.journal import manifests, sessions
 from gitralph.session import transcript_claims
 
@@ -29,11 +29,6 @@ def checked(session: str) -> str:
             "an id is a letter or digit, then up to 119 of letters, digits, '.', '_', '-', no '..'",
         )
     return session
-
-
-def is_agent(environ: Mapping[str, str]) -> bool:
-    """True in the shell of an agent, or of what a launcher started."""
-    return any(environ.get(name) for name in MARKS)
 
 
 def is_known(layout: Layout, session: str) -> bool:

@@ -9,7 +9,7 @@ from gitralph.base import gitdir, layout
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import shown
 from gitralph.context import Context
-from gitralph.hook import locate, record, sessionfile
+from gitralph.hook import record, sessionfile
 from gitralph.hook.journal import NONE, Record
 from gitralph.hook.locate import OutsideError, Target
 from gitralph.session import transcript_claims
@@ -17,10 +17,10 @@ from gitralph.session import transcript_claims
 
 def _targets(ctx: Context, paths: Sequence[bytes]) -> list[Target]:
     """All paths or none. Raises Fatal for one that is not in this repository."""
-    cwd, found = os.getcwd(), []
+    found = []
     for path in paths:
         try:
-            target = locate.locate(cwd, os.fsdecode(path), ctx.environ)
+            target = ctx.locate(os.fsdecode(path))
         except OutsideError as error:
             raise Fatal(f"'{shown(path)}' cannot be tracked: {error}") from None
         if target.place.common_dir != ctx.repo.common_dir:
@@ -40,6 +40,23 @@ def _files(target: Target) -> list[Target]:
         path = target.path + b"/" + os.fsencode(name)
         out += _files(Target(target.place, path, inner))
     return out
+
+
+def _warn_of_nothing(ctx: Context, targets: Sequence[Target]) -> None:
+    """A path that is nowhere is most likely misspelt; who is about to write it may claim it all the same."""
+    for target in targets:
+        if os.path.lexists(target.file):
+            continue
+        git = ctx.outer.elsewhere(target.place.root, GIT_LITERAL_PATHSPECS="1")
+        if target.place.root == ctx.repo.root:
+            git = ctx.git.at(target.place.root, GIT_LITERAL_PATHSPECS="1")
+        if git.run("ls-files", "-z", "--", target.path):
+            continue
+        if git.try_run("ls-tree", "-z", "HEAD", "--", target.path).stdout:
+            continue
+        ctx.warn(
+            f"'{shown(target.path)}' is neither on disk nor in HEAD nor in the index; claimed all the same"
+        )
 
 
 def _note(target: Target, session: str) -> None:
@@ -66,6 +83,7 @@ def _note(target: Target, session: str) -> None:
 def track(ctx: Context, session: str, paths: Sequence[bytes]) -> int:
     """Record that ``session`` changed ``paths`` (from the cwd); returns how many."""
     targets = _targets(ctx, paths)
+    _warn_of_nothing(ctx, targets)
     try:
         for target in targets:
             _note(target, session)

@@ -3,14 +3,14 @@
 import os
 from dataclasses import dataclass, field
 
-from gitralph.base import ids, lost_worktree
+from gitralph.base import gitdir, ids, lost_worktree
 from gitralph.base.errors import Fatal
-from gitralph.context import Context
+from gitralph.context import Context, state_layout
 from gitralph.git import worktrees
 from gitralph.git.run import GitError
 from gitralph.git.worktrees import Dirt, WorktreeEntry
 from gitralph.journal import bead as beads
-from gitralph.journal import sessions
+from gitralph.journal import manifests, sessions
 from gitralph.journal.bead import Bead
 from gitralph.worktree import where
 from gitralph.worktree.where import Trees
@@ -68,8 +68,17 @@ def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:
     if row.locked is not None:
         return "locked"
     if record.owner is None or not record.active:
-        return "idle"
+        return "live" if _is_worked_in(trees, row) else "idle"
     return "live" if sessions.state_of(trees.layout, record.owner) == "live" else "stale"
+
+
+def _is_worked_in(trees: Trees, row: WorktreeEntry) -> bool:
+    """True when a session that lives recorded edits there, whoever asked for the worktree."""
+    place = gitdir.discover(os.path.realpath(row.path))
+    if place is None or not os.path.isdir(trees.layout.top):
+        return False
+    there = manifests.sessions_here(state_layout(place, create=False))
+    return any(sessions.state_of(trees.layout, session) == "live" for session in there)
 
 
 def _last(trees: Trees, row: WorktreeEntry) -> tuple[str, str, str] | None:

@@ -743,3 +743,17 @@ def test_a_branch_that_was_deleted_has_a_way_back(repo: Repo) -> None:
     repo.ralph("worktree", "add", "bd-9")
     repo.ralph("worktree", "merge", "bd-9")
     repo.ralph("worktree", "remove", "bd-9")
+
+
+def test_a_worktree_in_which_an_agent_works_is_not_idle(repo: Repo) -> None:
+    """Whoever asked for it: an agent that was started there by hand owns no bead."""
+    inside = add(repo)
+
+    def listed() -> str:
+        return str(repo.ralph("worktree", "list", "--json").json()[0]["state"])
+
+    assert listed() == "idle"
+    inside.edit("S1", "a", "of one\n")
+    assert listed() == "live"
+    repo.ralph("session", "end", "S1")
+    assert listed() == "idle"

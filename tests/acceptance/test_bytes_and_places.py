@@ -285,3 +285,27 @@ def test_git_file_of_a_linked_worktree_is_never_recorded(repo: Repo) -> None:
     tree.hook("generic", payloads.edit("S1", str(tree.root), ".git", "x\n", "y\n"))
     tree.ralph("track", "--session", "S1", ".git", code=128)
     assert tree.pending("S1") == []
+
+
+@pytest.mark.parametrize("form", ["absolute", "relative", "git dir apart"])
+def test_with_git_dir_and_work_tree_a_path_means_the_one_in_that_worktree(
+    repo: Repo, tmp_path: Path, form: str
+) -> None:
+    """From outside of it git starts at its root: `git add a` works there, and so do these."""
+    outside, git_dir = tmp_path / "outside/deep", repo.root / ".git"
+    outside.mkdir(parents=True)
+    text = (repo.read("a") or b"").decode()
+    repo.edit("S1", "a", "of one\n" + text)
+    repo.write("b", "of nobody\n")
+    if form == "git dir apart":
+        git_dir = git_dir.rename(tmp_path / "apart.git")
+    env = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(repo.root)}
+    if form == "relative":
+        env = {name: os.path.relpath(path, outside) for name, path in env.items()}
+    assert "session 'generic-1'" in repo.ralph("why", "a:1", env=env, cwd=outside).text
+    assert repo.ralph("blame", "a", env=env, cwd=outside).text
+    repo.ralph("track", "--session", "S1", "--", "b", env=env, cwd=outside)
+    assert repo.ralph("ls-files", "--session", "S1", env=env, cwd=outside).text == "a\nb\n"
+    repo.ralph("track", "--release", "--session", "S1", "--", "b", env=env, cwd=outside)
+    assert repo.ralph("ls-files", "--session", "S1", env=env, cwd=outside).text == "a\n"
+    assert repo.ralph("why", "../outside", env=env, cwd=outside, code=128).said

@@ -116,3 +116,36 @@ def test_no_invisible_character_reaches_a_person(repo: Repo, char: str) -> None:
     for done in said:
         assert char not in done.text + done.said
     assert repo.changes() == {path: "A"}
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"], ids=["empty", "NUL"])
+def test_an_edit_of_a_path_that_can_be_none_is_logged(repo: Repo, path: str) -> None:
+    repo.edit("S1", "a", "of one\n")
+    event = {"session": "S1", "cwd": str(repo.root), "event": "edit", "path": path, "after": "text\n"}
+    repo.hook("generic", event)
+    assert "empty or impossible path" in (repo.state / "hooks.log").read_text()
+    assert repo.pending("S1") == ["a"]
+
+
+def test_a_claim_of_a_path_that_is_nowhere_is_said(repo: Repo) -> None:
+    """It was most likely misspelt. What HEAD or the index has is a deletion, and no word is lost on it."""
+    repo.remove("b")
+    repo.write("n", "new\n")
+    repo.git("add", "n")
+    repo.remove("n")
+    said = repo.ralph("track", "--session", "S1", "--", "nowhere", "b", "n").said
+    assert (
+        said == "warning: 'nowhere' is neither on disk nor in HEAD nor in the index; claimed all the same\n"
+    )
+    assert repo.pending("S1") == ["b"]
+    repo.write("nowhere", "there now\n")
+    assert repo.pending("S1") == ["b", "nowhere"]
+
+
+def test_an_unknown_state_format_is_shown_without_its_control_characters(repo: Repo) -> None:
+    repo.edit("S1", "a", "of one\n")
+    (repo.state / "format").write_bytes(b"9\n\x1b[31mfatal: all is lost\n")
+    said = repo.ralph("status", code=128).said
+    assert "\x1b" not in said
+    assert [row for row in said.splitlines() if row.startswith("fatal: all")] == []
+    assert "state format '9\\n\\x1b[31mfatal" in said or "state format '9\\n\\033[31mfatal" in said

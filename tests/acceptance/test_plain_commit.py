@@ -243,27 +243,34 @@ def test_an_amend_onto_another_s_commit_is_stopped(shared: Repo, form: str) -> N
     _whole(shared)
 
 
-def test_an_amend_of_the_message_alone_is_allowed(shared: Repo) -> None:
-    """On anybody's commit; on its own the trailers stay."""
-    tree = shared.git("rev-parse", "HEAD^{tree}")
-    commit_as(shared, "S1", "--amend", "-m", "other words")
-    assert shared.git("rev-parse", "HEAD^{tree}") == tree
-    assert shared.trailers() == ""
-    commit_as(shared, "S1", "--", "g")
-    commit_as(shared, "S1", "--amend", "-m", "better words")
-    assert shared.changes() == {"g": "M"}
-    assert "Ralph-Session: S1" in shared.trailers()
-    assert shared.git("log", "-1", "--format=%s") == "better words"
+@pytest.mark.parametrize("maker", ["S2", None], ids=["another session", "a person"])
+@pytest.mark.parametrize("lines", [True, False], ids=["with lines", "message only"])
+def test_an_amend_of_another_s_commit_is_refused_with_a_fixup_that_works(
+    shared: Repo, maker: str | None, lines: bool
+) -> None:
+    """Other words alone had replaced another's message and kept its trailer."""
+    commit_as(shared, maker, "--", "h")
+    head, index = shared.head(), shared.git("ls-files", "-s")
+    form = ("-a",) if lines else ()
+    said = commit_as(shared, "S1", "--amend", *form, code=1).said
+    whose = f"of session '{shared.called('S2')}'" if maker else "a person's"
+    assert f"HEAD is not a commit of session '{shared.called('S1')}' but {whose}; nothing was amended" in said
+    assert (shared.head(), shared.git("ls-files", "-s")) == (head, index)
+    (hint,) = (row for row in said.splitlines() if row.startswith("hint: "))
+    words = hint.partition("  #")[0].removeprefix("hint: git commit ").split()
+    assert words == [f"--fixup={head[:7]}" if lines else f"--fixup=reword:{head[:7]}"]
+    env = {"GIT_EDITOR": "echo better words >>"}
+    assert git_as(shared, "S1", "commit", *words, *form, env=env).code == 0
+    assert shared.git("rev-parse", "HEAD^") == head
+    assert shared.changes() == ({"f": "M", "g": "M"} if lines else {})
     _whole(shared)
 
 
-@pytest.mark.parametrize("who", ["S1", "S2", "unheard-of"])
-def test_a_commit_stays_its_session_s_when_only_its_message_is_amended(shared: Repo, who: str) -> None:
-    """By whatever agent: else its own session could not amend it any more, nor could `why` name it."""
+def test_an_amend_of_the_message_of_its_own_commit_keeps_its_trailers(shared: Repo) -> None:
     commit_as(shared, "S1", "-a", "--trailer", "Ralph-Includes: unrecorded")
     before = set(shared.trailers().splitlines())
     assert {"Ralph-Session: S1", "Ralph-Includes: unrecorded"} <= before
-    commit_as(shared, who, "--amend", "-m", "better words")
+    commit_as(shared, "S1", "--amend", "-m", "better words")
     assert shared.git("log", "-1", "--format=%s") == "better words"
     assert set(shared.trailers().splitlines()) == before
     shared.edit("S1", "g", ten(l3="one", l9="more"))
@@ -370,18 +377,17 @@ def test_beside_what_a_person_picked_only_its_own_lines_are_committed(picked: Re
 
 @pytest.mark.parametrize("form", [(), ("-a",)], ids=["as it stands", "all"])
 @pytest.mark.parametrize("edits", [False, True], ids=["nothing of its own", "its own on top"])
-def test_what_a_person_picked_stops_an_agent_with_a_hint_that_works(
+def test_what_a_person_picked_stops_an_agent_with_a_hint_for_a_person(
     picked: Repo, form: tuple[str, ...], edits: bool
 ) -> None:
-    """Nobody recorded these lines; whoever picked them has git's own words for them, and commits them so."""
+    """Nobody recorded these lines; a person has git's own words for them, and commits them so."""
     if edits:
         picked.edit("S1", "f", ten(l2="side and one"))
     index = _index(picked)
     said = commit_as(picked, "S1", *form, code=1).said
     assert _index(picked) == index
-    (hint,) = (row for row in said.splitlines() if row.startswith("hint: git commit"))
-    words = hint.partition("  #")[0].removeprefix("hint: git ").split()
-    assert git_as(picked, "S1", *words).code == 0
+    assert "for a person to commit: git commit --no-edit" in said
+    assert git_as(picked, None, "commit", "--no-edit").code == 0
     assert (picked.changes(), picked.blob("f").decode()) == ({"f": "M", "new": "A"}, ten(l2="side"))
     assert "from the side" in picked.git("log", "-1", "--format=%B")
     assert picked.pending("S1") == (["f"] if edits else [])
@@ -389,6 +395,50 @@ def test_what_a_person_picked_stops_an_agent_with_a_hint_that_works(
         commit_as(picked, "S1", "-a")
         assert picked.blob("f").decode() == ten(l2="side and one")
     _whole(picked)
+
+
+# --- who reads a hint ---
+
+
+PAST_THE_GUARD = ("--no-verify", "--whole-file", "--include-entangled", "RALPH_GUARD")
+
+
+@pytest.mark.parametrize("mode", ["narrow", "refuse", "warn"])
+@pytest.mark.parametrize("scene", ["nothing of its own", "entangled", "no tool"])
+def test_an_agent_is_told_no_way_past_the_guard(shared: Repo, mode: str, scene: str) -> None:
+    """It types what it reads, and would land lines of others."""
+    shared.git("config", "ralph.guard", mode)
+    env = {"PATH": "/usr/bin:/bin"} if scene == "no tool" else {}
+    who, form = "S1", ["-a"]
+    if scene == "nothing of its own":
+        shared.start("S3")
+        who, form = "S3", ["--", "h"]
+    elif scene == "entangled":
+        shared.edit("S1", "f", ten(l2="one", l8="two of one"))
+    done = subprocess.run(
+        ["git", "commit", "-qm", "x", *form],
+        cwd=shared.root,
+        env={**shared._environment(None), **with_tool_on_path(shared.env), **env, "RALPH_SESSION": who},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    if mode == "narrow":
+        assert done.returncode == 1
+        assert "error: " in done.stderr
+    assert [word for word in PAST_THE_GUARD if word in done.stderr] == []
+
+
+def test_an_agent_whose_commit_is_refused_is_told_of_its_own_lines_alone(shared: Repo) -> None:
+    """By `git ralph commit`, too; a person is told the rest."""
+    shared.edit("S1", "f", ten(l2="one", l8="two of one"))
+    words = ("commit", "--session", "S1", "-m", "x", "--", "f")
+    agent = shared.ralph(*words, code=4, env={"RALPH_SESSION": "S1"}).said
+    person = shared.ralph(*words, code=4).said
+    assert [word for word in PAST_THE_GUARD if word in agent] == []
+    assert "hint: git ralph commit" in agent
+    assert "--include-entangled" in person
+    assert "--whole-file" in person
 
 
 # --- stopped on the way ---

@@ -7,7 +7,6 @@ import pytest
 from gitralph.base import process
 from gitralph.commit import guard_script
 from gitralph.hook import variables
-from gitralph.session import session_choice
 from tests.support import payloads
 from tests.support.repo import Repo
 
@@ -189,5 +188,5 @@ def test_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo)
 @pytest.mark.parametrize("name", variables.MARKS)
 def test_every_mark_of_an_agent_is_one_for_all_who_ask(name: str) -> None:
     """The guard's hooks and the commands: Gemini CLI names no session, and was a person to the commands."""
-    assert session_choice.is_agent({name: "1"})
+    assert variables.is_agent({name: "1"})
     assert f"${{{name}-}}" in guard_script._AGENT

@@ -414,6 +414,27 @@ def test_what_is_noted_and_kept_goes_with_gc(repo: Repo) -> None:
     assert repo.ralph("prove", "--json", "HEAD", "--", "true").json()[0]["ok"]
 
 
+def test_a_worktree_for_proofs_says_how_it_is_taken_away(repo: Repo) -> None:
+    """It stands locked in the user's own list of worktrees, for the next proof."""
+    repo.edit("S1", "a", "1\n")
+    repo.commit("S1", "--prove", "true")
+    (reason,) = (
+        row for row in repo.git("worktree", "list", "--porcelain").splitlines() if row.startswith("locked ")
+    )
+    words = reason.rpartition(": git ")[2].split()
+    assert words == ["-c", "ralph.gcExpire=now", "ralph", "gc"]
+    repo.ralph(
+        "gc",
+        env={
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": words[1].partition("=")[0],
+            "GIT_CONFIG_VALUE_0": "now",
+        },
+    )
+    assert repo.git("worktree", "list").count("\n") == 0
+    assert repo.ralph("prove", "--json", "HEAD", "--", "true").json()[0]["ok"]
+
+
 def test_a_damaged_note_counts_for_nothing(repo: Repo, tmp_path: Path) -> None:
     command, log = counting(tmp_path, "true")
     words = ("prove", "HEAD", "--", "sh", "-c", command)

@@ -12,16 +12,20 @@ import multiprocessing
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import groupby
 from random import Random
 from typing import Any
 
+from tests.days.judge import Commit, Fault, judge, moved, staged
 from tests.days.place import Place
 from tests.days.play import scratch
+from tests.days.truth import GIT, HUMAN, Text, Truth
 from tests.support import payloads
 
-FILE, HEADER, HUMAN, GIT = "code.js", "import fs;\n\n", "h", "git"
+FILE, HEADER = "code.js", "import fs;\n\n"
+CUT = ("cut",)
+"""The text is not made of whole functions."""
 SESSIONS = ("s1", "s2", "s3")
 BODIES = (
     "  init();\n  return {};\n",
@@ -82,12 +86,12 @@ def parsed(text: str | None) -> Functions | None:
     return found if rendered(found) == text else None
 
 
-def _reached(start: Version | None, ways: list[tuple[Version | None, Version | None]]) -> set[Version | None]:
-    """The versions that some ways lead to from one of them."""
-    found = {start}
-    while more := {b for a, b in ways if a in found} - found:
-        found |= more
-    return found
+def units(data: bytes | None) -> Text:
+    """What the judge takes for the lines of a text: its functions, each with its version."""
+    if data is None:
+        return None
+    found = parsed(data.decode())
+    return CUT if found is None else tuple(f"{name}_{value}_{kind}" for name, (value, kind) in found.items())
 
 
 class Ended(Exception):
@@ -104,6 +108,7 @@ class CodeDay:
         self.rand, self.now = Random(seed), 0
         self.touches: dict[str, list[tuple[Version | None, Version | None, str]]] = {}
         """Per function who made which version of which."""
+        self.truth = Truth()
         self.elsewhere: list[tuple[str, Version | None, Version | None]] = []
         self.known: list[str] = []
         self.tally: Counter[str] = Counter()
@@ -119,6 +124,7 @@ class CodeDay:
             place.git("commit", "-q", "-m", "base")
             place.remote()
             place.git("push", "-q", "origin", "main")
+            self._see({}, "base")
             for self.now in range(steps):
                 if self.now in self.skip:
                     continue
@@ -137,9 +143,9 @@ class CodeDay:
         if self.tell:
             self.tell(" ".join(map(str, (self.now, *words))))
 
-    def _fault(self, kind: str, text: object) -> None:
-        self.faults.append((self.now, kind, str(text)[:400]))
-        self._say("FAULT", kind, text)
+    def _fault(self, fault: Fault) -> None:
+        self.faults.append((self.now, fault.kind, str(fault)[:400]))
+        self._say("FAULT", fault)
 
     def _blob(self, entry: tuple[int, str] | None) -> str | None:
         return None if entry is None else self.place.objects.read(entry[1])[1].decode()
@@ -157,14 +163,24 @@ class CodeDay:
         disk, head = parsed(self._disk()), parsed(self._head())
         if disk is None or head is None:
             raise Ended
+        self.shot, actor = self.place.shot(), GIT
         kind = self.rand.random()
         if kind < 0.5:
-            self._edit(self.rand.choice((*SESSIONS, *SESSIONS[:2], HUMAN, HUMAN)), disk, head)
+            actor = self.rand.choice((*SESSIONS, *SESSIONS[:2], HUMAN, HUMAN))
+            self._edit(actor, disk, head)
         elif kind < 0.72:
             if self.known:
-                self._commit(self.rand.choice(self.known), disk, head)
+                self._commit(self.rand.choice(self.known))
         else:
             self._git(self.rand.choice(VERBS), disk, head)
+        self._see(self.shot.disk, actor)
+
+    def _see(self, before: Mapping[str, bytes], actor: str) -> None:
+        """Tell the truth what an actor did."""
+        shot = self.place.shot()
+        disk = {path: units(data) for path, data in shot.disk.items()}
+        self.truth.observe(self.now, actor, {path: units(data) for path, data in before.items()}, disk)
+        self.truth.compare(self.now, {FILE: units((self._head() or "").encode())}, disk)
 
     def _touch(self, name: str, old: Version | None, new: Version | None, who: str) -> None:
         self.touches.setdefault(name, []).append((old, new, who))
@@ -179,18 +195,6 @@ class CodeDay:
                 found[version] = found[at] | {who for a, b, who in rows if (a, b) == (at, version)}
                 todo.append(version)
         return found.get(new)
-
-    def all_hands(self, name: str, old: Version | None, new: Version | None) -> set[str]:
-        """As `hands`, for every way from the one to the other: git may have taken the first one back."""
-        rows = self.touches.get(name, [])
-        ahead, behind = (
-            _reached(old, [(a, b) for a, b, _ in rows]),
-            _reached(new, [(b, a) for a, b, _ in rows]),
-        )
-        # no way goes through its own start or end
-        return {
-            who for a, b, who in rows if a in ahead and b in behind and b != old and a != new and old != new
-        }
 
     # --- edits ---
 
@@ -239,52 +243,36 @@ class CodeDay:
 
     # --- our commits ---
 
-    def _commit(self, who: str, disk: Functions, head: Functions) -> None:
-        index, texts = parsed(self._index()), (self._disk(), self._head(), self._index())
+    def _commit(self, who: str) -> None:
+        before = self.place.with_refs(self.shot)
         done = self.place.ralph("commit", "--session", who, "--json", "-m", "x")
         assert done.code in (0, 4), done.said
         document: dict[str, Any] = json.loads(done.out)
-        status = document["status"]
-        self.tally[status] += 1
-        self._say(who, "COMMIT", status, [row["detail"] for row in document["left"]], document["notes"])
-        hands = {name: self.all_hands(name, head.get(name), disk.get(name)) for name in {**disk, **head}}
-        known = {name: self.hands(name, head.get(name), disk.get(name)) is not None for name in hands}
-        own = {name for name, all_hands in hands.items() if not known[name] or who in all_hands}
-        if self._disk() != texts[0]:
-            self._fault("DISK", "changed")
-        if status == "refused":
-            if (self._head(), self._index()) != texts[1:]:
-                self._fault("MOVED", "by a refusal")
-            return
-        new = parsed(self._head())
-        if new is None:
-            self._fault("CUT", self._head())
-            return
-        for name in hands:
-            if name in own and hands[name] != {who}:
-                continue  # several had a hand in it
-            wanted = disk.get(name) if name in own else head.get(name)
-            # what a person puts amid one block of a session goes along (decision P)
-            follows = hands[name] == {HUMAN} and any("was corrected by" in note for note in document["notes"])
-            if new.get(name) != wanted and not (follows and new.get(name) == disk.get(name)):
-                kind = "FORGOTTEN" if name in own else "FOREIGN"
-                self._fault(kind, f"{name}: {new.get(name)} instead of {wanted}, {document['left']}")
-        if not new.keys() <= hands.keys():
-            self._fault("REVIVED", new.keys() - hands.keys())
-        if index is not None:
-            staged = {name for name in index if self.all_hands(name, head.get(name), index[name]) == {who}}
-            self._staged(index, head, new, own | staged)
-
-    def _staged(self, index: Functions, head: Functions, new: Functions, own: set[str]) -> None:
-        """What was staged of others stays staged, and no more is."""
-        now = parsed(self._index())
-        for name in {**index, **head, **new} if now is not None else ():
-            stays = index.get(name) if index.get(name) != head.get(name) else new.get(name)
-            assert now is not None
-            if name not in own and now.get(name) != stays:
-                self._fault("STAGED", f"{name}: {now.get(name)} instead of {stays}")
-        if now is None:
-            self._fault("STAGED", self._index())
+        self.tally[document["status"]] += 1
+        self._say(
+            who, "COMMIT", document["status"], [r["detail"] for r in document["left"]], document["notes"]
+        )
+        includes = self.place.includes() if document["status"] == "committed" else frozenset[str]()
+        commit = Commit(
+            who,
+            self.now,
+            before,
+            self.place.with_refs(self.place.shot()),
+            document,
+            self.place.objects,
+            includes,
+            read=units,
+        )
+        if document["status"] == "refused":
+            faults = [*moved(commit), *staged(self.truth, commit)]
+        else:
+            faults = judge(self.truth, commit)
+        if commit.text(commit.after.head, FILE) == CUT:
+            faults = [Fault("CUT", "a function", FILE, self._head() or "")]
+        half = commit.text(before.index, FILE) == CUT
+        for fault in faults:
+            if not (half and fault.kind == "STAGED"):
+                self._fault(fault)
 
     # --- git ---
 

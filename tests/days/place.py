@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dulwich.index import ConflictedIndexEntry, Index
@@ -21,6 +22,7 @@ from tests.support.runner import Done
 
 Entries = Mapping[str, tuple[int, str]]
 """File to mode and blob."""
+INCLUDES = re.compile(r"^Ralph-Includes: (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Shot:
     head: Entries
     index: Entries
     unmerged: tuple[str, ...] = ()
+    refs: Mapping[str, str] = field(default_factory=dict)
+    """All but the branch that HEAD is on; looked at only around a commit of ours."""
 
 
 def as_text(data: bytes | None) -> Text:
@@ -231,16 +235,16 @@ class Place:
         index, unmerged = self._entries()
         return Shot(commit, branch, self._disk(), self.objects.files(commit), index, unmerged)
 
-    def ancestors(self, commit: str) -> set[str]:
-        """A commit and all before it."""
-        found: set[str] = set()
-        todo = [commit]
-        while todo:
-            one = todo.pop()
-            if one not in found:
-                found.add(one)
-                todo += self.objects.commit(one)[1]
-        return found
+    def with_refs(self, shot: Shot) -> Shot:
+        """The same, and where all refs but the branch of HEAD are; the tool's own are its affair."""
+        folder = self.git_dir / "refs"
+        names = {str(file.relative_to(self.git_dir)) for file in folder.rglob("*") if file.is_file()}
+        names -= {f"refs/heads/{shot.branch}", *(name for name in names if name.startswith("refs/ralph"))}
+        return replace(shot, refs={name: self.ref(name) or "" for name in names})
+
+    def includes(self) -> frozenset[str]:
+        """Those whom HEAD's trailers name."""
+        return frozenset(INCLUDES.findall(self.objects.commit(self.head()[0])[2]))
 
     def make_commit(self, store: Objects, parent: str, path: str, data: bytes) -> str:
         """A commit that somebody made elsewhere, on top of `parent`."""

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.days.judge import Case, Commit, Fault, judge
+from tests.days.judge import Case, Commit, Fault, judge, moved, staged
 from tests.days.place import Place, Shot, as_text
 from tests.days.remembered import remembered
 from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, Day, Step
 from tests.days.truth import GIT, Text, Truth, lines_of
 from tests.days.world import World
 
-SOFT = frozenset(["GHOST", "UNFOLLOWED", "DRY", "NEEDLESS"])
+SOFT = frozenset(["GHOST", "DRY", "NEEDLESS"])
 """Faults after which a day goes on; they are counted."""
 BY_HAND = frozenset([*EDITS, *FILE_EDITS, *CORRECTIONS])
 FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -113,8 +113,8 @@ class Player:
         self.heard: list[str] = []
         self.before_commit: set[str] = set()
         self.told: set[tuple[str, str, str, str]] = set()
-        self.truth.observe(0, "base", {}, texts(self.world.shot), {})
-        self._agree(0, self.world.shot)
+        self.truth.observe(0, "base", {}, texts(self.world.shot))
+        self._compare(0, self.world.shot)
 
     def play(self) -> Tally:
         """All steps, or up to the first hard fault."""
@@ -139,8 +139,8 @@ class Player:
             self.world.run(step)
             after = self.world.shot = self.place.shot()
             actor = step.actor if step.verb in BY_HAND else GIT
-            self.truth.observe(step.number, actor, texts(before), texts(after), self._head_texts(before))
-        self._agree(step.number, self.world.shot)
+            self.truth.observe(step.number, actor, texts(before), texts(after))
+        self._compare(step.number, self.world.shot)
         if self.tell and (self.world.shot != before or faults or step.verb.startswith("ralph")):
             said, self.heard = self.heard, []
             for row in [
@@ -165,8 +165,8 @@ class Player:
     def _head_texts(self, shot: Shot) -> Mapping[str, Text]:
         return {path: self.place.objects.text(oid) for path, (_, oid) in shot.head.items()}
 
-    def _agree(self, number: int, shot: Shot) -> None:
-        self.truth.agree(number, shot.commit, self._head_texts(shot), texts(shot))
+    def _compare(self, number: int, shot: Shot) -> None:
+        self.truth.compare(number, self._head_texts(shot), texts(shot))
 
     # --- our commits ---
 
@@ -181,6 +181,7 @@ class Player:
         path = self.world.path(step)
         if step.verb == "ralph-path" and path not in {*before.disk, *before.head, *before.index}:
             return []
+        before = self.place.with_refs(before)
         faults: list[Fault] = []
         dry = pending = None
         if step.verb == "ralph-dry":
@@ -188,10 +189,11 @@ class Player:
             said = self.place.ralph("ls-files", "-z", "--session", step.actor).text
             self.before_commit = set(said.split("\0")[:-1])
             dry = self._call(faults, "commit", "--session", step.actor, "--json", "--dry-run")
-            if self.place.shot() != before:
+            if self.place.with_refs(self.place.shot()) != before:
                 faults.append(Fault("MOVED", "by a dry run"))
         document = self._call(faults, "commit", "--session", step.actor, "--json", "-m", "x", *options)
-        after = self.world.shot = self.place.shot()
+        self.world.shot = self.place.shot()
+        after = self.place.with_refs(self.world.shot)
         if document is None:
             return faults
         if self.tell:
@@ -209,15 +211,14 @@ class Player:
             self._count_refusal(commit)
             if self._is_clean(before):
                 faults.append(Fault("GHOST", "refused though HEAD, index and files are the same"))
-            return faults + [
-                fault for fault in judge(self.truth, commit) if fault.kind in ("MOVED", "STAGED")
-            ]
+            return [*faults, *moved(commit), *staged(self.truth, commit)]
         if document["status"] == "committed":
             self.tally.committed += 1
         else:
             self.tally.nothing += 1
         faults += judge(self.truth, commit)
-        if commit.left and self._is_clean(before):
+        stays = any(row["reason"] != "unchanged" for row in document["left"])
+        if stays and self._is_clean(before):
             faults.append(Fault("GHOST", "something is left though HEAD, index and files are the same"))
         return faults
 
@@ -225,10 +226,7 @@ class Player:
         return texts(shot) == self._head_texts(shot) and shot.index == shot.head
 
     def _commit(self, step: Step, before: Shot, after: Shot, document: Mapping[str, Any]) -> Commit:
-        includes: list[str] = []
-        if document["status"] == "committed":
-            message = self.place.objects.commit(after.commit)[2]
-            includes = re.findall(r"^Ralph-Includes: (\S+)$", message, re.MULTILINE)
+        includes = self.place.includes() if document["status"] == "committed" else frozenset[str]()
         paths = [self.world.path(step)] if step.verb == "ralph-path" else None
         return Commit(
             step.actor,
@@ -237,8 +235,7 @@ class Player:
             after,
             document,
             self.place.objects,
-            self.place.ancestors(before.commit),
-            frozenset(includes),
+            includes,
             paths,
             step.verb == "ralph-include",
         )
@@ -295,16 +292,7 @@ class Player:
 
     def _could(self, commit: Commit, path: str) -> bool:
         """Could git have merged this session's edits onto HEAD, and the staged text onto that?"""
-        case = Case(
-            self.truth,
-            commit.who,
-            path,
-            commit.parent_text(path),
-            None,
-            as_text(commit.before.disk.get(path)),
-            frozenset(),
-            commit.ancestors,
-        )
+        case = commit.case(self.truth, path)
         case.new = case.old
         for number, who, before, after in self.world.recorded.get(path, ()):
             if who == commit.who and self._waits(case, before, after):
@@ -314,28 +302,27 @@ class Player:
                 if isinstance(merged, bool):
                     return False
                 case.new = merged
-        if any(fault.kind != "UNFOLLOWED" for fault in case.judge()):
+        case.said = False
+        if case.judge():
             return False
         was = commit.before.index.get(path)
         if was == commit.before.head.get(path) or case.new == case.old:
             return True
-        staged = self.place.objects.text(was[1]) if was else None
-        if lines_of(case.new) - lines_of(case.old) <= lines_of(staged) and not (
-            (lines_of(case.old) - lines_of(case.new)) & lines_of(staged)
-        ):
+        text = self.place.objects.text(was[1]) if was else None
+        came, went = lines_of(case.new) - lines_of(case.old), lines_of(case.old) - lines_of(case.new)
+        if came <= lines_of(text) and not went & lines_of(text):
             return True
-        return self._merge(case.old, staged, case.new) is not False
+        return self._merge(case.old, text, case.new) is not False
 
     @staticmethod
     def _waits(case: Case, before: Text, after: Text) -> bool:
+        """Tell whether something of an edit is to be committed."""
         head, disk = lines_of(case.old), lines_of(case.disk)
         put, gone = lines_of(after) - lines_of(before), lines_of(before) - lines_of(after)
-        alive = ("", "a person had corrected it")
-        if any(line not in head and (line in disk or case._dead(line) in alive) for line in put):
+        if any(line in disk or not case.uncovered(line) for line in put - head):
             return True
         # what was removed may have been another's pending form of a line that HEAD still has
-        there = {one for line in gone - head for one in case.truth.stood_for(case.path, line)}
-        return any(line in head and line not in disk for line in (*gone, *there))
+        return any(gone & {line, *case.truth.came_instead(case.path, line)} for line in head - disk)
 
     def _merge(self, base: Text, ours: Text, theirs: Text) -> Text | bool:
         """Git's own three-way merge of lines; False where it conflicts."""

@@ -10,7 +10,7 @@ from random import Random
 
 from tests.days.place import Place, Shot, as_text
 from tests.days.steps import FILES, HUMAN, STARTING, Day, Step
-from tests.days.truth import Text, hunks, words
+from tests.days.truth import Text, hunks, written
 from tests.support import payloads
 
 NOISE = ("", "}", "    return", "{")
@@ -115,10 +115,10 @@ class World:
         elif verb == "delete":
             del text[at : at + step.gone]
         elif verb == "tweak":
-            spots = [k for k in range(len(text)) if words(text[k])]
+            spots = [k for k in range(len(text)) if written(text[k])]
             if spots:
                 at = min(spots, key=lambda k: abs(k - at))
-                old = words(text[at])
+                old = written(text[at])
                 one = old[step.flag % len(old)]
                 text[at] = text[at].replace(one, f"{step.actor}_{step.number}_{first * 4}")
 
@@ -154,7 +154,7 @@ class World:
         entry = self.shot.head.get(path)
         head = set(self.place.objects.text(entry[1]) or ()) if entry else set()
         return [
-            at for at, line in enumerate(text) if line not in head and any(w[0] == "s" for w in words(line))
+            at for at, line in enumerate(text) if line not in head and any(w[0] == "s" for w in written(line))
         ]
 
     def do_correct(self, step: Step) -> bool:
@@ -165,7 +165,7 @@ class World:
             return False
         at = spots[step.at % len(spots)]
         if step.verb == "correct":
-            one = words(text[at])[-1]
+            one = written(text[at])[-1]
             text[at] = text[at].replace(one, f"h_{step.number}_0")
         elif step.verb == "indent":
             text[at] = "  " + text[at]

@@ -13,6 +13,7 @@ from gitralph.git.repository import OLDEST_GIT, Repository
 from gitralph.git.run import Git
 from gitralph.journal import intents
 from gitralph.journal.intents import Intent, Merging
+from gitralph.query.guard import MODES
 from gitralph.setup.install import githook, instructions, place
 from gitralph.setup.install.form import UnusableError
 
@@ -55,6 +56,12 @@ def guard(repo: Repository) -> list[Check]:
         return []
     mode = repo.git.try_run("config", "--get", "ralph.guard").stdout.decode("utf-8", "replace").strip()
     if not here and not behind:
+        if mode not in ("", *MODES):
+            detail, first = (
+                f"'ralph.guard' is '{mode}', which is no mode",
+                f"git config ralph.guard {MODES[0]}",
+            )
+            return [Check("guard", False, detail, first, fatal=False)]
         where = f"'{repo.hooks_dir}/{guard_script.NAME}'"
         return [Check("guard", True, f"{mode or 'warn'}, {where}", fatal=False)]
     # Some of the guard's hooks are here: it was put in this folder and taken out in part.

@@ -151,7 +151,11 @@ def _coverage(verdict: Verdict, here: Where) -> None:
         assert one.registered is not None
         if one.registered.missing:
             events = ", ".join(one.registered.missing)
-            verdict.add("incomplete", f"'{one.file}' does not register {events}", again, fatal=False)
+            text = f"'{one.file}' does not register {events}"
+            if one.registered.is_silent:
+                verdict.add("incomplete", f"{text}: it records no edit", again, True, one.file)
+            else:
+                verdict.add("incomplete", text, again, fatal=False)
         if one.registered.old:
             text = f"'{one.file}' is not what this version installs: '{one.registered.old[0]}'"
             verdict.add("old-command", text, again, fatal=False)
@@ -182,7 +186,12 @@ def _shots(verdict: Verdict, environ: Mapping[str, str]) -> None:
         commands |= dict.fromkeys(one.registered.commands, one.registered.timeout)
         for command in one.registered.commands:
             files.setdefault(command, []).append(one.file)
-    read = {one.file for one in verdict.installed if one.is_read}
+    # the events are fired whether the file registers them or not
+    read = {
+        one.file
+        for one in verdict.installed
+        if one.is_read and one.registered is not None and not one.registered.is_silent
+    }
     for command, limit in commands.items():
         shot = probe.fire(verdict.agent, command, environ, limit)
         verdict.alive = verdict.alive or shot.recorded

@@ -109,6 +109,8 @@ def install(ctx: Context, mode: str = "") -> tuple[str, str]:
     made = not os.path.isdir(ctx.repo.hooks_dir)
     os.makedirs(ctx.repo.hooks_dir, exist_ok=True)
     done = [_install(hook, made) for hook in hooks]
+    if _take_back(ctx):
+        done.append(UPDATED)
     if mode and ctx.config.get("ralph.guard") != mode:
         # The note first: a kill between the two leaves a note that takes nothing away.
         _note_setting(_look(file_of(ctx)))
@@ -138,6 +140,25 @@ def _install(hook: _Hook, made: bool) -> str:
     os.rename(path, hook.beside)
     place.put(path, own(hook.name, False), 0o755)
     return INSTALLED
+
+
+def _take_back(ctx: Context) -> bool:
+    """Take the guard out of what a framework moved it to: it stands in the framework's own hook now.
+
+    pre-commit 4 renames a hook that is there to `<hook>.legacy`, and runs it before its own checks.
+    """
+    folder = ctx.repo.hooks_dir
+    found = behind(folder)
+    for name in found:
+        hook = _Hook(name, _look(f"{folder}/{name}"))
+        data, theirs = hook.found.data or b"", f"{folder}/{aside(name.rpartition('.')[0])}"
+        if SET.encode() in data:
+            _note_setting(_look(file_of(ctx)))
+        if is_ours(data) and os.path.lexists(theirs):
+            os.rename(theirs, hook.path)  # the hook that ours had run, for the framework to run
+        else:
+            _uninstall(hook)
+    return bool(found)
 
 
 def _note_setting(found: FoundFile) -> None:

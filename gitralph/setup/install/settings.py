@@ -12,10 +12,12 @@ from typing import Any
 from gitralph.setup.install import jsontext
 from gitralph.setup.install.form import Form, Registered, UnusableError
 from gitralph.setup.install.jsontext import Node
-from gitralph.setup.install.table import Agent
+from gitralph.setup.install.table import SHELLS, Agent
 
 DISABLE_ALL, MANAGED_ONLY = "disableAllHooks", "allowManagedHooksOnly"
 _MARK = "\ufeff"
+# A matcher that is a list of tools and no pattern.
+_PLAIN = re.compile(r"[\w|]+")
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,19 @@ def _missing(agent: Agent, found: list[_Handler]) -> list[str]:
     ]
 
 
+def _is_silent(agent: Agent, found: list[_Handler]) -> bool:
+    """True when no handler is told of what a tool wrote."""
+    wanted = next((matcher for event, matcher in agent.events if event == agent.recording), None)
+    return not any(one.event == agent.recording and _hears(one.matcher, wanted) for one in found)
+
+
+def _hears(matcher: object, wanted: str | None) -> bool:
+    """True unless a matcher names tools alone, and none of them that writes files."""
+    if wanted is None or not isinstance(matcher, str) or not _PLAIN.fullmatch(matcher):
+        return True
+    return bool(set(matcher.split("|")) & set(wanted.split("|")) - SHELLS)
+
+
 def _is_current(agent: Agent, found: list[_Handler]) -> bool:
     """True when exactly our events are registered, once each, with today's command."""
     return (
@@ -221,6 +236,7 @@ def registered(agent: Agent, data: bytes) -> Registered:
     found = [one for one in _handlers(agent, text, hooks) if _mentions(agent, one.command)]
     out = Registered(list(dict.fromkeys(one.command for one in found)))
     out.missing = _missing(agent, found) if found else []
+    out.is_silent = bool(found) and _is_silent(agent, found)
     out.old = [command for command in out.commands if not _is_known(agent, command)]
     limits = [one.timeout for one in found if isinstance(one.timeout, (int, float))]
     out.timeout = min(limits, default=agent.timeout) * agent.unit

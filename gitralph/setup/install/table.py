@@ -21,6 +21,8 @@ _GEMINI = "write_file|replace|run_shell_command"
 _QWEN = "write_file|edit|notebook_edit|run_shell_command"
 _CURSOR = "Write|StrReplace|Shell"
 _DROID = "Create|Write|Edit|MultiEdit|NotebookEdit|ApplyPatch|Execute"
+# Those of them that are the shell.
+SHELLS = frozenset(["Bash", "run_shell_command", "Shell", "Execute"])
 
 _NOT_BELOW = "read only by an agent started in that very folder, not below it"
 _TRUSTED = "and only where you answered its question for trust in that folder"
@@ -31,10 +33,10 @@ class Agent:
     """One agent. ``user_file`` lies below ``folder``, which ``override`` may name; ``folder`` below home.
 
     ``events`` are (event, matcher) pairs for a settings file, ``timeout`` in the agent's own unit of
-    ``unit`` seconds; ``flat`` where an event lists handlers, not groups of them, which ``keys`` names
-    command and timeout; ``version`` heads a file that has to have one; ``comments`` where the file may
-    hold them. ``data`` is the package file that is an extension's text. ``fails_open`` is False for an
-    agent that takes a failing hook for a no.
+    ``unit`` seconds; ``recording`` is the event that tells what a tool wrote; ``flat`` where an event lists
+    handlers, not groups of them, which ``keys`` names command and timeout; ``version`` heads a file that
+    has to have one; ``comments`` where the file may hold them. ``data`` is the package file that is an
+    extension's text. ``fails_open`` is False for an agent that takes a failing hook for a no.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Agent:
     local_file: str = ""
     managed_file: str = ""
     events: tuple[tuple[str, str | None], ...] = ()
+    recording: str = "PostToolUse"
     timeout: int = 0
     unit: float = 1.0
     flat: bool = False
@@ -167,6 +170,7 @@ AGENTS = {
                 ("AfterAgent", None),
                 ("SessionEnd", None),
             ),
+            recording="AfterTool",
             # Gemini CLI counts in milliseconds.
             timeout=30_000,
             unit=0.001,
@@ -214,6 +218,7 @@ AGENTS = {
                 ("subagentStop", None),
                 ("sessionEnd", None),
             ),
+            recording="postToolUse",
             timeout=30,
             flat=True,
             # It has a key a shell, and names its unit.
@@ -251,6 +256,7 @@ AGENTS = {
                 ("stop", None),
                 ("sessionEnd", None),
             ),
+            recording="postToolUse",
             timeout=30,
             flat=True,
             version=1,
