@@ -18,9 +18,10 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from benchmarks import bending as histories
-from benchmarks.fixtures import Repository, repository, ten_paths
+from benchmarks.fixtures import Repository, all_paths, repository, ten_paths
 
 RUNS = 15
 GIT_RALPH = "git-ralph"
@@ -129,33 +130,138 @@ def hooks(table: Table, runs: int, many: int) -> None:
         cases = [_bare(small), _hook(small, "small"), _hook(old, "old"), _hook(large, "large")]
         bare, plain, dead, big = alternate(cases, runs * 2)
     table.add(Row("python -I -c pass", bare))
-    table.add(Row("hook, an edit of Claude Code", plain, plain / bare, "python", 1.4))
+    table.add(Row("hook, an edit of Claude Code", plain, plain / bare, "python", 2.5))
     table.add(Row("hook with 1,000 dead sessions", dead, dead / plain, "hook", 1.1))
     table.add(Row(f"hook in a repository of {many:,} files", big, big / plain, "hook", 1.1))
 
 
-def reading(table: Table, runs: int) -> None:
-    """What people and agents look at, in a small repository with one session at work."""
-    with repository(1_000) as repo:
-        paths = ten_paths(1_000)
-        for path in paths:
-            repo.edit("bench", path, "one\ntwo\n")
-        asked = {
-            "status": ["status"],
-            "diff": ["diff"],
-            "why a line": ["why", f"{paths[0]}:1"],
-            "session list": ["session", "list"],
-            "report": ["report", "-o", "../report.html"],
-        }
-        cases = [_bare(repo), *(_ralph(repo, words) for words in asked.values())]
-        bare, *found = alternate(cases, runs)
-    for name, seconds in zip(asked, found, strict=True):
-        goal = 4.0 if name in ("status", "diff", "why a line") else None
-        table.add(Row(f"{name}, 1,000 files, 10 pending", seconds, seconds / bare, "python", goal))
-
-
 def _ralph(repo: Repository, words: list[str]) -> Callable[[int], float]:
     return lambda _number: _timed(repo, [GIT_RALPH, *words])
+
+
+_FLOOR = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+from benchmarks.floor import commit
+commit()
+"""
+
+
+def _floor(repo: Repository, path: str) -> Callable[[int], float]:
+    def run(number: int) -> float:
+        repo.write(path, f"floor {number}\n")
+        return _timed(repo, [sys.executable, "-P", "-c", _FLOOR, "-m", "x", path])
+
+    return run
+
+
+def _shell_event(repo: Repository) -> Callable[[int], float]:
+    """A shell call of an agent that changes nothing, by half: the event before it and the one after."""
+
+    def run(number: int) -> float:
+        call = f"call-{number}-{time.monotonic_ns()}"
+        told = [repo.shell_payload("bench", kind, call) for kind in ("PreToolUse", "PostToolUse")]
+        return sum(_timed(repo, [GIT_RALPH, "hook", "claude-code"], one) for one in told) / 2
+
+    return run
+
+
+def _git_status(repo: Repository) -> Callable[[int], float]:
+    words = ["git", "--no-optional-locks", "status", "--porcelain", "--untracked-files=all"]
+    return lambda _number: _timed(repo, words)
+
+
+def _guarded(repo: Repository, path: str, guarded: bool) -> Callable[[int], float]:
+    """A person's ``git commit`` of a path; nobody else has anything pending."""
+    words = ["git", *([] if guarded else ["-c", "core.hooksPath=/dev/null"]), "commit", "-q", "-m", "x"]
+
+    def run(number: int) -> float:
+        repo.write(path, f"guarded {guarded} {number}\n")
+        repo.git("add", "--", path)
+        return _timed(repo, words)
+
+    return run
+
+
+def growing(table: Table, runs: int, sizes: list[int]) -> None:
+    """Every command as the repository grows, with the first and the last path of the index changed."""
+    for size in sizes:
+        with repository(size) as repo:
+            grown(table, repo, size, runs if size < 1_000_000 else 3)
+
+
+# at 1,000 files against the floor; above against git status, which reads as much
+_STATUS_GOALS = {100_000: 1.5, 1_000_000: 1.3}
+
+
+def grown(table: Table, repo: Repository, size: int, runs: int) -> None:
+    """The same in one repository."""
+    paths = all_paths(size)
+    repo.git("config", "ralph.guard", "narrow")
+    for where, path in (("first", paths[0]), ("last", paths[-1])):
+        label = f"{size:,} files, the {where} changed"
+        small = size <= 1_000
+        repo.edit("bench", path, "one\ntwo\n")
+        asked = _questions(path)
+        against = _floor(repo, paths[size // 2]) if small else _git_status(repo)
+        cases = [against, *(_ralph(repo, words) for words in asked.values())]
+        repo.git("status")  # until the index is younger than the files git reads all of them, each time
+        base, *found = alternate(cases, runs)
+        name = "F" if small else "git status"
+        table.add(Row(f"{name}, {label}", base))
+        goals = dict.fromkeys(("status", "diff", "why", "log"), 1.5) if small else {}
+        goals |= {"status": _STATUS_GOALS[size]} if size in _STATUS_GOALS else {}
+        for one, seconds in zip(asked, found, strict=True):
+            table.add(Row(f"  {one}", seconds, seconds / base, name, goals.get(one)))
+        if small:
+            # the floor takes a path of its own, and each commit is of what was edited just before
+            base, ours = alternate([_floor(repo, paths[size // 2]), _ralph_commit(repo, [path])], runs)
+            table.add(Row("  commit", ours, ours / base, "F", 1.5))
+        else:
+            base, ours = alternate([_git_commit(repo, [paths[size // 2]]), _ralph_commit(repo, [path])], runs)
+            table.add(Row("  commit", ours, ours / base, "git add + git commit"))
+    _ralph_commit(repo, [paths[0]])(0)
+    bare, hook = alternate([_bare(repo), _hook(repo, "grown")], runs)
+    table.add(Row(f"edit hook, {size:,} files", hook, hook / bare, "python", 2.5))
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "what the hooks told of")
+    base, event = alternate([_git_status(repo), _shell_event(repo)], runs)
+    table.add(Row(f"shell event, {size:,} files", event, event / base, "git status", 3.0 if small else 1.2))
+    subprocess.run(
+        [GIT_RALPH, "install", "--guard=narrow"],
+        cwd=repo.root,
+        env=repo.environ,
+        check=True,
+        capture_output=True,
+    )
+    ways = [_guarded(repo, paths[0], guarded) for guarded in (False, True)]
+    without, guarded = alternate(ways, runs)
+    table.add(Row(f"a person's git commit, guarded, {size:,} files", guarded, guarded / without, "git"))
+    thousand = [path for path in paths[:: max(1, size // 1_000)] if path != paths[0]]
+    for path in thousand:
+        repo.edit("bench", path, "one\ntwo\n")
+    asked = {"status": ["status"], "diff": ["diff"], "dry run": ["commit", "--dry-run"]}
+    repo.git("status")
+    base, *found = alternate(
+        [_git_status(repo), *(_ralph(repo, one) for one in asked.values())], min(runs, 3)
+    )
+    table.add(Row(f"git status, {size:,} files, {len(thousand):,} changed", base))
+    for one, seconds in zip(asked, found, strict=True):
+        table.add(Row(f"  {one}", seconds, seconds / base, "git status"))
+    base, ours = alternate([_git_commit(repo, thousand), _ralph_commit(repo, thousand)], 1)
+    table.add(Row("  commit of all", ours, ours / base, "git add + git commit"))
+
+
+def _questions(path: str) -> dict[str, list[str]]:
+    return {
+        "status": ["status"],
+        "status of the path": ["status", path],
+        "diff": ["diff"],
+        "why": ["why", f"{path}:1"],
+        "log": ["log"],
+        "ls-files": ["ls-files", "--session", "bench"],
+        "blame": ["blame", path],
+    }
 
 
 def old_sessions(table: Table, runs: int, count: int) -> None:
@@ -220,15 +326,11 @@ def _git_commit(repo: Repository, paths: list[str]) -> Callable[[int], float]:
 
 
 # of 10 paths against git add and git commit, by the number of files
-_GOALS = {100_000: 0.35, 1_000_000: 0.09}
+_GOALS = {100_000: 0.7, 1_000_000: 0.3}
 
 
 def commits(table: Table, runs: int, sizes: list[int]) -> None:
     """A commit against ``git add`` and ``git commit``, as the repository grows."""
-    with repository(1_000) as repo:
-        one, other = ten_paths(1_000)[:2]
-        ours, git = alternate([_ralph_commit(repo, [one]), _git_commit(repo, [other])], runs)
-    table.add(Row("git ralph commit of 1 path, 1,000 files", ours, ours / git, "git", 4.5))
     for size in sizes:
         with repository(size) as repo:
             paths = ten_paths(size)
@@ -453,14 +555,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="few runs, small repositories")
     parser.add_argument("--only", default="", metavar="<word>", help="only the parts whose name has it")
     given = parser.parse_args()
-    runs, many, sizes = RUNS, 100_000, [1_000, 10_000, 100_000]
+    runs, many, sizes, grow = RUNS, 100_000, [1_000, 10_000, 100_000], [1_000, 100_000]
     if given.quick:
-        runs, many, sizes = 3, 2_000, [1_000, 2_000]
+        runs, many, sizes, grow = 3, 2_000, [1_000, 2_000], [1_000, 2_000]
     table = Table()
     long = given.full or given.quick
     parts: dict[str, Callable[[], None]] = {
         "hooks": lambda: hooks(table, runs, many),
-        "reading": lambda: reading(table, runs),
+        "growing": lambda: growing(table, runs, [*grow, 1_000_000] if given.full else grow),
         "old sessions": lambda: old_sessions(table, runs, 100 if given.quick else 10_000),
         "prompt": lambda: prompt(table, runs, 100 if given.quick else 10_000),
         "commits": lambda: commits(table, runs, [*sizes, 1_000_000] if given.full else sizes),

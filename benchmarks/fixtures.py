@@ -73,6 +73,19 @@ class Repository:
             }
         ).encode()
 
+    def shell_payload(self, session: str, kind: str, call: str) -> bytes:
+        """Tell of a shell command as Claude Code would."""
+        return json.dumps(
+            {
+                "session_id": session,
+                "cwd": str(self.root),
+                "hook_event_name": kind,
+                "tool_name": "Bash",
+                "tool_input": {"command": "true"},
+                "tool_use_id": call,
+            }
+        ).encode()
+
     def add_dead_sessions(self, count: int) -> None:
         """Ended sessions, each with an edit pending on a path of its own."""
         top = self.root / ".git/ralph-sessions"
@@ -147,7 +160,12 @@ def repository(files: int) -> Iterator[Repository]:
         yield repo
 
 
+def all_paths(files: int) -> list[str]:
+    """Every path of a repository of so many files, in the order of its index."""
+    return list(_paths(files))
+
+
 def ten_paths(files: int) -> list[str]:
     """Ten paths spread over a repository of so many files."""
-    every = list(_paths(files))
+    every = all_paths(files)
     return every[:: max(1, len(every) // 10)][:10]

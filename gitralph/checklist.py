@@ -6,7 +6,7 @@ works on bytes, so that a tick changes exactly one of them, whatever the file's 
 
 import os
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, locks
 from gitralph.base.errors import Fatal, UsageError
@@ -26,8 +26,7 @@ LIMIT = 16 << 20
 _TRIES = 20
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """One check box: its text, which of several equal texts it is, where its mark is, what follows."""
 
     text: str

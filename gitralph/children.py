@@ -14,8 +14,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from subprocess import Popen
+from typing import NamedTuple
 
 from gitralph.base import files, process, runner
 
@@ -35,8 +35,7 @@ _GATE = 'read -r go || exit 125; exec "$@" <"$0"'
 Sink = Callable[[bytes], None]
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """How a child ended: its exit code (negative: a signal), the last of what it printed, and whether it
     was stopped because its time was over."""
 

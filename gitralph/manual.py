@@ -10,7 +10,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 
 from gitralph.base import programs, runner
 from gitralph.base.errors import Fatal, UsageError
@@ -24,17 +23,14 @@ _OVERSTRIKE = re.compile(".\x08", re.DOTALL)
 
 def _folders() -> Iterator[str]:
     """Where pages may lie, best first."""
-    for section in _SECTIONS:
-        yield f"{sys.prefix}/share/man/man{section}"
-    try:
-        listed = metadata.files("gitralph") or []
-    except metadata.PackageNotFoundError:
-        listed = []
-    for file in listed:
-        if _PAGE.fullmatch(file.name):
-            yield os.path.dirname(str(file.locate()))
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    yield os.path.dirname(package) + "/man"
+    package = os.path.dirname(os.path.abspath(__file__))
+    above = os.path.dirname(package)
+    # <prefix>/lib/python3.x/site-packages, of whatever prefix; pip's --target; a checkout
+    homes = [sys.prefix, os.path.normpath(above + "/../../.."), above]
+    for home in dict.fromkeys(homes):
+        for section in _SECTIONS:
+            yield f"{home}/share/man/man{section}"
+    yield above + "/man"
 
 
 def pages() -> dict[str, str]:

@@ -1,7 +1,5 @@
 """``git ralph blame``."""
 
-from dataclasses import asdict
-
 import click
 
 from gitralph.base.errors import UsageError
@@ -41,7 +39,7 @@ def blame(path: str, porcelain: bool, as_json: bool) -> None:
 def _document(ctx: Context, row: BlameLine) -> dict[str, object]:
     session = row.found.session
     named = ctx.called(session) if session is not None else None
-    return {**asdict(row.found), "name": named, "author": row.author or None}
+    return {**row.found._asdict(), "name": named, "author": row.author or None}
 
 
 def _show(ctx: Context, rows: list[BlameLine], roomy: bool) -> None:

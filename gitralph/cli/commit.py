@@ -4,8 +4,7 @@ import contextlib
 import os
 import shlex
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -27,8 +26,7 @@ from gitralph.session import crowd, session_choice, transcript_claims
 from gitralph.takeback import ways_back
 
 
-@dataclass(frozen=True)
-class CommitOptions:
+class CommitOptions(NamedTuple):
     """What was typed after ``git ralph commit``; click fills it, see :func:`commit`."""
 
     session: str | None

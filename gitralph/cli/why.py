@@ -1,7 +1,6 @@
 """``git ralph why``."""
 
 import os
-from dataclasses import asdict
 
 import click
 
@@ -42,7 +41,7 @@ def why(place: str, as_json: bool) -> None:
 
 
 def _document(ctx: Context, one: Finding) -> dict[str, object]:
-    return {**asdict(one), "name": ctx.called(one.session) if one.session else None}
+    return {**one._asdict(), "name": ctx.called(one.session) if one.session else None}
 
 
 def _sentence(ctx: Context, one: Finding) -> str:

@@ -6,7 +6,7 @@ nothing to merge. git calls that a conflict wherever two changes touch.
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import full_lines
@@ -16,8 +16,7 @@ from gitralph.isolate.lines import has_words, is_telling, words
 Lines = list[bytes]
 
 
-@dataclass(frozen=True)
-class _Side:
+class _Side(NamedTuple):
     """One text beside the old one."""
 
     lines: Lines

@@ -95,7 +95,7 @@ def dry_run(ctx: Context, request: Request) -> Result:
             outside = bench.objects_dir(ctx.repo.common_dir)
             found = request.judge(Candidate(made.tree.decode(), made.head.oid, made.session, outside))
     result = result_of(ctx, made, "dry-run" if made.entries else "nothing")
-    return replace(result.noting(*lost), proof=found)
+    return (result.noting(*lost))._replace(proof=found)
 
 
 def _passed_over(ctx: Context, request: Request) -> list[str]:
@@ -221,7 +221,7 @@ def _judged(ctx: Context, bench: Workbench, request: Request, made: Draft, ready
     """The same with what the judge, if any, found on the tree as the hooks left it. Raises Failed."""
     if request.judge is None:
         return ready
-    made = plan.rebuilt(ctx, bench, replace(made, entries=ready.expected(made.base)))
+    made = plan.rebuilt(ctx, bench, made._replace(entries=ready.expected(made.base)))
     found = request.judge(Candidate(made.tree.decode(), made.head.oid, made.session))
     return replace(ready, judged=made.tree, proof=found)
 
@@ -240,7 +240,7 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
     hooks.drop_patch(ctx, request.session)  # an older one, before this commit may leave its own
     if ready is None:
         return result
-    return replace(result.noting(*_rewrite_notes(ctx, bench, request, ready.taken)), proof=ready.proof)
+    return (result.noting(*_rewrite_notes(ctx, bench, request, ready.taken)))._replace(proof=ready.proof)
 
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
@@ -271,7 +271,7 @@ def _laid_over(ctx: Context, bench: Workbench, made: Draft, ready: _Prepared) ->
     if made.entries not in (ready.entries, expected):
         raise _ChangedError
     how = {**dict.fromkeys(ready.taken.entries, decision.WHOLE_FILE), **made.how}
-    made = plan.rebuilt(ctx, bench, replace(made, entries=expected, how=how))
+    made = plan.rebuilt(ctx, bench, made._replace(entries=expected, how=how))
     # A proof is of one tree; whatever else landed meanwhile is in this one too.
     if ready.judged is not None and made.tree != ready.judged:
         raise _ChangedError  # HEAD moved: what was judged is not what would land
@@ -325,7 +325,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
         lambda path, head: index_plan.own_lines(ctx.layout, made, path, head),
     )
     found = index_plan.plan(facts)
-    return copy, replace(found, conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))
+    return copy, found._replace(conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))
 
 
 def checked(
@@ -435,7 +435,7 @@ def _land(
         still,
     )
     note_void(ctx, made)
-    return replace(result_of(ctx, made, "committed"), commit=oid, subject=message.subject(text))
+    return (result_of(ctx, made, "committed"))._replace(commit=oid, subject=message.subject(text))
 
 
 def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_plan.IndexPlan) -> Keep:

@@ -6,7 +6,6 @@ and an outcome comes out, and nothing is written but blobs.
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gitralph.base.quote import shown
 from gitralph.commit import decision, provenance
@@ -164,8 +163,8 @@ def _only_since(scene: Scene, state: PathState, since: "Sequence[Record]", found
     mine = [*records_of(scene, state), *(r for name in scene.own for r in state.void.get(name, ()))]
     if any(r.offset < first.offset for r in mine):
         taken = {name: [str(r.offset) for r in since if r.session == name] for name in scene.own}
-        used = (replace(use, units=tuple(taken[use.session]), away=True) for use in found.uses)
-        return replace(found, uses=tuple(used))
+        used = (use._replace(units=tuple(taken[use.session]), away=True) for use in found.uses)
+        return found._replace(uses=tuple(used))
     return found
 
 
@@ -260,7 +259,7 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
         note = provenance.FOREIGN_MODE.format(shown(state.path))
-        return replace(found, content=Content(mode, found.content.data), notes=(*found.notes, note))
+        return found._replace(content=Content(mode, found.content.data), notes=(*found.notes, note))
     return found
 
 
@@ -276,7 +275,7 @@ def _submodule(scene: Scene, state: PathState) -> Outcome:
     entry = Entry(GITLINK, oid)
     if scene.reader.entry(state.path) == entry:
         return _void(scene, state)
-    return replace(_take(scene, state, decision.WHOLE_FILE), entry=entry)
+    return (_take(scene, state, decision.WHOLE_FILE))._replace(entry=entry)
 
 
 def _take_whole(scene: Scene, state: PathState) -> Outcome:

@@ -1,6 +1,6 @@
 """What may become of one pending path: taken, left with a reason, or consumed with a note."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 from gitralph.git.snapshot import Content
@@ -19,8 +19,7 @@ WAITING = "waiting"
 EDITS, WHOLE_FILE = "edits", "whole-file"
 
 
-@dataclass(frozen=True)
-class Left:
+class Left(NamedTuple):
     """A path, or units of it, that this commit does not take."""
 
     path: bytes
@@ -36,8 +35,7 @@ class Left:
         return self.reason in REFUSING and not self.optional
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """What of one session's records of one path is consumed: all before ``upto`` but ``left``.
 
     ``units`` None means every unit not left; byte positions in journal and manifest. ``away``: some
@@ -53,8 +51,7 @@ class Use:
     void: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """A change nobody recorded that a commit takes part of: it gets a record, so that its units keep
     their names. ``key`` names it; ``before`` is the text that the last record left.
     """
@@ -64,8 +61,7 @@ class Gap:
     after: bytes | None
 
 
-@dataclass(frozen=True)
-class Sight:
+class Sight(NamedTuple):
     """That a file held a text between two records, as git's index or HEAD tells now and will not after the
     next commit of the path: so it is kept with what that commit consumes.
 
@@ -77,8 +73,7 @@ class Sight:
     at_head: bool
 
 
-@dataclass(frozen=True)
-class ReadFrom:
+class ReadFrom(NamedTuple):
     """Where the records stand that a commit was decided on: those before ``since`` were settled.
 
     ``base`` is the id of HEAD's text there, in working-tree form; None for no file.
@@ -88,8 +83,7 @@ class ReadFrom:
     base: str | None
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
     ``entry`` is a submodule's, which has no text. ``void``: all of it was reverted. ``seen`` is the id of the

@@ -4,8 +4,6 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
-from dataclasses import replace
-
 from gitralph.base.quote import shown
 from gitralph.commit import decide, decision
 from gitralph.commit.decision import Left, Outcome
@@ -81,8 +79,7 @@ def _sessions(draft: Draft, path: bytes) -> list[str]:
 def _with_removed(scene: Scene, draft: Draft, paths: list[bytes], with_path: bytes) -> Draft:
     """Paths that are gone from the worktree go from HEAD too, as their records say or whoever did it."""
     included = [found for path in paths for found in _included(scene, path)]
-    return replace(
-        draft,
+    return draft._replace(
         entries={**draft.entries, **dict.fromkeys(paths)},
         how={**draft.how, **dict.fromkeys(paths, draft.how[with_path])},
         outcomes=(*draft.outcomes, *included),

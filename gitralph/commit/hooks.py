@@ -12,6 +12,7 @@ import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base import runner
 from gitralph.base.errors import Failed
@@ -69,8 +70,7 @@ def drop_patch(ctx: Context, session: str) -> None:
         os.unlink(ctx.layout.patch(session))
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """Where hooks run: a folder and git with the right index; ``in_place`` is the user's own."""
 
     git: Git

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.commit import carryover
@@ -28,14 +29,16 @@ _ALIKE = 0.5
 # The blob of no bytes, which `git add -N` puts into the index until the file is added (git 2.39).
 _EMPTY_BLOB = b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
+# the default of what nobody may change
+_NONE: Mapping[Any, Any] = MappingProxyType({})
 
-@dataclass(frozen=True)
-class IndexPlan:
+
+class IndexPlan(NamedTuple):
     """Entries to change, flags to keep, and the conflicts that forbid the commit."""
 
-    changes: Mapping[bytes, Entry | None] = field(default_factory=dict)
-    old: Mapping[bytes, Entry | None] = field(default_factory=dict)
-    flags: Mapping[bytes, str] = field(default_factory=dict)
+    changes: Mapping[bytes, Entry | None] = _NONE
+    old: Mapping[bytes, Entry | None] = _NONE
+    flags: Mapping[bytes, str] = _NONE
     conflicts: tuple[Left, ...] = ()
 
 
@@ -50,8 +53,7 @@ def _merged_mode(old: Entry | None, new: Entry, staged: Entry) -> int | None:
     return staged.mode if old is not None and new.mode == old.mode else None
 
 
-@dataclass(frozen=True)
-class IndexFacts:
+class IndexFacts(NamedTuple):
     """What a plan looks at: the user's index, HEAD's entries, the commit's, and the files as they stand.
 
     ``own`` tells the blobs of a path that are pending states of the session without a foreign line,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -33,8 +34,7 @@ from gitralph.journal.pending import Claims, PathState
 Entries = Mapping[bytes, Entry | None]
 
 
-@dataclass(frozen=True)
-class Wishes:
+class Wishes(NamedTuple):
     """How the user wants doubtful paths treated."""
 
     skip_entangled: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal
@@ -42,8 +42,7 @@ class IndexMovedError(Exception):
     """The user's index changed since it was copied; build it again."""
 
 
-@dataclass(frozen=True)
-class Landing:
+class Landing(NamedTuple):
     """Everything that lands together."""
 
     repo: Repository

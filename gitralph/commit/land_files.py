@@ -11,7 +11,7 @@ import errno
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, jsonline, treepath
 from gitralph.base.errors import Fatal
@@ -28,8 +28,7 @@ from gitralph.journal import intents, manifests
 from gitralph.journal.intents import Rewriting
 
 
-@dataclass(frozen=True)
-class Replacement:
+class Replacement(NamedTuple):
     """One file to be replaced. ``length`` is how long its journal was when the file was read.
 
     ``records`` are appended in this order, each with its text before.
@@ -109,8 +108,7 @@ def _planned(ctx: Context, changes: Sequence[Replacement]) -> tuple[list[_Row], 
     return rows, Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """One file of an intent."""
 
     path: bytes

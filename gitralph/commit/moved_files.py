@@ -5,7 +5,7 @@ of nobody, under the new name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gitralph.base.quote import shown
 from gitralph.commit import decision, separate
@@ -21,8 +21,7 @@ from gitralph.journal.pending import PathState
 _FROM, _TO = "rename-from", "rename-to"
 
 
-@dataclass(frozen=True)
-class Rename:
+class Rename(NamedTuple):
     """One pending rename: the path it left with that record of its journal, and the path it came to."""
 
     old: bytes
@@ -132,14 +131,14 @@ def _judge(
     if _lost_with_head(scene, move, found):
         detail = f"it was moved here from '{shown(move.old)}' with lines that HEAD has no longer"
         left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
-        return replace(found, content=None, uses=(), left=(left,))
+        return found._replace(content=None, uses=(), left=(left,))
     who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
         return found
     whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
     detail = f"it was moved here from '{shown(move.old)}' with {whose}"
     left = Left(move.new, decision.CONTESTED, detail, (who,))
-    return replace(found, content=None, uses=(), left=(left,))
+    return found._replace(content=None, uses=(), left=(left,))
 
 
 def _with_head(scene: Scene, move: Rename, old: Outcome | None, found: Outcome) -> Outcome:
@@ -153,13 +152,13 @@ def _with_head(scene: Scene, move: Rename, old: Outcome | None, found: Outcome) 
     # only with the removal of the old path are they moved, and not there twice
     goes = old is not None and old.content is not None and old.content.absent
     if goes and there in (disk.data, with_line_feeds(disk.data)):
-        return replace(found, content=replace(found.content, data=disk.data))
+        return found._replace(content=found.content._replace(data=disk.data))
     left_out = set(full_lines(with_line_feeds(there))) & set(full_lines(with_line_feeds(disk.data)))
     if left_out <= set(full_lines(with_line_feeds(found.content.data))):
         return found
     detail = f"it was moved here from '{shown(move.old)}', where HEAD has lines since that it does not record"
     left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
-    return replace(found, content=None, uses=(), left=(left,))
+    return found._replace(content=None, uses=(), left=(left,))
 
 
 def _lost_with_head(scene: Scene, move: Rename, found: Outcome) -> bool:

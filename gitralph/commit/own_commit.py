@@ -1,6 +1,6 @@
 """Which commits a session may take back or rewrite: its own, that nobody else has yet; and what is kept."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.errors import Fatal, Refused
 from gitralph.commit.request import Request
@@ -11,8 +11,7 @@ from gitralph.git.repository import Repository
 from gitralph.journal import consumption, manifests, pending
 
 
-@dataclass(frozen=True)
-class Old:
+class Old(NamedTuple):
     """A commit as it stands: its parents, who wrote it and when, for git's environment, and its message."""
 
     parents: tuple[str, ...]

@@ -11,7 +11,7 @@ import itertools
 import os
 import shutil
 from contextlib import ExitStack
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, locks
 from gitralph.base.errors import Busy, Fatal
@@ -29,8 +29,7 @@ _REASON = "git ralph runs commands here; taken away by: git -c ralph.gcExpire=no
 _UNBORN = "refs/heads/ralph-unborn"
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """A place for one worktree, held by a lock until it is closed."""
 
     folder: str

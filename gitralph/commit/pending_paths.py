@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
 from gitralph.commit import decision, plan, undone
@@ -31,8 +32,7 @@ from gitralph.shell import attribution
 _LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What one session has in one path: None where a commit takes it, else the reason why it does not.
 
     ``whole``: nothing else is uncommitted in the file. ``change`` is git's letter for what a commit makes of
@@ -141,8 +141,7 @@ def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works
     for new, old in sources.items():
         lines[new] = _between(bench, made.base.entry(old), made.entries[new])
     return {
-        path: replace(
-            work,
+        path: work._replace(
             change="R" if path in sources else letters[path],
             source=sources.get(path),
             counts_of=lines.get(path),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gitralph.commit import (
     decide,
@@ -98,8 +99,7 @@ def build(
     return rebuilt(ctx, bench, draft) if writing else draft
 
 
-@dataclass(frozen=True)
-class _Read:
+class _Read(NamedTuple):
     """What one reading found. ``states`` are the session's, without those that shell commands offer."""
 
     scene: Scene
@@ -205,7 +205,7 @@ def _with_entries(scene: Scene, draft: Draft) -> Draft:
         entries |= blobs.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
     # Same blob and mode as HEAD, after a filter or an undo: a commit does not list it, as git does not.
     changed = {path: entry for path, entry in entries.items() if entry != draft.base.entry(path)}
-    return replace(draft, entries=changed, now=now, how=how)
+    return draft._replace(entries=changed, now=now, how=how)
 
 
 def _start(
@@ -225,7 +225,7 @@ def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
     builder = TreeBuilder(draft.base)
     tree = builder.build(draft.entries)
     write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=bench.lasting)
-    return replace(draft, tree=tree, trees=tuple(builder.new))
+    return draft._replace(tree=tree, trees=tuple(builder.new))
 
 
 def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft | None:
@@ -247,6 +247,6 @@ def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft |
     if any(base.lookup_safe(path) != made.base.lookup_safe(path) for path in paths):
         return None
     try:
-        return rebuilt(ctx, bench, replace(made, head=head, base=base, start=base))
+        return rebuilt(ctx, bench, made._replace(head=head, base=base, start=base))
     except BlockedError:  # a file stands now where a new path's folder would be
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gitralph.base.quote import shown
 from gitralph.commit import decision, named, plan, ways_out
 from gitralph.commit.bench import open_bench
@@ -24,7 +22,7 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
     # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
     if request.wishes.whole_file and request.match is not None:
-        return replace(made, left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
+        return made._replace(left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))
     return made
 
 

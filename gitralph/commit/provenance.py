@@ -4,7 +4,7 @@ Used for files that one session alone has pending. A change that no record expla
 belongs to nobody, so a chain with a gap is not this session's to commit whole.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.commit.inputs import Scene
 from gitralph.git.snapshot import Content
@@ -12,8 +12,7 @@ from gitralph.hook.journal import Record, text_id
 from gitralph.journal.pending import PathState
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(NamedTuple):
     """The pending records of a path in file order, from the first of the committing session's on."""
 
     records: tuple[Record, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from gitralph.base.quote import shown
 from gitralph.commit.decision import GONE, Left, Outcome
@@ -15,9 +16,11 @@ from gitralph.journal.pending import PathState
 Judge = Callable[["Candidate"], dict[str, object]]
 """Looks at a candidate and tells what it found, for the ``--json`` document; raises Failed to stop it."""
 
+# the default of what nobody may change
+_NONE: Mapping[Any, Any] = MappingProxyType({})
 
-@dataclass(frozen=True)
-class Candidate:
+
+class Candidate(NamedTuple):
     """A commit about to be made, for whoever judges it: its tree, the commit it goes on top of, its session.
 
     ``objects`` is a folder with those of its objects that the repository does not have yet.
@@ -29,8 +32,7 @@ class Candidate:
     objects: str | None = None
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed.
 
     ``judge`` has the last word on the tree, after the repository's hooks. ``amend`` replaces HEAD's commit;
@@ -45,7 +47,7 @@ class Request:
     edit: bool = False
     verify: bool = True
     dry_run: bool = False
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: Wishes = Wishes()
     match: Callable[[Iterable[bytes]], list[bytes]] | None = None
     named: tuple[str, ...] = ()
     judge: Judge | None = None
@@ -59,8 +61,7 @@ class Request:
         return self.amend and bool(self.messages or self.edit)
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """What came of it, as the ``--json`` document tells it."""
 
     status: str
@@ -68,8 +69,8 @@ class Result:
     ref: str | None = None
     commit: str | None = None
     subject: str = ""
-    changes: Mapping[bytes, str] = field(default_factory=dict)
-    how: Mapping[bytes, str] = field(default_factory=dict)
+    changes: Mapping[bytes, str] = _NONE
+    how: Mapping[bytes, str] = _NONE
     left: tuple[Left, ...] = ()
     notes: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
@@ -79,7 +80,7 @@ class Result:
 
     def noting(self, *notes: str) -> Result:
         """The same with more notes."""
-        return replace(self, notes=(*self.notes, *notes))
+        return self._replace(notes=(*self.notes, *notes))
 
 
 def _letter(old: Entry | None, new: Entry | None) -> str:
@@ -90,8 +91,7 @@ def _letter(old: Entry | None, new: Entry | None) -> str:
     return "M" if old.mode >> 12 == new.mode >> 12 else "T"
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(NamedTuple):
     """A commit not yet made: entries to change against HEAD, their tree, and what stays out.
 
     ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with. ``now``
@@ -107,10 +107,10 @@ class Draft:
     tree: bytes
     outcomes: tuple[Outcome, ...] = ()
     left: tuple[Left, ...] = ()
-    entries: Entries = field(default_factory=dict)
-    now: Entries = field(default_factory=dict)
-    how: Mapping[bytes, str] = field(default_factory=dict)
-    states: Mapping[bytes, PathState] = field(default_factory=dict)
+    entries: Entries = _NONE
+    now: Entries = _NONE
+    how: Mapping[bytes, str] = _NONE
+    states: Mapping[bytes, PathState] = _NONE
     trees: tuple[bytes, ...] = ()
     together: tuple[tuple[bytes, bytes], ...] = ()
     undone: tuple[str, ...] = ()
@@ -126,10 +126,9 @@ class Draft:
     def without(self, lefts: Collection[Left]) -> Draft:
         """The same with these paths taken out again, each with a reason; their records stay pending."""
         out = {one.path for one in lefts}
-        return replace(
-            self,
+        return self._replace(
             outcomes=tuple(
-                replace(found, content=None, uses=()) if found.path in out else found
+                found._replace(content=None, uses=()) if found.path in out else found
                 for found in self.outcomes
             ),
             left=tuple(dict.fromkeys((*self.left, *lefts))),
@@ -151,7 +150,7 @@ class Draft:
                     out.append(one)
                     gone.add(one.path)
                 detail = f"it goes with '{shown(one.path)}', which is left"
-                todo += [replace(one, path=path, detail=detail, lines=None) for path in tied]
+                todo += [one._replace(path=path, detail=detail, lines=None) for path in tied]
         return self.without(out)
 
     def _tied(self, path: bytes, gone: Container[bytes]) -> set[bytes]:

@@ -11,8 +11,8 @@ lines are written anew; so nothing on disk looks like somebody's change back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
 from gitralph.isolate import Separation
@@ -28,8 +28,7 @@ Row = tuple[Record, bytes | None, bytes | None]
 Range = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """``lines`` in place of the lines from ``start`` to ``stop`` of some text; never empty on that side."""
 
     start: int
@@ -118,8 +117,7 @@ def apply(text: bytes, found: Sequence[Block]) -> bytes:
     return b"".join(lines)
 
 
-@dataclass(frozen=True)
-class AsRead:
+class AsRead(NamedTuple):
     """Steps and worktree as a commit reads them, and the blocks in which the file on disk differs."""
 
     rows: list[Row]
@@ -157,9 +155,9 @@ class AsRead:
         """An answer with its lines as the file on disk counts them."""
         if not self.blocks:
             return found
-        left = tuple(replace(one, lines=self.on_disk(one.lines)) for one in found.left)
-        notes = tuple(replace(one, lines=self.on_disk(one.lines)) for one in found.notes)
-        return replace(found, left=left, notes=notes)
+        left = tuple(one._replace(lines=self.on_disk(one.lines)) for one in found.left)
+        notes = tuple(one._replace(lines=self.on_disk(one.lines)) for one in found.notes)
+        return found._replace(left=left, notes=notes)
 
 
 def seen(rows: Sequence[Row], worktree: bytes | None) -> AsRead:

@@ -9,7 +9,7 @@ worktrees; what a hook adds in spite of that is left out by name.
 """
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, nul
 from gitralph.commit import own_worktree
@@ -22,8 +22,7 @@ from gitralph.git.run import Git
 _NO_TOOLS = (b"__pycache__", b".worktrees")
 
 
-@dataclass(frozen=True)
-class Scratch:
+class Scratch(NamedTuple):
     """A scratch worktree in use: git in it, its place, and the links that lead out of it."""
 
     git: Git

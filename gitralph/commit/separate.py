@@ -7,8 +7,8 @@ Files whose lines cannot be told apart (binary, filtered, links, too large) foll
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitralph import isolate
 from gitralph.base.quote import shown
@@ -58,8 +58,7 @@ Each costs one evaluation of the weave, O(atoms), and only where HEAD is none of
 _FILES = (0, 0o100644, 0o100755)
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What is known of a path's texts: HEAD and file in one form, and how to read the records.
 
     ``readings`` say from which place on the records count, best first; ``converted``: all texts are in
@@ -134,7 +133,7 @@ def _with_moved_text(scene: Scene, record: Record, step: Step, converted: bool) 
         return step
     entry = history.entry_at(scene.repo, record.head, other)
     text = read_blob(scene, entry) if isinstance(entry, Entry) else None
-    return replace(step, moved=one_form(text) if converted else text)
+    return step._replace(moved=one_form(text) if converted else text)
 
 
 def gather(scene: Scene, state: PathState) -> Evidence:
@@ -197,7 +196,7 @@ def _clean(scene: Scene, path: bytes, rows: list[Step], converted: bool) -> list
         return held[step.head or ""] == step.before
 
     # A payload alone may tell of an old read; what the pre event read stood on disk.
-    later = [replace(row, clean=True) if row.seen and was_head(row) else row for row in rows[1:]]
+    later = [row._replace(clean=True) if row.seen and was_head(row) else row for row in rows[1:]]
     return rows[:1] + later
 
 
@@ -375,7 +374,7 @@ def _was_own_text(scene: Scene, state: PathState, known: Evidence, record: Recor
         steps = tuple(step for step in reading.steps if id(step) in earlier)
         # HEAD had not passed more by then than there was
         passed = reading.passed if reading.passed <= len(steps) else 0
-        readings += [replace(reading, steps=steps, passed=passed)] if steps else []
+        readings += [reading._replace(steps=steps, passed=passed)] if steps else []
     if text is None or known.head is None or not readings:
         return False
     found = isolate.separate(
@@ -759,7 +758,7 @@ def _gap(scene: Scene, state: PathState, known: Evidence, found: Separation) -> 
     # same name again.
     key = f"{GAP}-{text_id(b'%d ' % state.journal.size + (known.worktree or b''))[:12]}"
     taken = tuple(unit.replace(isolate.TAIL + ".", key + ".", 1) for unit in found.taken)
-    return Gap(key, before, known.worktree), replace(found, taken=taken)
+    return Gap(key, before, known.worktree), found._replace(taken=taken)
 
 
 def _nothing(
@@ -848,7 +847,7 @@ def _still_pending(known: Evidence, found: Separation, session: str) -> list[str
     Before the commit, and after it: a removal of lines that only this commit brings was without effect.
     """
     taken = frozenset(found.taken)
-    then = tuple(replace(one, commits=(one.commits[0] | taken, *one.commits)) for one in known.readings)
+    then = tuple(one._replace(commits=(one.commits[0] | taken, *one.commits)) for one in known.readings)
     listed = [
         *isolate.pending_units(
             known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings

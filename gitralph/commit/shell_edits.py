@@ -5,7 +5,6 @@ Whose they are ``shell.attribution`` says.
 
 from collections import Counter
 from collections.abc import Container, Iterable
-from dataclasses import replace
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -35,7 +34,7 @@ def settle(
         elif was.taken and was.content == scene.contents.get(path):
             continue  # what the command did is in it
         elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
-            by_path[path] = replace(was, left=(*was.left, _left(scene.layout, offer)))
+            by_path[path] = was._replace(left=(*was.left, _left(scene.layout, offer)))
     return sorted(by_path.values(), key=lambda one: one.path)
 
 

@@ -7,7 +7,6 @@ that git had taken away before. Must put in only texts that somebody saw, or of 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import takewhile
 
 from gitralph import isolate
@@ -168,7 +167,7 @@ def _from_index(
     # `git add` wrote nothing: it found this text, and what was away then may still be underneath
     put = there == scene.reader.entry(state.path)
     key = isolate.SIGHTED if put else _ADDED
-    rest = [replace(row, before=text) if _is_sight(row) else row for row in rest]
+    rest = [row._replace(before=text) if _is_sight(row) else row for row in rest]
     return [*rows[: at + 1], Step(key, None, rows[at].after, text, put=put), *rest, *rows[at + 2 :]]
 
 

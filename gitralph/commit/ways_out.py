@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gitralph.base.quote import is_control
 from gitralph.commit import decision
@@ -57,8 +57,7 @@ def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
     return lambda known: [path for path in known if path in paths]
 
 
-@dataclass(frozen=True)
-class Ways:
+class Ways(NamedTuple):
     """A refused commit, and the question whether another one would be made."""
 
     ctx: Context
@@ -80,10 +79,10 @@ class Ways:
 
     def _option(self, option: str, does: str, **wished: bool) -> list[str]:
         """The same commit with one option more, where it would be made."""
-        wishes = replace(self.request.wishes, **wished)
+        wishes = self.request.wishes._replace(**wished)
         if wishes == self.request.wishes or (wishes.skip_entangled and wishes.include_entangled):
             return []
-        if not self.passes(replace(self.request, wishes=wishes)):
+        if not self.passes(self.request._replace(wishes=wishes)):
             return []
         return [self._line(self.request.session, option, (), does)]
 
@@ -100,8 +99,8 @@ class Ways:
         return out
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
-        wishes = replace(self.request.wishes, whole_file=True)
-        if not self.passes(replace(self.request, wishes=wishes, match=_only(paths))):
+        wishes = self.request.wishes._replace(whole_file=True)
+        if not self.passes(self.request._replace(wishes=wishes, match=_only(paths))):
             return []
         does = "takes it as it stands, whoever changed it"
         if (

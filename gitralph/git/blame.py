@@ -1,6 +1,6 @@
 """``git blame`` of a file as it stands: the commit of every line, and where the line stood in it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.quote import c_unquote
 from gitralph.git.config import Config
@@ -9,8 +9,7 @@ from gitralph.git.run import Git
 ZERO = "0" * 40
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """One line: its commit (None for an uncommitted one), and line number and path in that commit.
 
     ``header`` is what git prints before the line's text, the first row with the numbers; for a commit that

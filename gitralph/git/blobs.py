@@ -77,7 +77,8 @@ def listed(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _attribute_files(paths: Iterable[bytes]) -> set[bytes]:
+def attribute_files(paths: Iterable[bytes]) -> set[bytes]:
+    """Where git looks for the attributes of these paths."""
     found = {_ATTRIBUTES}
     for path in paths:
         names = path.split(b"/")[:-1]
@@ -124,7 +125,7 @@ def blobs_for(
     seeds = {path: base.entry(path) for path in there}
     # Attributes are read from the worktree first (gitattributes(5)), so the folder must hold those above each
     # file.
-    for path in sorted(_attribute_files(there) - set(contents)):
+    for path in sorted(attribute_files(there) - set(contents)):
         found = worktree.read(path)
         if found.data is not None:
             write_copy(copy, path, found)
@@ -163,4 +164,12 @@ def filtered_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
     return {path for path, _, value in nul.groups(said, 3) if value not in (b"unspecified", b"unset")}
 
 
-__all__ = ["ABSENT", "GitError", "Workbench", "blobs_for", "filtered_paths", "working_form"]
+__all__ = [
+    "ABSENT",
+    "GitError",
+    "Workbench",
+    "attribute_files",
+    "blobs_for",
+    "filtered_paths",
+    "working_form",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dulwich.objects import format_timezone, parse_time_entry
 
@@ -15,8 +15,7 @@ from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
 
 
-@dataclass(frozen=True)
-class Author:
+class Author(NamedTuple):
     """What ``--author`` set."""
 
     name: str

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, nul
 from gitralph.base.errors import Fatal
@@ -23,16 +23,14 @@ from gitralph.git.trees import Entry
 _CHECKSUM = 20
 
 
-@dataclass(frozen=True)
-class Staged:
+class Staged(NamedTuple):
     """An index entry at stage 0. ``flags`` holds git's letters: h assume-unchanged, S skip-worktree."""
 
     entry: Entry
     flags: str = ""
 
 
-@dataclass(frozen=True)
-class IndexCopy:
+class IndexCopy(NamedTuple):
     """An index as it was read, where a private copy of it goes, and what identifies the original.
 
     ``parsed`` is None for a form that only git may read and write.

@@ -16,7 +16,7 @@ import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.ids import digest
 from gitralph.git.trees import Entry
@@ -49,8 +49,7 @@ _PLAIN = frozenset([b"TREE", b"REUC", b"UNTR", b"EOIE", b"IEOT"])
 _DROPPED = frozenset([b"EOIE", b"IEOT"])  # positions and sizes: wrong once a length changes
 
 
-@dataclass(frozen=True)
-class EntrySpan:
+class EntrySpan(NamedTuple):
     """One entry in the file: where it starts and ends, and what it says."""
 
     start: int
@@ -69,8 +68,7 @@ class EntrySpan:
         return ("h" if self.flags & _ASSUME_VALID else "") + ("S" if self.extended & _SKIP_WORKTREE else "")
 
 
-@dataclass(frozen=True)
-class _CachedTree:
+class _CachedTree(NamedTuple):
     """A folder of the TREE extension: byte range of its row, entry count, oid position or -1."""
 
     path: bytes

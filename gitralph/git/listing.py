@@ -1,6 +1,6 @@
 """What git's ``-z`` listings say: entries of an index, differences of trees, states of files; pure."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.git.trees import Entry
@@ -8,8 +8,7 @@ from gitralph.git.trees import Entry
 Pair = tuple[Entry | None, Entry | None]
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(NamedTuple):
     """One row of ``ls-files -s``; ``tag`` is the letter that ``-v`` puts before it, empty without."""
 
     path: bytes

@@ -1,8 +1,8 @@
 """The commit message: cleaned up and ended with trailers, by git's own tools."""
 
 import os
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitralph.base.errors import UsageError
 from gitralph.git.run import Git
@@ -16,8 +16,7 @@ def join(parts: list[bytes]) -> bytes:
     return b"\n\n".join(part.rstrip(b"\n") for part in parts) + b"\n"
 
 
-@dataclass(frozen=True)
-class Cleanup:
+class Cleanup(NamedTuple):
     """``commit.cleanup`` as git reads it; ``comment`` begins a comment line, None is chosen by the text."""
 
     mode: str

@@ -14,7 +14,7 @@ inode whether it is still there.
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.git import index
 from gitralph.git.index import IndexCopy
@@ -26,8 +26,7 @@ class PlainIndexMovedError(Exception):
     """The user's index changed since it was looked at."""
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """``read`` is the index that git commits from, ``real`` the user's own."""
 
     form: str

@@ -1,7 +1,7 @@
 """Reads the end of a worktree's own reflog of HEAD: where it went, and by what."""
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.git.repository import Repository
 
@@ -9,8 +9,7 @@ _TAIL = 1 << 16
 """So much of it is read, some 400 entries; what happened before counts as unknown."""
 
 
-@dataclass(frozen=True)
-class ReflogEntry:
+class ReflogEntry(NamedTuple):
     """HEAD's commit before and after, in hex, each None where there was none, and git's message."""
 
     old: str | None

@@ -12,7 +12,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.files import sync_folder
@@ -31,8 +31,7 @@ class LostRaceError(Exception):
     """The branch, or what HEAD points at, moved since the commit was built."""
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """``ref`` is the branch HEAD points at, None when detached; ``oid`` None when unborn."""
 
     ref: str | None
@@ -109,8 +108,7 @@ def _read_head_by_git(repo: Repository) -> Head:
     return Head(ref, os.fsdecode(found.stdout).strip() or None)
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """One planned move of a branch. ``ident`` is who moves it, as git's environment, for the reflogs."""
 
     head: Head
@@ -301,7 +299,7 @@ def _swap(
             if not 0 < error.code <= _USAGE:  # killed, as it is or as a shell above it tells
                 dead_locks.settle_refs(repo, move.head.ref)
             there = look()
-            if there == replace(move.head, oid=move.new):
+            if there == move.head._replace(oid=move.new):
                 return
             if there != move.head:
                 raise LostRaceError from error

@@ -1,7 +1,7 @@
 """Repository facts, from one ``git rev-parse``: git alone judges safe.directory and discovery."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from gitralph.base import jsonline
@@ -147,7 +147,7 @@ def open_repository(git: Git) -> Repository:
     lines, complaint = _facts(git)
     empty = len(lines) < len(_QUESTIONS) and _has_empty_hooks_path(git)
     if empty:  # git stops at the question for it; any folder lets it go on
-        lines, complaint = _facts(replace(git, words=(*git.words, "-c", "core.hooksPath=.")))
+        lines, complaint = _facts(git._replace(words=(*git.words, "-c", "core.hooksPath=.")))
     _check(lines, complaint)
     if len(lines) < len(_QUESTIONS):
         raise GitError(["rev-parse"], 128, complaint)
@@ -156,5 +156,5 @@ def open_repository(git: Git) -> Repository:
     bound = git.at(GIT_DIR=git_dir, GIT_WORK_TREE=root)
     if empty:
         hooks_dir = common_dir + "/hooks"
-        bound = replace(bound, words=(*bound.words, "-c", f"core.hooksPath={hooks_dir}"))
+        bound = bound._replace(words=(*bound.words, "-c", f"core.hooksPath={hooks_dir}"))
     return Repository(bound, git_dir, common_dir, root, hooks_dir, os.fsencode(prefix))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from subprocess import CompletedProcess, Popen
+from typing import NamedTuple
 
 from gitralph.base import programs, runner
 from gitralph.base.errors import Fatal
@@ -45,8 +45,7 @@ def _own(env: dict[str, str]) -> dict[str, str]:
     return {**env, "GIT_OPTIONAL_LOCKS": "0"}
 
 
-@dataclass(frozen=True)
-class Git:
+class Git(NamedTuple):
     """git with an environment. ``cwd`` None means the process's own.
 
     ``keep`` are descriptors a child inherits: a lock held through them outlives us as long as git runs.

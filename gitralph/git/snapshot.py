@@ -10,7 +10,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.git.trees import GITLINK, SYMLINK
 
@@ -19,8 +19,7 @@ from gitralph.git.trees import GITLINK, SYMLINK
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """A file as it stands: mode (0 = absent), its bytes or link text, and None for a submodule."""
 
     mode: int

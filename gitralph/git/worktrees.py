@@ -3,7 +3,7 @@
 import itertools
 import os
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -24,8 +24,7 @@ _QUIET = (
 )
 
 
-@dataclass(frozen=True)
-class WorktreeEntry:
+class WorktreeEntry(NamedTuple):
     """One row of ``git worktree list``. ``branch`` is a full ref name, None when detached."""
 
     path: str
@@ -125,8 +124,7 @@ def unlock(git: Git, path: str) -> None:
     git.run("worktree", "unlock", path)
 
 
-@dataclass(frozen=True)
-class Dirt:
+class Dirt(NamedTuple):
     """What a worktree holds beyond its tip. ``hidden`` lies behind assume-unchanged or skip-worktree."""
 
     staged: tuple[bytes, ...] = ()

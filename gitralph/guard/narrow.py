@@ -254,7 +254,7 @@ def _selected(
             entries |= blobs.blobs_for(bench, "chosen", chosen, made.base, worktree)
     for path in [p for p in odd if p in entries and entries[p] == made.base.entry(p)]:
         del entries[path]
-    return plan.rebuilt(ctx, bench, replace(made, entries=entries)), set(chosen)
+    return plan.rebuilt(ctx, bench, made._replace(entries=entries)), set(chosen)
 
 
 def _selected_text(

@@ -18,7 +18,7 @@ from gitralph.isolate.materialize import flags_of, states
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 
 
-@dataclass(slots=True)
+@dataclass
 class Match:
     """Which atoms HEAD shows; `concerned` are those in places where HEAD differs."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 
@@ -36,7 +36,7 @@ def is_among(unit: str, names: Collection[str]) -> bool:
     return unit in names or step_of(unit) in names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Take:
     """What a person gave to a session in one place: `count` lines from index `at`, with what they removed.
 
@@ -49,8 +49,7 @@ class Take:
     end: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One recorded edit of a path, or a gap, which is a change nobody recorded.
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
@@ -78,8 +77,7 @@ class Step:
     moved: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The steps of a path from one place on; what came before it is settled.
 
     `commits` are the names of the units that commits of ours took: after the last one, after the
@@ -92,8 +90,7 @@ class Reading:
     passed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LeftEdit:
+class LeftEdit(NamedTuple):
     """One of the owner's edits that cannot be committed now, and whose edits are in the way."""
 
     reason: Reason
@@ -104,8 +101,7 @@ class LeftEdit:
     other_lines: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """Something the user should be told about a commit that goes through.
 
     Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `void` (the
@@ -121,8 +117,7 @@ class Note:
     units: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Separation:
+class Separation(NamedTuple):
     """What to commit for one path, or why not.
 
     `taken` are the names the caller keeps and passes back as `committed`, as they are: a name that
@@ -140,8 +135,7 @@ class Separation:
     reading: Reading | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LineOwner:
+class LineOwner(NamedTuple):
     """Who wrote one line of the working tree; `key` is None for a line older than the journal."""
 
     owner: str | None
@@ -150,8 +144,7 @@ class LineOwner:
     committed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """One unit that still makes the working tree differ from HEAD."""
 
     unit: str
@@ -159,8 +152,7 @@ class Pending:
     lines: tuple[int, int] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reversal:
+class Reversal(NamedTuple):
     """A file after some units were taken out of it or brought back, or why that cannot be.
 
     `lines` are those of the new text in order: an index of a line of the working tree that stays, or the

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from gitralph.isolate.api import Reading, Step, Take
 from gitralph.isolate.fit import fit
@@ -23,8 +24,7 @@ from gitralph.isolate.separation import separate
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, Weave
 
 
-@dataclass(frozen=True, slots=True)
-class Unrecorded:
+class Unrecorded(NamedTuple):
     """One smallest change that nobody recorded.
 
     `line` counts from 1 in the file as it stands; the lines of HEAD in `removed` stood before it, and
@@ -42,7 +42,7 @@ class Unrecorded:
     stale: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class _Look:
     weave: Weave
     anchored: Anchored
@@ -94,7 +94,7 @@ def _started(reading: Reading, head: bytes | None) -> Reading:
     if reading.steps:
         return reading
     # Without a step there is nothing to fold the working tree onto; HEAD's text is where it starts.
-    return replace(reading, steps=(Step("head", None, head, head),))
+    return reading._replace(steps=(Step("head", None, head, head),))
 
 
 def _followed(look: _Look) -> dict[int, str]:
@@ -197,7 +197,7 @@ def _with_rims(look: _Look, found: list[Unrecorded], head: bytes | None) -> list
     """Let the last change carry the newline at the end; a file that came or went empty is a change."""
     weave = look.weave
     if weave.visible(EXISTS) != bool(look.head[EXISTS]) and look.is_free(_last(weave, EXISTS)):
-        found = [replace(one, file=True) for one in found or [Unrecorded(1)]]
+        found = [one._replace(file=True) for one in found or [Unrecorded(1)]]
     text = weave.text
     if not text or ends_with_newline(head) == ends_with_newline(text):
         return found
@@ -205,7 +205,7 @@ def _with_rims(look: _Look, found: list[Unrecorded], head: bytes | None) -> list
         return found
     lines = len(weave.shown)
     if found and found[-1].line >= lines:
-        return [*found[:-1], replace(found[-1], end=True)]
+        return [*found[:-1], (found[-1])._replace(end=True)]
     return [*found, Unrecorded(lines, end=True)]
 
 
@@ -269,7 +269,7 @@ def gives(
     steps = fitted.reading.steps
     then = Step("given", owner, worktree, worktree, takes=given)
     gap = Step("gap", None, steps[-1].after, worktree)
-    reading = replace(fitted.reading, steps=(*steps, gap, then))
+    reading = fitted.reading._replace(steps=(*steps, gap, then))
     left = unrecorded(head, worktree, [reading], owners)
     kept = [_bare(one) for one in asked if one not in chosen]
     if left is None or [_bare(one) for one in left] != kept:
@@ -295,7 +295,7 @@ def _same_commit(
 
 def _bare(one: Unrecorded) -> Unrecorded:
     """Return a change without what its neighbours decide."""
-    return replace(one, end=False, file=False, sessions=(), stale=False)
+    return one._replace(end=False, file=False, sessions=(), stale=False)
 
 
 def takes(

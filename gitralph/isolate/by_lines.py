@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.isolate.api import Step, step_of
 from gitralph.isolate.build import fold
@@ -29,8 +29,7 @@ _LARGEST = 1 << 20
 """No second answer for larger files: they would be counted line by line, 0.2 s a MiB, to refuse after all."""
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """The text of a commit that the lines tell of, and the owners' units that are in it."""
 
     text: bytes
@@ -39,8 +38,7 @@ class Told:
     """Units without effect there: what git took away may come back."""
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """What a step did to the lines; `at` is its place among the steps."""
 
     at: int

@@ -17,7 +17,7 @@ from gitralph.isolate.putback import drop_what_was_away, settle_what_head_passed
 from gitralph.isolate.weave import Weave
 
 
-@dataclass(slots=True)
+@dataclass
 class Fitted:
     """A weave and the units of it that HEAD holds; `known` are those our commits put there."""
 

@@ -10,7 +10,7 @@ Must not touch what a recorded edit did.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.isolate.api import is_among, step_of
 from gitralph.isolate.lines import words
@@ -30,8 +30,7 @@ def _never_came_back(weave: Weave, unit: int) -> bool:
     return bool(births) and all(weave.ops[a] and not any(op & 1 for op in weave.ops[a] or ()) for a in births)
 
 
-@dataclass(frozen=True)
-class Gone:
+class Gone(NamedTuple):
     """Units of which nothing is left, and those of nobody's that took lines of others of the owner's away."""
 
     whole: set[int]

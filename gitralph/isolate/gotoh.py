@@ -8,11 +8,10 @@ O(n*m), so for short texts only. Must not know what a line says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class OldLine:
+class OldLine(NamedTuple):
     """A line of the old text: its number, what a pair with it is worth more, and what a run costs from it.
 
     `goes_on` is what a pair is worth more right behind one with the line before; None where a run ends there.

@@ -23,7 +23,7 @@ REST = "+"
 """Ends the name of what is left of a unit that HEAD held once and holds in part now."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Anchored:
     """Which units HEAD holds; `drift` are gaps between HEAD and the records that nobody may build on."""
 

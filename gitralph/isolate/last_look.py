@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.gone import Unsure
@@ -32,8 +32,7 @@ from gitralph.isolate.neighbours import out_of_place
 Lines = Counter[bytes]
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """One answer with what it was made from; `names` are those whose edits it may hold, owners and more."""
 
     head: bytes | None

@@ -7,7 +7,7 @@ shares nothing with it. Must ask neither the weave nor HEAD.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.linediff import line_hunks
@@ -51,8 +51,7 @@ class Lines(list[bytes]):
         return list(dict.fromkeys(found)) or list(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """What went and what came in one place, but for what is on both sides."""
 
     gone: Lines

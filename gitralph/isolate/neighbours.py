@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.lines import common_lines, complete, has_words, is_telling, split_lines
@@ -126,8 +126,7 @@ def _keep_pairs(made: Sequence[Step]) -> bool:
     return before == after
 
 
-@dataclass(frozen=True)
-class _Sides:
+class _Sides(NamedTuple):
     """What follows each place in HEAD and in the file: up to the next place, and to the next single line."""
 
     head: Counts

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gitralph.isolate.api import GAP, Step
 from gitralph.isolate.lines import is_telling, split_lines
@@ -49,12 +48,12 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             # the file holds both edits, so the record's own text before is what is wrong.
             fits = step.before == text
             if not fits and not step.takes and step.before in last_seen() and _keeps(step, text):
-                step = replace(step, before=text, clean=False)
+                step = step._replace(before=text, clean=False)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost
                 over = () if step.seen else _overwritten(done, last_seen().get(step.before))
                 done.append(Step(GAP + step.key, None, text, step.before))
-                step = replace(step, over=over)
+                step = step._replace(over=over)
             done.append(step)
             text = step.after
             # Of a text that returned the last time counts: what was written before it was known to whoever

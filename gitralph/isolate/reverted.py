@@ -35,7 +35,7 @@ def void_units(weave: Weave, pending: set[int], in_head: Flags) -> set[int]:
         asked = {other for unit in standing for other in trial.now_doubtful(unit)} & trial.void
 
 
-@dataclass(slots=True)
+@dataclass
 class _Trial:
     """What is taken for reverted so far."""
 
@@ -180,7 +180,7 @@ def _countered(trial: _Trial, unit: int, atom: int) -> bool:
     return bool(made.births) and not any(weave.owner_of(weave.birth[a]) == owner for a in made.undels)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Walked:
     """What the walks from the lines of one unit have passed, and found nothing standing.
 

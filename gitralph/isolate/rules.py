@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.isolate.lines import words
 from gitralph.isolate.materialize import COUNTS, Flags, visible, visible_before
 from gitralph.isolate.weave import EXISTS, NEWLINE, Hunk, Weave
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """`hunk` builds on `other`, which the commit does not hold."""
 
     hunk: int

@@ -14,7 +14,7 @@ from gitralph.isolate.supersede import Writing, absorbed
 from gitralph.isolate.weave import Weave
 
 
-@dataclass(slots=True)
+@dataclass
 class Ground:
     """What a choice stands on: the weave, what HEAD holds, and who is asking."""
 
@@ -33,7 +33,7 @@ class Ground:
         self.position = self.weave.positions(self.order)
 
 
-@dataclass(slots=True)
+@dataclass
 class Choice:
     """One attempt: `unmet` is empty when the units can be committed."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.isolate.api import ABSORBED, UNRECORDED, LeftEdit, Note, Reading, Separation, Step, step_of
 from gitralph.isolate.build import fold
@@ -25,7 +26,7 @@ from gitralph.isolate.select import Choice, Ground, choose, without_unmet
 from gitralph.isolate.weave import BASE, Weave
 
 
-@dataclass(slots=True)
+@dataclass
 class _Case:
     """One question: the folded path, how it fits HEAD, and who asks."""
 
@@ -44,8 +45,7 @@ class _Case:
     """Units of nobody's that took away lines of the owners' edits, of which the rest still stands."""
 
 
-@dataclass(frozen=True)
-class _Question:
+class _Question(NamedTuple):
     """What `separate` is asked, each as it says there."""
 
     head: bytes | None

@@ -7,7 +7,7 @@ records count again when their text comes back (a stash popped, say).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
@@ -17,8 +17,7 @@ from gitralph.hook.journal import Journal, Record
 _LIMIT = 1 << 30
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """How far one session's records of one path are consumed.
 
     Records of this session before byte ``upto`` are consumed, except units in ``left``. ``void``: the
@@ -109,8 +108,7 @@ def is_pending(record: Record, mark: Mark) -> bool:
     return any(unit.startswith(prefix) for unit in mark.left)
 
 
-@dataclass(frozen=True)
-class Landed:
+class Landed(NamedTuple):
     """What commits had put into HEAD once one of them landed.
 
     ``names`` are the records and units taken up to then: ``<offset>`` and ``<offset>.<n>``, a record

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import MAIN, Layout
@@ -20,8 +20,7 @@ from gitralph.hook.journal import GAP, Journal, Record
 _LIMIT = 1 << 28
 
 
-@dataclass(frozen=True)
-class KeptJournal:
+class KeptJournal(NamedTuple):
     """The journal of one path in one worktree, as it was when it was read."""
 
     layout: Layout

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
@@ -20,8 +21,7 @@ Form = tuple[str | None, str | None] | None
 """Blob id and mode of a file; (None, None) when absent, None when it is as in HEAD."""
 
 
-@dataclass(frozen=True)
-class ChangedPath:
+class ChangedPath(NamedTuple):
     """One path that changed while a command ran; ``base`` is HEAD's blob."""
 
     before: Form

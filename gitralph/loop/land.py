@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gitralph import checklist as plans
@@ -209,7 +209,7 @@ def _check_idle(worker: Worker, job: Job, skip: str) -> None:
 def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: Judge | None) -> None:
     """Commit what the session edited. Raises Entangled, Refused, Failed, Busy or Fatal with nothing moved."""
     try:
-        result = _commit(worker, ctx, replace(landing.request, judge=judge))
+        result = _commit(worker, ctx, landing.request._replace(judge=judge))
         result = transcript_claims.explained(ctx, job.session, result)
     except Refused as error:
         raise _refused(error) from error

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from gitralph.base.errors import RalphError
 from gitralph.base.quote import shown
@@ -32,8 +33,7 @@ from gitralph.query import why
 _LINES = 20_000
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """Lines of one author: they take the place of the tree's lines ``start`` to ``end``.
 
     ``lines`` is where they stand in the file, from 1; None for a whole file. No ``sessions``: nobody's.

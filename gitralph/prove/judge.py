@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gitralph.base.errors import Failed
 from gitralph.commit.request import Candidate
@@ -53,7 +53,7 @@ class Judge:
         ]
         hints = [f"git ralph commit {shlex.join(typed)}  # finds whose uncommitted lines it needs"]
         if self.explain and not self.prover.children.stopping.is_set():
-            quiet = replace(self.prover, sink=None, notes=False)
+            quiet = self.prover._replace(sink=None, notes=False)
             found = explaining.explain(self.ctx, quiet, tree, self.command, self.say)
             message = "\n".join([message, *explaining.sentences(self.ctx, found)])
             hints = explaining.ways(self.ctx, found, candidate.session)

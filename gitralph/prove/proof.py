@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files, programs
 from gitralph.base.errors import Failed
@@ -26,8 +26,7 @@ from gitralph.prove.results import ProofCommand
 _NO_TESTS = (b"No tests found", b"No files found", b"No test files found")
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(NamedTuple):
     """What is to be proved. ``head`` is the commit that HEAD shall name, None before the first.
 
     ``objects`` is a folder with objects that the repository does not have yet.
@@ -38,8 +37,7 @@ class Tree:
     objects: str | None = None
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(NamedTuple):
     """How it came out: ``code`` is the command's, ``output`` the end of what it printed."""
 
     ok: bool
@@ -54,8 +52,7 @@ class Proof:
         return {"ok": self.ok, "cached": self.cached, "seconds": round(self.seconds, 3)}
 
 
-@dataclass(frozen=True)
-class Prover:
+class Prover(NamedTuple):
     """Proves trees for one command of ours. ``env`` is laid over what the program inherits.
 
     ``{root}`` in a value of ``env`` is the worktree's root. ``seconds`` None is no limit.

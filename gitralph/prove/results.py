@@ -6,7 +6,7 @@ Losing a note costs one more run.
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import files
 from gitralph.base.ids import digest
@@ -17,8 +17,7 @@ from gitralph.hook import sessionfile
 _LIMIT = 1 << 20
 
 
-@dataclass(frozen=True)
-class ProofCommand:
+class ProofCommand(NamedTuple):
     """What is run: its words, as typed, and the folder below the root to run it in."""
 
     words: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
@@ -13,8 +13,7 @@ from gitralph.query import lines, reading
 from gitralph.query.lines import Finding
 
 
-@dataclass(frozen=True)
-class BlameLine:
+class BlameLine(NamedTuple):
     """One line of a file: what git says of it, and whose it is. ``author`` is the commit's own."""
 
     line: blame.Line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -23,8 +23,7 @@ _HUNK = rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@"
 _RAW = rb"(?s):(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t(.*)"
 
 
-@dataclass(frozen=True)
-class File:
+class File(NamedTuple):
     """One path of a commit: its blobs before and after, the path before, and the lines that are new.
 
     ``ranges`` count lines from 1 in the commit's own text, both ends included. Blobs are None where there
@@ -38,8 +37,7 @@ class File:
     ranges: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Commit:
+class Commit(NamedTuple):
     """A commit: whose its trailers say it is, when it was made (seconds; RFC 3339), what it changed.
 
     ``mentioned`` are the sessions that its message names anywhere, as that of a squash does.
@@ -53,7 +51,7 @@ class Commit:
     includes: tuple[str, ...]
     date: str = ""
     mentioned: tuple[str, ...] = ()
-    files: tuple[File, ...] = field(default=())
+    files: tuple[File, ...] = ()
 
 
 def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:

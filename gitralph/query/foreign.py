@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
@@ -26,8 +27,7 @@ _LINE = 1 << 20
 OURS = "io.gitralph"
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """What a member says of a line: whose it is, None for nobody's; who says it and how old that is.
 
     ``synced`` is when the log was last read from the remote, in seconds since the epoch.
@@ -41,8 +41,7 @@ class Statement:
     synced: float
 
 
-@dataclass(frozen=True)
-class _Span:
+class _Span(NamedTuple):
     first: int
     last: int
     claim: Statement
@@ -226,8 +225,7 @@ class MemberLogs:
         return (set(good) - there) | (there & set(said))
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(NamedTuple):
     """One commit that another member told of; ``time`` as the record has it, ``lines`` those of sessions."""
 
     commit: str
@@ -288,8 +286,7 @@ def at(spans: list[_Span], line: int) -> Statement | None:
     return next((span.claim for span in spans if span.first <= line <= span.last), None)
 
 
-@dataclass(frozen=True)
-class Contents:
+class Contents(NamedTuple):
     """Claims by the hash of a line."""
 
     rows: dict[str, set[Statement]]

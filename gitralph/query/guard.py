@@ -6,6 +6,7 @@ Judged by the index that git hands its hooks, which is a temporary one under ``c
 import os
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base.quote import printable
 from gitralph.commit.preview import preview
@@ -23,8 +24,7 @@ BYPASS = "or take them all the same: git commit --no-verify"
 _HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
-@dataclass(frozen=True)
-class GuardedPath:
+class GuardedPath(NamedTuple):
     """One path of one session that would be committed with it; ``lines`` None when all of it is meant."""
 
     path: bytes

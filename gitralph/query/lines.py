@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gitralph.base.ids import hashed
 from gitralph.base.quote import text_form
@@ -28,8 +28,7 @@ FLEET, FLEET_CONTENT, NOTE = "fleet", "fleet-content", "git-ai"
 _AGES = ((86400 * 2, 86400, "days"), (7200, 3600, "hours"), (120, 60, "minutes"))
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """Who stands behind one line or one record. ``commit`` is None for what is pending.
 
     ``source`` says how that is known: the ``records`` of this clone (by ``content`` in a commit that they do
@@ -223,9 +222,9 @@ def every(ctx: Context, read: Read) -> list[Finding]:
         one = _local(makers, resolver, by_key.get(key or ""), line)
         if one is None and line.commit is not None:
             open_.append((at, line))
-        out.append(replace(one or _unknown(resolver, line), line=at + 1))
+        out.append((one or _unknown(resolver, line))._replace(line=at + 1))
     for at, other in resolver.elsewhere(open_).items():
-        out[at] = replace(other, line=at + 1)
+        out[at] = other._replace(line=at + 1)
     return out
 
 
@@ -249,7 +248,7 @@ def _local(makers: Makers, resolver: Resolver, record: Record | None, line: blam
     if record is not None:
         state = COMMITTED if line.commit else PENDING
         one = of_record(makers, record, state, line.commit, None)
-        return replace(one, source=CONTENT if line.commit else RECORDS)
+        return one._replace(source=CONTENT if line.commit else RECORDS)
     if owner is not None:  # the records know this commit, and nobody recorded this line of it
         head = resolver.head(line.commit or "")
         return Finding(COMMITTED, time=head.date if head else None, commit=line.commit, source=RECORDS)
@@ -260,7 +259,7 @@ def _unknown(resolver: Resolver, line: blame.Line) -> Finding:
     if line.commit is None:
         return Finding(NOBODY)
     found = resolver.said(line.commit)
-    return found if found.session is not None else replace(found, source=None)
+    return found if found.session is not None else found._replace(source=None)
 
 
 def age(when: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.layout import Layout
@@ -28,8 +28,7 @@ _FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%(trailers:key=Ralph-Session,valueonly)%
 _SPREAD = (UNDO, REDO, RESTORE)
 
 
-@dataclass(frozen=True)
-class LoggedEdit:
+class LoggedEdit(NamedTuple):
     """One recorded edit; ``texts`` before and after, where they were asked for and are known."""
 
     time: float
@@ -56,8 +55,7 @@ class LoggedEdit:
         return self.lines[1]
 
 
-@dataclass(frozen=True)
-class LoggedCommit:
+class LoggedCommit(NamedTuple):
     """One commit of a session. ``here``: HEAD holds it; ``became`` is the commit that stands for it now,
     after an amend or a rebase; None where there is none, as after an ``uncommit``.
     """
@@ -71,8 +69,7 @@ class LoggedCommit:
     became: str | None = None
 
 
-@dataclass(frozen=True)
-class LogWish:
+class LogWish(NamedTuple):
     """What to show: of which sessions, since when (seconds since the epoch), which paths, with texts."""
 
     sessions: frozenset[str] | None = None
@@ -146,8 +143,7 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     return sorted(found, key=lambda one: one.time)
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """One commit as ``git log`` told it. ``origin``, who wrote it when, is what a rebase leaves as it was."""
 
     oid: str

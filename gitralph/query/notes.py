@@ -7,7 +7,7 @@ a remote.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import jsonline
 from gitralph.base.quote import c_unquote
@@ -20,8 +20,7 @@ REF = "refs/notes/ai"
 _LIMIT = 4 << 20
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(NamedTuple):
     """What a note says of a line: the agent and its model, as far as it does."""
 
     agent: str | None

@@ -1,7 +1,7 @@
 """What goes on in a repository now: sessions at work, their last edits, what is uncommitted, new commits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.ids import is_valid
@@ -16,8 +16,7 @@ from gitralph.query.status import SessionRows
 _COMMITS = 20
 
 
-@dataclass(frozen=True)
-class AtWork:
+class AtWork(NamedTuple):
     """A session that is live, or has something uncommitted; ``path`` is what it edited last."""
 
     name: str
@@ -28,8 +27,7 @@ class AtWork:
     pending: int
 
 
-@dataclass(frozen=True)
-class RecentCommit:
+class RecentCommit(NamedTuple):
     """A commit of HEAD's history: abbreviated, its time, the session that its trailer names."""
 
     commit: str
@@ -38,8 +36,7 @@ class RecentCommit:
     subject: str
 
 
-@dataclass(frozen=True)
-class Overview:
+class Overview(NamedTuple):
     """All of it at one moment."""
 
     branch: str

@@ -1,7 +1,7 @@
 """A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph import isolate
 from gitralph.base.errors import Fatal
@@ -31,8 +31,7 @@ def tree_path(ctx: Context, typed: str) -> bytes:
     return target.path
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """A path: its records, the place in the journal of each line's record, and what git says of the line.
 
     ``pending`` are the places of the records of which something is in no commit.

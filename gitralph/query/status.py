@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from gitralph.commit import decision, pending_paths, plan, provenance
 from gitralph.commit.bench import open_bench
@@ -15,7 +16,7 @@ from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.listing import Counts
 from gitralph.git.snapshot import LeadsOutError, Worktree
-from gitralph.git.uncommitted import Change, dirty_paths
+from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Journal
 from gitralph.journal import manifests, pending, sessions
@@ -29,8 +30,7 @@ MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 LOOP = "git ralph run"
 
 
-@dataclass(frozen=True)
-class Owned:
+class Owned(NamedTuple):
     """One uncommitted path, its owner in a word, and the sessions with something pending there.
 
     ``gap``: somebody whom no hook saw has changes there as well. ``likely`` are the shell commands that may
@@ -51,8 +51,7 @@ class Owned:
         return any(work.refuses for work in (self.works or {}).values())
 
 
-@dataclass(frozen=True)
-class PathRow:
+class PathRow(NamedTuple):
     """A path as one session has it: git's letter, its lines, why a commit would refuse, who else is there.
 
     ``unrecorded``: so is somebody whom no hook saw.
@@ -68,8 +67,7 @@ class PathRow:
     likely: tuple[Window, ...] = ()
 
 
-@dataclass(frozen=True)
-class SessionRows:
+class SessionRows(NamedTuple):
     """A session with its rows; without an id those that nobody recorded, or the ticks of a run.
 
     ``last``: when it recorded something, in seconds since the epoch. ``task``: what it works on in a plan.
@@ -167,7 +165,8 @@ def owners(
     ``everybody`` is what commits would find, where the caller has asked already; ``counting`` fills in what
     changed, which costs another git process.
     """
-    paths = dirty_paths(ctx.repo, ctx.config, typed=typed)
+    dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
+    paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
     states = _states(ctx, paths, works)
     family = set(pending.family(ctx.layout, session)) if session else set()
@@ -178,12 +177,20 @@ def owners(
         ]
     if counting:
         unexplained = _unexplained(ctx, [row.path for row in rows if len(row.sessions) > 1])
-        rows = [replace(row, gap=unexplained.get(row.path, row.gap)) for row in rows]
+        rows = [row._replace(gap=unexplained.get(row.path, row.gap)) for row in rows]
     made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
-    changed = uncommitted.changes(ctx.repo, ctx.config, paths, typed) if counting and paths else {}
+    changed = _changes(ctx, dirty) if counting and dirty else {}
     return [
-        replace(row, likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
+        row._replace(likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
     ]
+
+
+def _changes(ctx: Context, dirty: Mapping[bytes, str]) -> dict[bytes, Change]:
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        return uncommitted.changes(ctx.repo, ctx.config, bench, dirty)
+    finally:
+        bench.remove()
 
 
 # --- by session ---

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from gitralph import isolate
 from gitralph.base.ids import hashed, is_valid
@@ -21,8 +22,7 @@ from gitralph.query import alike
 from gitralph.query.changed import Commit, File
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(NamedTuple):
     """Who made a line: a session and the model of the call. ``session`` None: nobody recorded it."""
 
     session: str | None

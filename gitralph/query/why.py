@@ -1,7 +1,5 @@
 """``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
 
-from dataclasses import replace
-
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import ways_out
@@ -29,7 +27,7 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
         who = one.commit, one.session
         if one.state == COMMITTED and (one.session or one.agent) and who not in told:
             told.add(who)
-            found.append(replace(one, line=None))
+            found.append(one._replace(line=None))
     return found
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -26,14 +28,16 @@ from gitralph.journal.shell import ChangedPath, Form, Window
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"
 
+# the default of what nobody may change
+_NONE: Mapping[Any, Any] = MappingProxyType({})
+
 
 def setting(config: Config) -> str:
     """``ralph.shellEdits``. Raises Fatal for a word that it may not be."""
     return config.choice("ralph.shelledits", OFFER, INCLUDE, OFF)
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """One path that shell commands changed: whose it is, by which commands, and why not ours.
 
     ``loose``: a command that never said it was over, so what came later cannot be told apart.
@@ -52,12 +56,11 @@ class Offer:
         return tuple(sorted({command.session for command in self.commands} | set(self.rivals)))
 
 
-@dataclass(frozen=True)
-class ShellChanges:
+class ShellChanges(NamedTuple):
     """What a commit has to decide about shell changes; ``states`` are of the paths it will take."""
 
-    offers: Mapping[bytes, Offer] = field(default_factory=dict)
-    states: Mapping[bytes, PathState] = field(default_factory=dict)
+    offers: Mapping[bytes, Offer] = _NONE
+    states: Mapping[bytes, PathState] = _NONE
 
 
 def call_name(layout: Layout, command: Window) -> str:
@@ -260,7 +263,7 @@ def _with_source(
             walk = _Walk(other, base_of(reader, other), head, windows, mine, family)
             if not walk.back(old.before, window.opened):
                 detail = f"it may be '{shown(other)}', moved with text that is not this session's"
-                return replace(offer, verdict=DOUBTFUL, detail=detail)
+                return offer._replace(verdict=DOUBTFUL, detail=detail)
     return offer
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from gitralph import isolate
 from gitralph.commit import decision, separate
@@ -149,4 +148,4 @@ def with_mode(one: Replacement, mode: int) -> Replacement:
     """The same with another executable bit."""
     made, before = one.records[-1]
     made.mode = (made.mode[0], f"{mode:o}")
-    return replace(one, after=Content(mode, one.after.data), records=((made, before),))
+    return one._replace(after=Content(mode, one.after.data), records=((made, before),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.context import Context
 from gitralph.journal import manifests, pending, shell
@@ -12,8 +12,7 @@ from gitralph.takeback import restore
 from gitralph.takeback.survey import Match
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(NamedTuple):
     """Edits of a session in one path that a command of another one threw away."""
 
     session: str

@@ -1,6 +1,6 @@
 """``git ralph undo --redo``: what the last undo took out comes back into the file as it stands now."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph import isolate
 from gitralph.context import Context
@@ -23,8 +23,7 @@ def has_undo(state: PathState) -> bool:
     return any(record.op == UNDO for record in state.journal.records)
 
 
-@dataclass(frozen=True)
-class Undone:
+class Undone(NamedTuple):
     """One undo: its name and its record in each path."""
 
     call: str

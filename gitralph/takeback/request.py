@@ -1,12 +1,11 @@
 """What somebody wants to be taken back or brought back; plain values."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gitralph.takeback.survey import Match
 
 
-@dataclass(frozen=True)
-class UndoRequest:
+class UndoRequest(NamedTuple):
     """What was asked for. ``call`` and ``last`` narrow an undo; ``named`` are the paths as typed."""
 
     session: str

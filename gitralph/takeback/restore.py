@@ -4,7 +4,7 @@ First what the session itself took back, the latest undo first; then what a chec
 stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gitralph import isolate
 from gitralph.commit.decision import Left
@@ -84,7 +84,7 @@ def _path(
             return lines.lefts(path, back)
         if back is not None and back.units:
             _go(found, path, way, REDO, call, back, mode_before(way.content, undo))
-    readings = [replace(one, steps=(*one.steps, *way.steps)) for one in known.readings]
+    readings = [one._replace(steps=(*one.steps, *way.steps)) for one in known.readings]
     lost = isolate.bring_back(known.head, way.text, readings, found.scene.own)
     if lost is not None and lost.refused:
         return lines.lefts(path, lost)
@@ -106,7 +106,7 @@ def _go(
     way.records.append((record, way.content.data))
     step = Step(f"new{len(way.steps)}", found.session, way.text, answer.text, seen=True)
     units = answer.units
-    way.steps.append(replace(step, undoes=units) if op == REDO else replace(step, restores=units))
+    way.steps.append(step._replace(undoes=units) if op == REDO else step._replace(restores=units))
     way.content, way.text = after, answer.text
 
 

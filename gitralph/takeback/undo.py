@@ -95,7 +95,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             _report(result, done, DONE[op])
             if not moved:
                 break
-            asked = replace(request, match=_only(frozenset(moved)))
+            asked = request._replace(match=_only(frozenset(moved)))
     # Refusals of a later look, after which nothing was written either: the answer is that of a first one.
     if result.status == "nothing" and any(one.refuses for one in result.left) and not request.skip:
         raise Refused(advice.headline(ctx.layout, result.left), left=tuple(result.left))
@@ -118,7 +118,7 @@ def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner
     refusals = [one for one in made.left if one.refuses]
     if refusals and not request.skip:
         # Asked once more so that the hint for --skip-entangled is given only where it would do something.
-        more = op == UNDO and bool(planner(ctx, replace(request, skip=True)).changes)
+        more = op == UNDO and bool(planner(ctx, request._replace(skip=True)).changes)
         from gitralph.takeback import hints  # what is not refused needs none
 
         ways = hints.after_refusal(ctx, request, op, refusals, more)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gitralph.isolate import SIGHTED, Step, agreed, came_back, rewound
 
 
@@ -49,7 +47,7 @@ def test_a_commit_holds_nothing_that_was_recorded_while_head_was_at_it() -> None
     """A reset brought it back: of the two places with its text it is at the one before the edit."""
     edits = steps(("S2", "a", "ab"), ("S1", "ab", "aXb"), (None, "aXb", "ab"), ("S1", "ab", "aYb"))
     heads = ("first", "now", "other", "other")
-    made = [replace(step, head=head) for step, head in zip(edits, heads, strict=True)]
+    made = [step._replace(head=head) for step, head in zip(edits, heads, strict=True)]
 
     def saw(step: Step) -> bool:
         return step.head == "now"

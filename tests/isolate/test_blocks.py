@@ -6,7 +6,6 @@ Each case was a commit that cut a function in two; the random days of `tests.day
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gitralph.isolate.api import Separation, Step
 from gitralph.isolate.neighbours import out_of_place
@@ -155,5 +154,5 @@ def test_an_edit_that_leaves_a_bracket_open_tells_nothing_of_depth() -> None:
     assert look(head, answer, disk, opens, is_unsure=False) is None
     # one that a commit took long ago does not stand for it
     closes = edit("0", "S1", b"one 1\n{\ntwo 2\n", head)
-    assert out_of_place(head, answer, disk, [closes, replace(opens, key="1")], False) is not None
-    assert out_of_place(head, answer, disk, [closes, replace(opens, key="1")], False, {"0"}) is None
+    assert out_of_place(head, answer, disk, [closes, opens._replace(key="1")], False) is not None
+    assert out_of_place(head, answer, disk, [closes, opens._replace(key="1")], False, {"0"}) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -410,7 +409,7 @@ def test_a_removal_after_which_git_put_other_text_there_waits_no_more(back: str,
     steps = [Step(str(at), owner, text(old), text(new)) for at, (owner, old, new) in enumerate(edits)]
     asked = Look(text("abBCcd"), text("abXCcd"), text("azcd"), steps, {"S1"}, {"S1"}, lambda _: True)
     assert speaks_against(asked) == wrong
-    assert speaks_against(replace(asked, unsure=lambda key: key == "0")) is None
+    assert speaks_against(asked._replace(unsure=lambda key: key == "0")) is None
 
 
 @pytest.mark.parametrize(
@@ -451,7 +450,7 @@ def test_a_line_that_another_session_rewrote_and_a_person_that_one_is_left_out()
     assert answer.text == rest + head
     assert not answer.refused
     # nothing but that line: nothing is left to commit
-    lone = [replace(steps[0], before=rest + head), steps[1]]
+    lone = [steps[0]._replace(before=rest + head), steps[1]]
     answer = separate(
         rest + head, lone, there, committed=(), owners={"S1"}, follow=True, unsure=lambda _: True
     )
