@@ -241,9 +241,7 @@ def test_what_the_person_does_right_before_the_branch_moves_stands(
     def swap(*args: object) -> None:
         monkeypatch.setattr(refs, "swap", real)
         if moved == "committed":
-            (repo.root / ".git/index.lock").rename(repo.root / ".git/held")
             repo.git("commit", "-q", "--allow-empty", "-m", "his")
-            (repo.root / ".git/held").rename(repo.root / ".git/index.lock")
         else:
             repo.git("symbolic-ref", "HEAD", "refs/heads/other")
             repo.git("update-ref", "refs/heads/other", base)

@@ -14,6 +14,7 @@ import pytest
 
 from gitralph.base import locks
 from gitralph.commit import land as landing
+from gitralph.git import refs
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE, Done
 
@@ -69,10 +70,10 @@ def test_rebuilt_when_head_moves_while_the_tree_is_built(repo: Repo, monkeypatch
     real = landing.land
     moved: list[str] = []
 
-    def land(plan: landing.Landing) -> None:
+    def land(plan: landing.Landing, *still: refs.Still) -> None:
         if len(moved) < 2:
             moved.append(_user_commits(repo, f"user{len(moved)}"))
-        real(plan)
+        real(plan, *still)
 
     monkeypatch.setattr(landing, "land", land)
     repo.ralph("commit", "--session", "S1", "-m", "x")
@@ -85,21 +86,39 @@ def test_rebuilt_when_head_moves_while_the_tree_is_built(repo: Repo, monkeypatch
     assert not list(repo.state.glob("intents/*"))
 
 
-def test_after_the_last_retry_it_is_busy(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """HEAD moves each time: busy (75), nothing lost."""
+def test_after_two_lost_races_the_branch_stands_still(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever would win each race waits for HEAD's lock then, and finds that HEAD moved."""
     repo.edit("S1", "a", MINE)
     real = landing.land
     moved: list[str] = []
+    held: list[bool] = []
 
-    def land(plan: landing.Landing) -> None:
-        moved.append(_user_commits(repo, f"user{len(moved)}"))
-        real(plan)
+    def land(plan: landing.Landing, *still: refs.Still) -> None:
+        held.append(any(still))
+        if not any(still):
+            moved.append(_user_commits(repo, f"user{len(moved)}"))
+        real(plan, *still)
 
     monkeypatch.setattr(landing, "land", land)
-    repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
-    assert repo.head() == moved[-1]
+    repo.ralph("commit", "--session", "S1", "-m", "x")
+    assert held == [False, False, True]
+    assert repo.git("rev-parse", "HEAD^") == moved[-1]
+    assert repo.changes() == {"a": "M"}
+
+
+def test_after_the_last_retry_it_is_busy(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A race that is lost each time: busy (75), nothing lost."""
+    repo.edit("S1", "a", MINE)
+    before = repo.head()
+
+    def land(plan: landing.Landing, *still: refs.Still) -> None:
+        raise refs.LostRaceError
+
+    with monkeypatch.context() as each_time:
+        each_time.setattr(landing, "land", land)
+        repo.ralph("commit", "--session", "S1", "-m", "x", code=75)
+    assert repo.head() == before
     assert repo.pending("S1") == ["a"]
-    monkeypatch.undo()
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert repo.changes() == {"a": "M"}
 
@@ -110,11 +129,11 @@ def test_the_branch_is_switched_while_the_tree_is_built(repo: Repo, monkeypatch:
     real = landing.land
     done: list[bool] = []
 
-    def land(plan: landing.Landing) -> None:
+    def land(plan: landing.Landing, *still: refs.Still) -> None:
         if not done:
             done.append(True)
             repo.git("symbolic-ref", "HEAD", "refs/heads/other")
-        real(plan)
+        real(plan, *still)
 
     monkeypatch.setattr(landing, "land", land)
     main = repo.git("rev-parse", "main")
@@ -162,12 +181,12 @@ def test_an_edit_during_commit_stays_pending(repo: Repo, monkeypatch: pytest.Mon
     real = landing.land
     done: list[bool] = []
 
-    def land(plan: landing.Landing) -> None:
+    def land(plan: landing.Landing, *still: refs.Still) -> None:
         if not done:
             done.append(True)
             repo.edit("S1", "b", MINE, process=True)
             repo.edit("S1", "a", MINE + "more\n", process=True)
-        real(plan)
+        real(plan, *still)
 
     monkeypatch.setattr(landing, "land", land)
     repo.ralph("commit", "--session", "S1", "-m", "x")
