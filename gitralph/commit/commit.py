@@ -407,9 +407,7 @@ def _land(
     keep = _kept(ctx, bench, made, oid, plan)
     touches = bool(plan.changes)
     if touches:
-        with closing(keep.store()) as store:
-            fresh = index_plan.cached_trees(store, made.base, made.tree, plan.changes, made.entries)
-        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
+        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
     if still is not None and time.monotonic() >= until:
         still.release()
     # What is left stays pending: a partial commit consumes exactly what it lists.

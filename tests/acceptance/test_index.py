@@ -297,17 +297,17 @@ def test_what_the_user_stages_while_we_work_is_not_lost(repo: Repo, monkeypatch:
     from gitralph.git import index
 
     repo.edit("S1", "a", MINE)
-    real = index.take_lock
+    real = index.try_lock
     calls: list[str] = []
 
-    def take_lock(prepared: str, lock: str, wait: float) -> None:
+    def try_lock(prepared: str, lock: str) -> bool:
         if lock.endswith("index.lock") and not calls:
             calls.append(lock)
             repo.write("b", "staged at the last moment\n")
             repo.git("add", "b")
-        real(prepared, lock, wait)
+        return real(prepared, lock)
 
-    monkeypatch.setattr(index, "take_lock", take_lock)
+    monkeypatch.setattr(index, "try_lock", try_lock)
     repo.ralph("commit", "--session", "S1", "-m", "x")
     assert calls
     assert repo.changes() == {"a": "M"}
