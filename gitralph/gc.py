@@ -111,7 +111,6 @@ def _has_pending(trees: Worktrees, session: str) -> bool:
 
 def _settle(trees: Worktrees, session: str) -> None:
     """Consume what came to nothing, as its commit would: else it is a rival in others' files for ever."""
-
     for lay in trees.here:
         if _has_records(lay, session):
             with _standing_in(trees, lay) as ctx:

@@ -12,7 +12,7 @@ from tests.support.texts import changed
 
 @pytest.fixture
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that were synced, and for each start of `update-index` how it was told to sync."""
+    """The files that were synced, and for each `update-index` that makes objects how it was told to sync."""
     found: list[str] = []
     sync, typed = os.fsync, Git._typed
 
@@ -21,7 +21,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         sync(fd)
 
     def note_words(git: Git, args: Sequence[str | bytes]) -> list[str | bytes]:
-        if "update-index" in args:
+        if "update-index" in args and "--stdin" in args:
             found.append([str(word) for word in args if str(word).startswith("core.fsync=")][-1])
         return typed(git, args)
 

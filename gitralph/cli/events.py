@@ -122,7 +122,6 @@ def _sentence(row: event_query.Emitted, called: Callable[[str], str]) -> str:
 
 def _local(stamp: str) -> str:
     """A time as ``git ralph log`` shows it, where one stands; what is no time stays as it is."""
-
     try:
         seconds = calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%S"))
         return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

@@ -60,7 +60,6 @@ def _telling(as_json: bool, bead: str, work: Callable[[], Any]) -> Any:
 @click.option("--branch-form", is_flag=True, help="Keep claims and logs as branches below ralph-fleet/.")
 def join(remote: str, branch_form: bool) -> None:
     """Become a member; the first one begins it."""
-
     ctx = options.context()
     found = joining.join(ctx, remote, branch_form, _patience())
     place = "branches" if found.namespace.startswith("refs/heads/") else "refs"
@@ -153,7 +152,6 @@ def sync(as_json: bool, beat: bool) -> int:
 
 def _beat() -> int:
     """A beat that a hook or another command asked for: quiet, and nothing where another is under way."""
-
     ctx = options.context(create=False, beats=False)
     if own.membership(ctx.layout) is None:
         return OK

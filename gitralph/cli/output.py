@@ -39,7 +39,6 @@ def room() -> int | None:
 
 def table(rows: Iterable[Sequence[str]], soft: Sequence[int] = (), ends: Container[int] = ()) -> None:
     """Rows whose columns stand in line, none wider than the terminal; see :func:`columns.fitted`."""
-
     for line in columns.fitted(rows, room(), soft, ends):
         sys.stdout.write(line + "\n")
 
@@ -152,7 +151,6 @@ def as_json(document: object) -> None:
 
 def json_line(document: object) -> None:
     """One JSON document on a line of its own."""
-
     sys.stdout.write(json.dumps(document) + "\n")
 
 

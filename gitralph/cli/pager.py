@@ -65,7 +65,6 @@ class pager:  # noqa: N801  a context manager, as a function would be with conte
 
 def manual_page(topic: str | None) -> None:
     """Show the page of a command or guide: opened on a terminal, as plain text anywhere else."""
-
     env = environ.snapshot()
     page = manual.find(topic)
     if environ.is_terminal(sys.stdout) and manual.show(page, env) == 0:

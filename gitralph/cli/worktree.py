@@ -100,7 +100,6 @@ def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
 
 def _on_terminal(ctx: Context, rows: list[listing.BeadWorktree]) -> None:
     """Facts in columns, and below them where it is: both in one line are wider than any terminal."""
-
     room = output.room() or columns.USUAL
     facts = [_facts(ctx, row) for row in rows]
     for line, (*_, last, place) in zip(

@@ -245,7 +245,6 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
 
 def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _Prepared) -> None:
     """Write what the hook rewrote as this session's, once a draft shows that just this comes of it."""
-
     hook_changes.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
     made = _without_staged(ctx, inner, request, drafted(ctx, inner, request, ready.taken))
@@ -407,9 +406,7 @@ def _land(
     keep = _kept(ctx, bench, made, oid, plan)
     touches = bool(plan.changes)
     if touches:
-        with closing(keep.store()) as store:
-            fresh = index_plan.cached_trees(store, made.base, made.tree, plan.changes, made.entries)
-        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, fresh)
+        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
     if still is not None and time.monotonic() >= until:
         still.release()
     # What is left stays pending: a partial commit consumes exactly what it lists.

@@ -205,7 +205,6 @@ def _has_others(scene: Scene, state: PathState) -> bool:
 
 def by_lines(scene: Scene, state: PathState) -> Outcome:
     """As ``separate.separate``, which most commits need not import."""
-
     return lines.separate(scene, state)
 
 

@@ -39,7 +39,6 @@ def present(ctx: Context, names: tuple[str, ...]) -> list[str]:
 
 def _is_guard(folder: str, name: str) -> bool:
     """True when the hook is nothing but our guard for plain git."""
-
     return guard_script.is_bare(folder, name)
 
 

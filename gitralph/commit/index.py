@@ -17,10 +17,9 @@ from gitralph.commit import carryover
 from gitralph.commit.decision import ENTANGLED, Left
 from gitralph.commit.request import Draft
 from gitralph.git.index import Staged
-from gitralph.git.objects import Objects
 from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
-from gitralph.git.trees import Entry, TreeReader
+from gitralph.git.trees import Entry
 from gitralph.hook.journal import full_lines, replay, text_id
 from gitralph.isolate.lines import words
 
@@ -253,28 +252,3 @@ def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
 
 def _forms(text: bytes) -> set[bytes]:
     return {text, with_line_feeds(text)}
-
-
-def cached_trees(
-    objects: Objects,
-    base: TreeReader,
-    tree: bytes,
-    changes: Mapping[bytes, Entry | None],
-    entries: Mapping[bytes, Entry | None],
-) -> dict[bytes, tuple[bytes, bytes]]:
-    """Folders whose cached tree in the index goes from HEAD's to the new commit's: old and new oid.
-
-    Empty when the user staged something on a committed path: the index then is no commit's tree.
-    """
-    # A cached tree may stand in the index only if every entry below it is that tree's (gitformat-index(5)).
-    if base.root is None or dict(changes) != dict(entries):
-        return {}
-    new = TreeReader(objects, tree)
-    out = {b"": (base.root, tree)}
-    for path in changes:
-        for at in range(path.count(b"/")):
-            folder = b"/".join(path.split(b"/")[: at + 1])
-            old_entry, new_entry = base.lookup_safe(folder), new.lookup_safe(folder)
-            if old_entry is not None and new_entry is not None:
-                out[folder] = (old_entry.oid, new_entry.oid)
-    return out

@@ -74,7 +74,6 @@ class Question:
     @cached_property
     def put_back(self) -> put_back.PutBack:
         """Whether git may have put files back since a record was made."""
-
         return put_back.read(self.repo)
 
     @property

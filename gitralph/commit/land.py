@@ -494,7 +494,10 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
             # crash.
             if now == old and now != wanted:
                 todo[path] = wanted
-        if not todo or install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
+        if not todo:
+            copy.remove()
+            return
+        if install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
             return
     raise Busy(f"'{repo.index}' changes all the time", "try again when no other git is at work here")
 
@@ -511,7 +514,7 @@ def install(
 ) -> bool:
     """Put the copy in the index's place with these entries changed; False where that has moved."""
     lock = repo.index + ".lock"
-    index.advance(repo.git, copy, repo.root, todo, flags, {})
+    index.advance(repo.git, copy, repo.root, todo, flags)
     index.finish(copy)
     index.take_lock(copy.path, lock, WAIT)
     try:
@@ -522,8 +525,7 @@ def install(
     finally:
         if index.is_ours(lock, copy.path) and os.path.exists(lock):
             os.unlink(lock)
-        if os.path.exists(copy.path):
-            os.unlink(copy.path)
+        copy.remove()
 
 
 def entry(row: object) -> Entry | None:

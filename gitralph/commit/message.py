@@ -145,7 +145,6 @@ def _edit(ctx: Context, made: Draft, path: str, cleanup: Cleanup) -> None:
 
 def plan_tasks(text: str) -> list[str]:
     """The task texts of a plan: its check boxes, outside code fences, in order."""
-
     return [task.text for task in checklist.parse(text.encode("utf-8", "surrogateescape"))]
 
 

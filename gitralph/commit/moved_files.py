@@ -198,13 +198,11 @@ def _is_away(scene: Scene, move: Rename, found: Outcome) -> bool:
 
 def _is_over(scene: Scene, move: Rename) -> bool:
     """True when somebody has committed the file since under its new name."""
-
     return separate.has_passed(scene, move.come, move.at)
 
 
 def _was_own_text(scene: Scene, move: Rename) -> bool:
     """As ``separate.was_own_text`` of what was moved; most commits need not import it."""
-
     return separate.was_own_text(scene, move.state, move.left_by)
 
 

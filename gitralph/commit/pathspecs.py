@@ -40,7 +40,6 @@ def refuse_unknown(ctx: Context, specs: Sequence[str], literal: bool = False) ->
 
     The index alone knows most; the rest is asked for what it does not know.
     """
-
     for typed in specs:  # git's own words for what it cannot read at all
         if not typed:
             raise Fatal("the empty string is not a valid pathspec", "use . to match all paths")

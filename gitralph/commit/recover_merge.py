@@ -61,6 +61,7 @@ def _finish(ctx: Context, repo: Repository, plan: Merging) -> None:
     found = carry.open_carry(repo, carry.changed(repo.git, plan.old, plan.new), stem + ".index")
     todo = carry.unfinished(found)
     if not todo:
+        found.copy.remove()
         return
     carry.build_index(found, todo)
     mine = index.is_ours(repo.index + ".lock", plan.prepared.get("index", ""))

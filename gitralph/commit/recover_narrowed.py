@@ -93,7 +93,10 @@ def _under_lock(repo: Repository, lay: Layout, todo: Narrowed, place: Given) -> 
         staged = index.entries(repo.git, copy, repo.root, rows)
         now = {path: staged[path].entry if path in staged else None for path in rows}
         wanted = {path: before for path, (before, after) in rows.items() if now[path] == after}
-        if not wanted or land.install(repo, copy, wanted, {p: s.flags for p, s in staged.items()}):
+        if not wanted:
+            copy.remove()
+            return
+        if land.install(repo, copy, wanted, {p: s.flags for p, s in staged.items()}):
             return
 
 

@@ -6,6 +6,7 @@ it may be deleted; ``git gc`` does not know it.
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from gitralph.base import files
@@ -13,6 +14,7 @@ from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
 from gitralph.git.commits import with_identity
+from gitralph.git.objects import Objects
 from gitralph.git.run import Git, GitError
 
 COMMIT_LIMIT = 16 << 10
@@ -95,18 +97,11 @@ class Store:
             for oid, what, size in self._sizes(list(dict.fromkeys(oids)))
             if what == kind and size <= limit
         ]
-        if not wanted:
-            return {}
-        out = self.git.run("cat-file", "--batch", stdin="".join(oid + "\n" for oid in wanted).encode())
-        found, at = {}, 0
-        while (end := out.find(b"\n", at)) >= 0:
-            head = out[at:end].split()
-            if len(head) != 3:  # gone between the two questions
-                at = end + 1
-                continue
-            size = int(head[2])
-            found[head[0].decode()] = out[end + 1 : end + 1 + size]
-            at = end + 2 + size
+        found = {}
+        with closing(Objects(self.git)) as objects:
+            for oid in wanted:
+                with suppress(KeyError):  # gone between the two questions
+                    found[oid] = objects.raw(oid.encode())[1]
         return found
 
     def is_whole(self, oid: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
-from gitralph.git import indexfile, listing
+from gitralph.git import listing
 from gitralph.git.objects import Objects
 from gitralph.git.run import PLAIN_INDEX, Git, GitError
 from gitralph.git.snapshot import ABSENT, Content, Worktree, write_copy
@@ -86,26 +86,14 @@ def attribute_files(paths: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def _write_seeds(index: str, entries: Mapping[bytes, Entry]) -> None:
+def _write_seeds(git: Git, entries: Mapping[bytes, Entry]) -> None:
     if entries:
-        with open(index, "xb") as file:
-            file.write(indexfile.compose(entries))
+        rows = nul.joined(b"%o %s 0\t%s" % (e.mode, e.oid, path) for path, e in entries.items())
+        git.run(*PLAIN_INDEX, "update-index", "-z", "--index-info", stdin=rows)
 
 
 def _entries(git: Git) -> dict[bytes, Entry]:
     return {row.path: row.entry for row in listing.entries(git.run(*PLAIN_INDEX, "ls-files", "-s", "-z"))}
-
-
-def _read_entries(git: Git, index: str) -> dict[bytes, Entry]:
-    """What git put into a private index, by git itself where it is not in the common form."""
-    with open(index, "rb") as file:
-        found = indexfile.parse(file.read())
-    if found is None:
-        return _entries(git)
-    try:
-        return {found.name_of(slot): slot.entry for slot in found.walk()}
-    except indexfile.DamagedIndexError:  # a name too long for the short form
-        return _entries(git)
 
 
 def blobs_for(
@@ -134,7 +122,7 @@ def blobs_for(
     for path, content in there.items():
         write_copy(copy, path, content)
     git = bench.git.at(copy, GIT_INDEX_FILE=index, GIT_WORK_TREE=copy)
-    _write_seeds(index, {path: entry for path, entry in seeds.items() if entry is not None})
+    _write_seeds(git, {path: entry for path, entry in seeds.items() if entry is not None})
     wanted = nul.joined(there)
     made: dict[bytes, Entry] = {}
     if wanted:
@@ -142,7 +130,7 @@ def blobs_for(
         # hash-object --path` in 2; this way in none (git 2.39, dulwich 1.2).
         words = (*PLAIN_INDEX, *(() if bench.lasting else _FLEETING))
         git.run(*words, "update-index", "--add", "--replace", "-z", "--stdin", stdin=wanted)
-        made = _read_entries(git, index)
+        made = _entries(git)
     if missing := [path for path in there if path not in made]:
         raise Fatal(f"git would not take '{os.fsdecode(missing[0])}'")
     return {

@@ -83,12 +83,13 @@ def unclean(carry: Carry) -> list[bytes]:
 def _edited(carry: Carry) -> set[bytes]:
     if carry.copy.missing:
         return set()
-    carry.copy.write()
-    git = carry.on_copy()
+    looked_at = carry.copy.path + ".look"
+    carry.copy.again(looked_at)
+    git = carry.on_copy(looked_at)
     # Its exit status only says that something needs an update, which diff-files tells by name.
     git.try_run(*_QUIET, "update-index", "-q", "--refresh")
     said = git.run(*_QUIET, "diff-files", "--name-only", "-z", "--ignore-submodules=none")
-    os.unlink(carry.copy.path)
+    os.unlink(looked_at)
     return set(nul.rows(said)) & set(carry.pairs)
 
 
@@ -97,7 +98,7 @@ def build_index(carry: Carry, paths: Mapping[bytes, Entry | None]) -> None:
     flags = {path: found.flags for path, found in carry.staged.items()}
     if carry.copy.missing:
         carry.on_copy().run(*_QUIET, "read-tree", "--empty")
-    index.advance(carry.repo.git, carry.copy, carry.repo.root, paths, flags, {})
+    index.advance(carry.repo.git, carry.copy, carry.repo.root, paths, flags)
     index.finish(carry.copy)
 
 

@@ -24,7 +24,6 @@ class Author(NamedTuple):
 
 def parse_author(git: Git, given: str) -> Author:
     """``A U Thor <a@example.com>``, or a pattern that finds an existing author, as git commit does."""
-
     found = re.fullmatch(r"\s*(.*?)\s*<([^<>]*)>\s*", given, re.DOTALL)
     if found:
         return Author(found[1], found[2])

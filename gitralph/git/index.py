@@ -1,26 +1,32 @@
 """Brings committed entries of the user's index forward, and nothing else in it.
 
-A private copy is patched, by git where it is not in the common form, with the copy's time set to
-the original's so that git's racily-clean check still holds. It becomes ``index.lock`` by
-``link(2)``, finished, so a crash never leaves an empty lock; the real index is compared again once
-the lock is ours.
+git reads and changes a private copy, with the copy's time set to the original's so that git's
+racily-clean check still holds: an index of any form keeps its extensions, and the entries that are not
+ours. It becomes ``index.lock`` by ``link(2)``, finished, so a crash never leaves an empty lock; the real
+index is compared again once the lock is ours.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import shutil
 import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gitralph.base import files, nul
 from gitralph.base.errors import Fatal
-from gitralph.git import dead_locks, indexfile, listing
-from gitralph.git.indexfile import IndexFile
-from gitralph.git.run import Git
+from gitralph.git import dead_locks, listing
+from gitralph.git.run import Git, GitError
 from gitralph.git.trees import Entry
 
 _CHECKSUM = 20
+_SMALLEST = 12 + _CHECKSUM  # a header and no entry (gitformat-index(5))
+_CHUNK = 1 << 20
+# ls-files compares every entry with every path it is given (git 2.39): of more it is asked for all entries.
+_ASKED = 50
 
 
 class Staged(NamedTuple):
@@ -31,39 +37,39 @@ class Staged(NamedTuple):
 
 
 class IndexCopy(NamedTuple):
-    """An index as it was read, where a private copy of it goes, and what identifies the original.
+    """A private copy of an index, at ``path``, and what identifies the original.
 
-    ``parsed`` is None for a form that only git may read and write.
+    ``monitored`` tells whether a file system monitor has left something in it.
     """
 
     path: str
     source: str
     identity: tuple[int, ...] | None
     checksum: bytes
-    data: indexfile.Data = b""
-    parsed: IndexFile | None = None
+    monitored: bool = False
 
     @property
     def missing(self) -> bool:
         """True when there was no index at all."""
         return self.identity is None
 
-    def write(self, pieces: Iterable[indexfile.Piece] | None = None) -> None:
-        """Put it, or what ``pieces`` make of it, at ``path`` with the original's time: git compares that."""
-        fd = files.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        try:
-            if pieces is None:
-                for part in indexfile.stretches(self.data, 0, len(self.data)):
-                    indexfile.write_all(fd, part)
-            else:
-                indexfile.write(fd, self.data, pieces)
-        finally:
-            os.close(fd)
+    def again(self, target: str) -> None:
+        """Copy the copy: git writes to an index when it looks at the files."""
+        shutil.copyfile(self.path, target)
+        self.keep_time(target)
+
+    def remove(self) -> None:
+        """Take the copy away, where it is still there."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+    def keep_time(self, path: str) -> None:
+        """Give a file the original's time: git compares that."""
         if self.identity is not None:
             # An entry as young as the index is "racily clean" and its file is read again (git's
             # racy-git.txt). A copy with a newer time would take a file that changed within the same tick for
             # clean.
-            os.utime(self.path, ns=(self.identity[3], self.identity[3]))
+            os.utime(path, ns=(self.identity[3], self.identity[3]))
 
 
 def _identify(path: str) -> tuple[tuple[int, ...] | None, bytes]:
@@ -80,67 +86,64 @@ def _identify(path: str) -> tuple[tuple[int, ...] | None, bytes]:
 
 
 def copy_index(source: str, target: str) -> IndexCopy:
-    """Read an index as it stands. Raises Fatal for a damaged one."""
+    """Copy an index as it stands. Raises Fatal for a damaged one."""
     while True:
+        # never into the file that was there: it may have a second name, as git's lock
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(target)
         identity, checksum = _identify(source)
         if identity is None:
             return IndexCopy(target, source, None, b"")
         try:
-            data = _read(source)
+            is_whole, monitored = _copied(source, target)
         except FileNotFoundError:
             continue
-        # git replaces the index by rename, so both halves of what was read are of one file or we read again.
+        # git replaces the index by rename, so all that was read is of one file or we read again.
         if (identity, checksum) == _identify(source):
             break
-    return IndexCopy(target, source, identity, checksum, data, _parsed(source, data))
+    if not is_whole:
+        os.unlink(target)
+        raise Fatal(f"the index '{source}' is damaged", "git status")
+    copy = IndexCopy(target, source, identity, checksum, monitored)
+    copy.keep_time(target)
+    return copy
 
 
-def _damaged(source: str) -> Fatal:
-    return Fatal(f"the index '{source}' is damaged", "git status")
-
-
-def _read(source: str) -> indexfile.Data:
-    fd = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        data = indexfile.read(fd)
-        indexfile.check(data)
-        return data
-    except indexfile.DamagedIndexError:
-        raise _damaged(source) from None
-    finally:
-        os.close(fd)
-
-
-def _parsed(source: str, data: indexfile.Data) -> IndexFile | None:
-    """The index as we read it ourselves; a split one is git's alone."""
-    with os.scandir(os.path.dirname(source)) as beside:
-        # A split index keeps most entries in another file (gitformat-index(5), "link").
-        if any(entry.name.startswith("sharedindex.") for entry in beside):
-            return None
-    found = indexfile.parse(data)
-    try:
-        if found is not None:
-            found.cached_trees(set())  # the rows are counted, so that none of them surprises us later
-    except indexfile.DamagedIndexError:
-        raise _damaged(source) from None
-    return found
+def _copied(source: str, target: str) -> tuple[bool, bool]:
+    """Copy; whether the file agrees with its checksum, which git never asks, and whether it is monitored."""
+    made, last, monitored = hashlib.sha1(usedforsecurity=False), b"", False
+    with open(source, "rb") as file, open(target, "xb") as copy:
+        while part := file.read(_CHUNK):
+            copy.write(part)
+            # what is at the end of one part may go on in the next, or be the checksum
+            held = last + part
+            monitored = monitored or b"FSMN" in held
+            made.update(held[:-_CHECKSUM])
+            last = held[-_CHECKSUM:]
+        size = file.tell()
+    # All zero means that `index.skipHash` left the checksum out (git 2.40 and later).
+    return size >= _SMALLEST and last in (made.digest(), bytes(_CHECKSUM)), monitored
 
 
 def _on(git: Git, copy: IndexCopy, root: str) -> Git:
-    """git working on the private copy, written when first needed."""
-    if not copy.missing and not os.path.exists(copy.path):
-        copy.write()
+    """git working on the private copy."""
     return git.at(root, GIT_INDEX_FILE=copy.path, GIT_LITERAL_PATHSPECS="1")
 
 
+def _listed(git: Git, copy: IndexCopy, root: str, *words: str | bytes) -> bytes:
+    """What git lists of the copy. Raises Fatal for an index that git cannot read."""
+    try:
+        return _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-z", *words)
+    except GitError as error:
+        why = error.said.rpartition("\n")[2].removeprefix("fatal: ")
+        raise Fatal(f"git cannot read the index '{copy.source}': {why}", "git status") from None
+
+
 def has_unmerged(git: Git, copy: IndexCopy, root: str) -> list[bytes]:
-    """The paths with conflict stages. Raises GitError for an index git cannot read."""
+    """The paths with conflict stages."""
     if copy.missing:
         return []
-    if copy.parsed is not None and not copy.parsed.may_have_stages():
-        return []
-    said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-u", "-z")
-    return sorted({row.path for row in listing.entries(said)})
+    return sorted({row.path for row in listing.entries(_listed(git, copy, root, "-u"))})
 
 
 def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dict[bytes, Staged]:
@@ -148,26 +151,9 @@ def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dic
     wanted = set(paths)
     if copy.missing or not wanted:
         return {}
-    if copy.parsed is not None:
-        slots = {path: copy.parsed.find(path) for path in wanted}
-        return {path: Staged(slot.entry, slot.letters) for path, slot in slots.items() if slot}
-    return _entries_by_git(git, copy, root, wanted)
-
-
-def below(git: Git, copy: IndexCopy, root: str, folder: bytes) -> list[bytes]:
-    """Every path that the index has below a folder."""
-    if copy.missing:
-        return []
-    said = _on(git, copy, root).run("-c", "core.fsmonitor=false", "ls-files", "-z", "--", folder + b"/")
-    return nul.rows(said)
-
-
-def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) -> dict[bytes, Staged]:
-    said = _on(git, copy, root).run(
-        "-c", "core.fsmonitor=false", "ls-files", "-s", "-v", "-z", "--", *sorted(wanted)
-    )
+    asked = sorted(wanted) if len(wanted) <= _ASKED else ()
     out: dict[bytes, Staged] = {}
-    for row in listing.entries(said):
+    for row in listing.entries(_listed(git, copy, root, "-s", "-v", "--", *asked)):
         if row.path in wanted:
             # git lists assume-unchanged entries with a small letter, skip-worktree ones with S
             # (git-ls-files(1), -v).
@@ -176,39 +162,25 @@ def _entries_by_git(git: Git, copy: IndexCopy, root: str, wanted: set[bytes]) ->
     return out
 
 
+def below(git: Git, copy: IndexCopy, root: str, folder: bytes) -> list[bytes]:
+    """Every path that the index has below a folder."""
+    if copy.missing:
+        return []
+    return nul.rows(_listed(git, copy, root, "--", folder + b"/"))
+
+
 def advance(
     git: Git,
     copy: IndexCopy,
     root: str,
     changes: Mapping[bytes, Entry | None],
     flags: Mapping[bytes, str],
-    fresh: Mapping[bytes, tuple[bytes, bytes]],
 ) -> None:
-    """Change these entries in the copy (None removes), keeping flags and every extension.
-
-    ``fresh`` are cached trees that stay valid: folder -> oid before and after.
-    """
-    pieces = indexfile.patch(copy.parsed, changes, fresh) if copy.parsed else None
-    if pieces is None:
-        _advance_by_git(_on(git, copy, root), changes, flags, _monitor(copy.data))
-    else:
-        copy.write(pieces)
-
-
-def _monitor(data: indexfile.Data) -> tuple[str, str]:
-    """The option under which git asks no file system monitor, yet keeps what one has told so far.
-
-    ``false`` would drop the extension; a monitor that fails only makes git look at files once more.
-    """
-    return ("-c", "core.fsmonitor=exit 1" if data.find(b"FSMN") >= 0 else "core.fsmonitor=false")
-
-
-def _advance_by_git(
-    on: Git,
-    changes: Mapping[bytes, Entry | None],
-    flags: Mapping[bytes, str],
-    monitor: tuple[str, str],
-) -> None:
+    """Change these entries in the copy (None removes), keeping flags and every extension."""
+    on = _on(git, copy, root)
+    # git shall ask no file system monitor, yet keep what one has told so far: `false` would drop the
+    # extension, and one that fails only makes git look at files once more.
+    monitor = ("-c", "core.fsmonitor=exit 1" if copy.monitored else "core.fsmonitor=false")
     # Mode 0 removes (git-update-index(1)). Removals first: a folder may take the place of a file.
     gone = [path for path, entry in changes.items() if entry is None]
     lines = [b"0 %s\t%s" % (b"0" * 40, path) for path in gone]

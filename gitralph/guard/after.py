@@ -48,12 +48,11 @@ def _is_narrowed(ctx: Context, todo: Narrowed, place: Given) -> bool:
     if index.is_ours(place.read, final):
         return True
     copy = index.copy_index(place.read, f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
-    copy.write()
     git = ctx.git.at(GIT_INDEX_FILE=copy.path)
     try:
         return git.line("-c", "core.fsmonitor=false", "write-tree") == todo.tree
     finally:
-        os.unlink(copy.path)
+        copy.remove()
 
 
 def _give_back(ctx: Context, todo: Narrowed, place: Given) -> None:

@@ -162,9 +162,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     _refuse_nothing(ctx, job, made)
     narrowed = _narrowed_index(ctx, bench, job, made)
     if after is not None and after.changes:
-        index.advance(ctx.git, copy, ctx.repo.root, after.changes, after.flags, {})
-    elif not copy.missing:
-        copy.write()
+        index.advance(ctx.git, copy, ctx.repo.root, after.changes, after.flags)
     index.finish(copy)
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
     trailers = _trailers(ctx, job.session, made)
@@ -298,9 +296,7 @@ def _narrowed_index(ctx: Context, bench: Workbench, job: _Job, made: Draft) -> s
     todo = _wanted(job, made)
     flags = {path: mark.flags for path, mark in index.entries(ctx.git, read, ctx.repo.root, todo).items()}
     if todo:
-        index.advance(ctx.git, read, ctx.repo.root, todo, flags, {})
-    else:
-        read.write()
+        index.advance(ctx.git, read, ctx.repo.root, todo, flags)
     git = ctx.git.at(GIT_INDEX_FILE=read.path)
     if git.run("-c", "core.fsmonitor=false", "write-tree").strip() != made.tree:
         raise PlainIndexMovedError

@@ -13,11 +13,9 @@ a hash asks for the session and the path as well."""
 
 def of_range(lines: list[bytes]) -> str:
     """Lines joined by LF without a final one: ``sha256:`` and 16 hex digits."""
-
     return "sha256:" + sha256(b"\n".join(line.removesuffix(b"\n") for line in lines)).hexdigest()[:16]
 
 
 def of_line(line: bytes) -> str:
     """One line without its newline."""
-
     return sha256(line.removesuffix(b"\n")).hexdigest()[:LINE]

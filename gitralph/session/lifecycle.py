@@ -140,7 +140,6 @@ def contract(ctx: Context, session: str) -> dict[str, str]:
 
 def _events_file(ctx: Context) -> str | None:
     """The events file of the run that is current here, None when there is none."""
-
     try:
         found = event_log.chosen(ctx.environ, lambda: ctx.layout)
     except Fatal as error:

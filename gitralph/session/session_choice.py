@@ -95,7 +95,6 @@ def unknown(layout: Layout, typed: str) -> Fatal:
 
 def _likely(layout: Layout, typed: str) -> list[str]:
     """What was meant perhaps: the names of sessions whose name or id is written nearly so."""
-
     close = difflib.get_close_matches(typed, [*names.everyone(layout), *_ids(layout)], n=_NAMED, cutoff=0.6)
     by_id = [one for one in close if names.holder(layout, one) is None]
     return [f"'{one}'" for one in close if one not in by_id] + [_with_ids(layout, [one]) for one in by_id]
@@ -186,7 +185,6 @@ def ambiguous(layout: Layout, candidates: list[str], usage: str) -> Refused:
 
 def _stranger(ctx: Context, strangers: list[str], known: list[str], usage: str) -> Refused:
     """An agent that recorded nothing is not nobody: to go on would commit another's work in its name."""
-
     hints = ["git ralph doctor", *_with(ctx.layout, usage, known)]
     for one in strangers:
         hints += transcript_claims.ways(ctx, safe_form(one))
@@ -275,7 +273,6 @@ def named_for_writing(ctx: Context, given: str | None, usage: str) -> str | None
 
 def _only(ctx: Context, usage: str) -> str | None:
     """The one session of this worktree with something for a commit, live or ended."""
-
     everybody = pending_paths.everyone(ctx)
     found = pending_paths.rivals(
         ctx, [name for name, works in everybody.items() if pending_paths.counted(works)]

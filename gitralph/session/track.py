@@ -97,7 +97,6 @@ def track_transcript(ctx: Context, session: str) -> list[bytes]:
 
     Raises Refused when hooks did record edits of it: these are better evidence.
     """
-
     if not transcript_claims.is_empty(ctx, session):
         raise Refused(
             f"hooks recorded edits of session '{ctx.called(session)}'; its transcript is no better",

@@ -72,7 +72,6 @@ def call_name(layout: Layout, command: Window) -> str:
 
 def form_of(root: str, path: bytes) -> Form:
     """A file as it stands, in the form that pictures have."""
-
     found = record.look(os.path.join(root, os.fsdecode(path)))
     return (found.oid, found.mode)
 

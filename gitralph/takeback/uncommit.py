@@ -93,7 +93,7 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
             left=tuple(plan.conflicts),
         )
     if plan.changes:
-        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags, {})
+        index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
     ident = commits.committer_now(commits.with_identity(ctx.git, ctx.config, None))
     subject = message.subject(old.message)
     keep = Keep(bench.git, bench.objects_dir(ctx.repo.common_dir), ctx.repo.common_dir)

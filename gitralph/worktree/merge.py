@@ -135,6 +135,7 @@ def _checkout(trees: Trees, target: str) -> Repository | None:
 def _judge(found: carry.Carry, target: str) -> None:
     bad = carry.unclean(found)
     if bad:
+        found.copy.remove()
         raise Refused(
             f"'{short(target)}' is checked out at '{found.repo.root}', which has its own changes of "
             f"{trash.describe_paths(bad)}",

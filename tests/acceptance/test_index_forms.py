@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph.git import indexfile
+from gitralph.git import index as index_module
 from tests.support.repo import Repo
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
@@ -69,22 +69,22 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "the size of an extension": lambda d: _flipped(d, _tree_at(d) + 7),
     "an oid of an extension": lambda d: _flipped(d, -30),
     "the checksum": lambda d: _flipped(d, -1),
-    "rows of TREE that do not add up": lambda d: _signed(
-        d[: _tree_at(d) + 8] + d[_tree_at(d) + 8 : -20].replace(b" 0\n", b" 7\n", 1)
-    ),
-    "a row of TREE without a number": lambda d: _signed(
-        d[: _tree_at(d) + 8] + d[_tree_at(d) + 8 : -20].replace(b" 0\n", b" x\n", 1)
-    ),
+    "a version of the future": lambda d: _signed(d[:7] + b"\x09" + d[8:-20]),
+    "an entry fewer than there are": lambda d: _signed(_flipped(d, 11)[:-20]),
+    "an extension that git must know": lambda d: _signed(d[:-20] + b"abcd\0\0\0\0"),
 }
 
+# what no checksum tells (`index.skipHash` leaves it out), or agrees with
+TOLD_BY_GIT = {"zeros", "zeros at the end", *list(DAMAGE)[-3:]}
 
-@pytest.mark.parametrize("size", [0, indexfile._MAPPED], ids=["mapped", "read"])
+
+@pytest.mark.parametrize("chunk", [7, 1 << 20], ids=["in parts", "at once"])
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_index_stops_the_commit(
-    repo: Repo, damage: str, size: int, monkeypatch: pytest.MonkeyPatch
+    repo: Repo, damage: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is wrong with it, before anything moves; a large index is mapped and not read."""
-    monkeypatch.setattr(indexfile, "_MAPPED", size)
+    """Whatever is wrong with it, before anything moves; in parts, as a large index is read."""
+    monkeypatch.setattr(index_module, "_CHUNK", chunk)
     repo.edit("S1", "a", MINE)
     index = repo.root / ".git/index"
     whole = index.read_bytes()
@@ -92,9 +92,11 @@ def test_damaged_index_stops_the_commit(
     damaged, head = index.read_bytes(), repo.head()
     assert damaged != whole
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=128)
-    # without a checksum (index.skipHash) git is asked, and says it in its own words
-    told = "index file corrupt" if damage == "zeros at the end" else f"the index '{index}' is damaged"
+    told = (
+        f"git cannot read the index '{index}'" if damage in TOLD_BY_GIT else f"the index '{index}' is damaged"
+    )
     assert told in done.said
+    assert done.said.count("\n") == 2  # and what to do
     assert index.read_bytes() == damaged
     assert repo.head() == head
     index.write_bytes(whole)
@@ -103,30 +105,52 @@ def test_damaged_index_stops_the_commit(
     assert repo.changes() == {"a": "M"}
 
 
-def test_a_mapped_index_is_patched_as_a_read_one(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many entries, of which some come, go and change; every byte is what git itself would have."""
+@pytest.mark.parametrize("said", [b" 7\n", b" x\n"], ids=["too many", "no number"])
+def test_cached_trees_that_git_cannot_read_stop_nothing(repo: Repo, said: bytes) -> None:
+    """git goes by the entries then, and so do we."""
+    repo.edit("S1", "a", MINE)
+    index = repo.root / ".git/index"
+    data = index.read_bytes()
+    at = _tree_at(data) + 8
+    index.write_bytes(_signed(data[:at] + data[at:-20].replace(b" 0\n", said, 1)))
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M"}
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_an_index_without_a_checksum(repo: Repo) -> None:
+    """As ``index.skipHash`` leaves it."""
+    repo.write("b", "staged\n")
+    repo.git("add", "b")
+    repo.edit("S1", "a", MINE)
+    index = repo.root / ".git/index"
+    index.write_bytes(index.read_bytes()[:-20] + bytes(20))
+    repo.commit("S1")
+    assert repo.changes() == {"a": "M"}
+    assert repo.git("diff", "--cached", "--name-only") == "b"
+
+
+@pytest.mark.parametrize("asked", [0, 1000], ids=["all entries", "by path"])
+def test_many_entries(repo: Repo, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some come, go and change; the index is what git itself would have."""
+    monkeypatch.setattr(index_module, "_ASKED", asked)
     for number in range(400):
         repo.write(f"m{number % 7}/f{number:03}", f"{number}\n")
     repo.git("add", "-A")
     repo.git("commit", "-qm", "many")
-    for size, chunk in ((0, 4096), (1 << 30, 1 << 20)):
-        monkeypatch.setattr(indexfile, "_MAPPED", size)
-        monkeypatch.setattr(indexfile, "_CHUNK", chunk)
-        repo.write("m1/staged", "staged\n")
-        repo.git("add", "m1/staged")
-        repo.edit("S1", "m3/f003", f"changed {size}\n")
-        repo.edit("S1", f"m0/new{size}", "new\n")
-        repo.edit("S1", "m6/f006", f"changed {size}\n")
-        repo.delete("S1", f"m2/f{'002' if size else '009'}")
-        repo.commit("S1")
-        assert repo.git("diff", "--cached", "--name-only").split() == ["m1/staged"]
-        repo.git("fsck", "--strict")
-        told = repo.git("ls-files", "-s")
-        repo.git("reset", "-q")
-        repo.git("add", "m1/staged")
-        assert repo.git("ls-files", "-s") == told
-        assert repo.git("write-tree") == repo.git("write-tree", "--missing-ok")
-        repo.git("reset", "-q")
+    repo.write("m1/staged", "staged\n")
+    repo.git("add", "m1/staged")
+    repo.edit("S1", "m3/f003", "changed\n")
+    repo.edit("S1", "m0/new", "new\n")
+    repo.edit("S1", "m6/f006", "changed\n")
+    repo.delete("S1", "m2/f002")
+    repo.commit("S1")
+    assert repo.git("diff", "--cached", "--name-only").split() == ["m1/staged"]
+    repo.git("fsck", "--strict")
+    told = repo.git("ls-files", "-s")
+    repo.git("reset", "-q")
+    repo.git("add", "m1/staged")
+    assert repo.git("ls-files", "-s") == told
 
 
 def test_split_index(repo: Repo) -> None:
