@@ -270,4 +270,4 @@ def test_a_prompt_loads_nothing_slow(repo: Repo) -> None:
     repo.write("a", changed())
     repo.hook("generic", payload)
     loaded = terminal.modules_of(repo, "status", "--prompt")
-    assert not loaded & {"click", "dulwich", "dataclasses", "json", "subprocess", "typing", "re"}
+    assert not loaded & {"click", "dulwich", "dataclasses", "filelock", "inspect", "subprocess", "typing"}
