@@ -213,7 +213,8 @@ def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> 
         if not fresh and not os.path.lexists(layout.journal(path)):
             continue
         found = path_state(layout, path, claimed)
-        known = found.owners() | set(found.void) | (set(found.taken) if undone else set())
+        is_all = undone or os.environ.get("RALPH_ENGINE") == "pieces"
+        known = found.owners() | set(found.void) | (set(found.taken) if is_all else set())
         if known & set(sessions):
             out[path] = found
     return out
