@@ -92,10 +92,11 @@ class Choice:
         known = self.known
         births = known.births(unit)
         told = [x for x in births if known.says(x)]
-        if not told or not all(map(known.is_history, births)) or {known.unit(x) for x in births} != {killer}:
+        if not told or known.taken(unit) or not all(map(known.is_history, births)):
             return False
-        fresh = known.words(births) - known.words(known.taken(unit))
-        return fresh.isdisjoint(known.words(known.births(killer))) and len(known.taken(killer)) > len(births)
+        if {known.unit(x) for x in births} != {killer}:
+            return False
+        return known.words(births).isdisjoint(known.words(known.births(killer)))
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
         """Tell whether a piece that took lines of another is a recorded edit that still shows on disk."""
@@ -181,7 +182,7 @@ class Choice:
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
         """Lines of its own stand on disk, but nobody's change put them where they stand."""
         for line in made.births:
-            if self.known.is_history(line) and self.known.says(line) and not self.shows(line):
+            if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
                 other = self.nobodys.get(self.weave.content(line))
                 if other is not None and not self.counts(other):
                     yield Bond(number, other, "was moved by")
@@ -246,7 +247,7 @@ class Choice:
     def _versions(self) -> Iterator[Bond]:
         """HEAD never gets both of two versions of a line, nor neither: one replaced the other, or both say the same."""
         known, weave = self.known, self.weave
-        gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and known.says(x)}
+        gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and known.is_only(x, 1)}
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
@@ -472,7 +473,7 @@ def _answer(choice: Choice, left: tuple[LeftEdit, ...]) -> Separation:
     changed |= {line for line in shown if known.is_history(line)}
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
-    who = {weave.units[unit].owner or UNRECORDED for unit in (choice.included & units) | followed}
+    who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
     notes = tuple(_notes(choice, followed))
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
@@ -499,7 +500,7 @@ def _text(choice: Choice, shown: list[int]) -> bytes:
 
 def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
     known, weave = choice.known, choice.weave
-    numbers = {line: at for at, line in enumerate(weave.shown, 1)} if followed or choice.own else {}
+    numbers = {line: at for at, line in enumerate(weave.shown, 1)}
     if followed:
         at = [numbers[x] for unit in followed for x in known.births(unit) if x in numbers]
         where = (min(at), max(at)) if at else None
@@ -507,7 +508,8 @@ def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
     for unit in sorted(choice.own - choice.followed):
         lost = [x for x in known.births(unit) if known.is_history(x) and known.says(x) and known.owner(x) is None]
         gaps = {known.unit(x) for x in lost if not choice.counts(known.unit(x)) and not choice.is_written_over(x)}
-        for gap in sorted(gaps & known.by_unit.keys()):
-            at = [numbers[x] for x in known.births(gap) if x in numbers]
+        stays = any(known.is_removed(x) and choice.shows(x) for x in known.taken(unit))
+        for gap in sorted(gaps if stays else gaps & known.by_unit.keys()):
+            at = [numbers[x] for x in known.births(gap) if x in numbers] or [1]
             if at:
                 yield Note("left out", (min(at), max(at)), (), "was rewritten by somebody without a session, and is left to them")

@@ -93,6 +93,10 @@ class Pieces:
     def words(self, lines: Sequence[int]) -> set[bytes]:
         return {word for line in lines if line > NEWLINE for word in words(self.weave.content(line))}
 
+    def is_only(self, line: int, others: int = 0) -> bool:
+        """Tell whether a line says something that no other line ever said, but for so many."""
+        return self.says(line) and len(self.weave.seen[self.weave.line[line]]) <= 1 + others
+
     def says(self, line: int) -> bool:
         """Tell whether a line says something that is hardly anybody else's."""
         return line > NEWLINE and is_telling(self.weave.content(line))
