@@ -38,7 +38,7 @@ def _counted(
     old, new, now = (_count(each, asked) for each in (head, text, disk))
     brought, took = set[bytes](), set[bytes]()
     last = dict[bytes, str | None]()
-    times, most = Counter[bytes](), old | new | now
+    times, most = Counter[bytes](), old | now
     for owner, before, after in _changes(steps, disk):
         went, came = difference(before, after)
         most |= _count(before, asked & went.keys()) | _count(after, asked & came.keys())
@@ -63,7 +63,7 @@ def _counted(
                 return line
         if new[line] < old[line] and tells and line not in took:
             return line
-        if new[line] > max(old[line], now[line], 1):
+        if new[line] > 1 and tells:
             return line
     return None
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gitralph.isolate.api import Step
-from gitralph.isolate.build import fold
 from gitralph.isolate.lines import ends_with_newline, is_telling, words
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
+from gitralph.lines.fold import fold
 from gitralph.lines.place_head import place_head
 
 Held = Callable[[str], Container[bytes]]

@@ -10,8 +10,10 @@ from collections import Counter
 
 from gitralph.isolate.align import Match, _bring_up, _place, _widened
 from gitralph.isolate.linediff import hunks
-from gitralph.isolate.lines import is_telling, split_lines
+from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
+
+from gitralph.lines.whole import Whole
 
 
 def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
@@ -24,10 +26,20 @@ def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
         for line in weave.shown_at(then):
             found[line] = 1
         return found
-    match = _matched(weave, _ground(weave), split_lines(head))
+    whole = Whole(weave, head)
+    if whole.is_exact:
+        return whole.shown
+    ground = _ground(weave)
+    if whole.off < sum(each.total() for each in difference(_text(weave, ground), head)):
+        ground = [line for line in weave.order() if whole.shown[line]]
+    match = _matched(weave, ground, split_lines(head))
     _drop_hollow(weave, match)
     _put_in(weave, match, foreign)
     return match.present
+
+
+def _text(weave: Weave, lines: list[int]) -> bytes:
+    return b"".join([weave.content(line) + b"\n" for line in lines])
 
 
 def _ground(weave: Weave) -> list[int]:
