@@ -426,12 +426,19 @@ def separate(
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left)
     names = set(owners) | set(answer.includes)
-    line = None if answer.text == head else caught(head, answer.text, disk, steps, names)
+    line = None if answer.text == head else caught(head, answer.text, disk, steps, names, _under(choice))
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
     return Separation(head, left=(*left, LeftEdit("stale", _at(known, line), (), detail, units)), refused=True)
+
+
+def _under(choice: Choice) -> set[bytes]:
+    """The lines that go because the pieces that took them are superseded."""
+    known = choice.known
+    lines = (x for unit in choice.superseded for x in known.taken(unit))
+    return {choice.weave.content(x) for x in lines}
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:
@@ -508,8 +515,7 @@ def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
     for unit in sorted(choice.own - choice.followed):
         lost = [x for x in known.births(unit) if known.is_history(x) and known.says(x) and known.owner(x) is None]
         gaps = {known.unit(x) for x in lost if not choice.counts(known.unit(x)) and not choice.is_written_over(x)}
-        stays = any(known.is_removed(x) and choice.shows(x) for x in known.taken(unit))
-        for gap in sorted(gaps if stays else gaps & known.by_unit.keys()):
-            at = [numbers[x] for x in known.births(gap) if x in numbers] or [1]
-            if at:
-                yield Note("left out", (min(at), max(at)), (), "was rewritten by somebody without a session, and is left to them")
+        stays = any(known.is_removed(x) and choice.shows(x) for x in known.by_unit.get(unit, ()))
+        if stays or gaps & known.by_unit.keys():
+            at = [numbers[x] for gap in gaps for x in known.births(gap) if x in numbers] or [1]
+            yield Note("left out", (min(at), max(at)), (), "was rewritten by somebody without a session, and is left to them")

@@ -17,11 +17,12 @@ from gitralph.isolate.neighbours import out_of_place
 
 
 def caught(
-    head: bytes | None, text: bytes | None, disk: bytes | None, steps: Sequence[Step], names: Collection[str]
-) -> bytes | None:
-    """Return a line that speaks against an answer, or None."""
+    head: bytes | None, text: bytes | None, disk: bytes | None, steps: Sequence[Step], names: Collection[str],
+    superseded: Collection[bytes] = (),
+) -> bytes | None:  # fmt: skip
+    """Return a line that speaks against an answer, or None; lines that were `superseded` may go."""
     went, came = difference(head, text)
-    found = _counted(head, text, disk, steps, names, {*came, *went})
+    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)})
     if found is not None:
         return found
     own = [step for step in steps if step.owner in names]
