@@ -20,7 +20,8 @@ from gitralph.isolate import Separation, Step
 from gitralph.isolate.lines import split_lines
 from gitralph.journal import shell
 from gitralph.journal.pending import PathState
-from gitralph.lines import choose
+from gitralph.isolate.weave import NEWLINE
+from gitralph.lines import choose, pieces
 
 
 def separated(scene: Scene, state: PathState) -> Outcome:
@@ -130,7 +131,7 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     if found.refused or (found.text == head and same_mode):
-        return Outcome(state.path, left=left, notes=notes)
+        return Outcome(state.path, left=left, notes=notes, void=not left)
     content = ABSENT if found.text is None else Content(mode, found.text)
     if is_foreign and found.text is not None:
         notes = (*notes, separate.provenance.FOREIGN_MODE.format(separate.shown(state.path)))
@@ -139,3 +140,34 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
         for name in sorted({r.session for r in records_of(scene, state)} | (scene.own & state.bare))
     )
     return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
+
+
+def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
+    """The lines that a move took along from a path and that are neither HEAD's nor this session's, and whose."""
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
+    texts = [row for row in texts if row[0].offset < left_by.offset]
+    entry = history.entry_at(scene.repo, left_by.head, state.path)
+    head = read_blob(scene, entry) if isinstance(entry, Entry) else None
+    head, moved = separate.one_form(head), separate.one_form(moved)
+    rows = [separate._step(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
+    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
+    steps = isolate.chain(rows, rows[0].before if rows else head)
+    known = pieces.pieces(head, moved, steps)
+    came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}
+    found = dict[bytes, str | None]()
+    for line in known.differing():
+        if line <= NEWLINE or not known.is_added(line):
+            continue
+        unit = known.weave.units[known.unit(line)]
+        record = came.get(unit.key.rpartition(".")[0])
+        if unit.owner not in scene.own:
+            found[known.weave.content(line)] = unit.owner
+        elif record is not None and record.other_path is not None:
+            there = scene.recorded_at(record.other_path)
+            name = state.path.decode("utf-8", "surrogateescape")
+            ends = [r for r in there.journal.records if r.op == "rename-from" and r.other == name]
+            ends = [r for r in ends if r.offset != left_by.offset or there is not state]
+            if ends and there.path != state.path:
+                found |= lines_along(scene, there, ends[-1])
+    return found
