@@ -342,6 +342,17 @@ class Choice:
                     self.followed.add(number)
                     self.wanted.add(number)
 
+    def drop_corrections(self) -> None:
+        """What nobody recorded on a piece that stays out stays out with it."""
+        known, weave = self.known, self.weave
+        for unit in sorted(self.followed, reverse=True):
+            hunks = [weave.hunks[n] for n in weave.units[unit].hunks]
+            rims = [x for made in hunks for x in (made.left, made.right) if x not in (START, END)]
+            on = known.taken(unit) or [x for x in rims if known.brought_by(x) in self.own]
+            if not all(self.takes(known.brought_by(x)) for x in on):
+                self.followed.discard(unit)
+                self.wanted.discard(unit)
+
     def _is_own(self, line: int) -> bool:
         return not self.known.in_head[line] and self.takes(self.known.brought_by(line))
 
@@ -420,6 +431,7 @@ def separate(
         if not skip_entangled:
             break
         choice.wanted -= {known.weave.hunks[bond.hunk].unit for bond in found}
+        choice.drop_corrections()
         choice.superseded = set()
     left = _left(choice, unmet)
     if left and (not skip_entangled or any(one.reason == "stale" for one in left)):
