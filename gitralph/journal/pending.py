@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
+_IS_PIECES = os.environ.get("RALPH_ENGINE") == "pieces"
+"""While both engines stand beside one another: what commits took is then no reason not to look."""
 
 
 @dataclass(frozen=True)
@@ -213,8 +215,7 @@ def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> 
         if not fresh and not os.path.lexists(layout.journal(path)):
             continue
         found = path_state(layout, path, claimed)
-        is_all = undone or os.environ.get("RALPH_ENGINE") == "pieces"
-        known = found.owners() | set(found.void) | (set(found.taken) if is_all else set())
+        known = found.owners() | set(found.void) | (set(found.taken) if undone or _IS_PIECES else set())
         if known & set(sessions):
             out[path] = found
     return out
