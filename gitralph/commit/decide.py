@@ -5,11 +5,12 @@ and an outcome comes out, and nothing is written but blobs.
 """
 
 import itertools
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, provenance
+from gitralph.commit import by_pieces, decision, provenance
 from gitralph.commit import separate as lines
 from gitralph.commit.decision import Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto, records_of
@@ -18,8 +19,11 @@ from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import Record, replay
+from gitralph.hook.journal import GAP, Record, replay
 from gitralph.journal.pending import PathState
+
+IS_PIECES = os.environ.get("RALPH_ENGINE") == "pieces"
+"""While both engines stand beside one another: which one answers."""
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
 # here, and nothing is decided by it.
@@ -129,6 +133,8 @@ def _watched(scene: Scene, state: PathState) -> Outcome:
 def decide(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path that several rules may keep out, in the order of the rules."""
     found = _decided(scene, state)
+    if IS_PIECES:
+        return found
     return _watched(scene, state) if scene.undone and found == Outcome(state.path) else found
 
 
@@ -145,6 +151,8 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
     if content.mode == GITLINK and not state.owners() - scene.own:
         return _submodule(scene, state)
+    if IS_PIECES:
+        return _from_pieces(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state) if state.owners() & scene.own else Outcome(path)
     since = records_since_head(scene, state)
@@ -156,6 +164,20 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     if _has_others(scene, state):
         return _several(scene, state)
     return _sole(scene, state)
+
+
+def _from_pieces(scene: Scene, state: PathState) -> Outcome:
+    """Whole files are decided before lines: those known by path alone, and those that have no lines."""
+    if _unchanged(scene, state):
+        return Outcome(state.path)
+    others = {r.session for r in state.journal.records if r.op != GAP} - scene.own
+    if state.bare or any(not r.is_exact for r in records_of(scene, state)):
+        return _several(scene, state) if _has_others(scene, state) else _sole(scene, state)
+    if not others:
+        since = records_since_head(scene, state)
+        if since is not None and _is_alone(scene, state, since):
+            return _take_edits(scene, state, Chain(tuple(since)))
+    return by_pieces.separated(scene, state)
 
 
 def _only_since(scene: Scene, state: PathState, since: "Sequence[Record]", found: Outcome) -> Outcome:

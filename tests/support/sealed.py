@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 # What a process needs that is not a setting; coverage finds its children through its own variables.
-KEPT = ("TMPDIR", "COVERAGE_PROCESS_START", "COVERAGE_FILE", "COVERAGE_RCFILE")
+KEPT = ("RALPH_ENGINE", "TMPDIR", "COVERAGE_PROCESS_START", "COVERAGE_FILE", "COVERAGE_RCFILE")
 EPOCH = 1_700_000_000
 GIT_CONFIG = """\
 [user]

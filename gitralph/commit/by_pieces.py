@@ -1,0 +1,178 @@
+"""Puts the question of one path to ``lines`` and turns its answer into an outcome.
+
+Gathers texts and steps, and what HEAD had held; nothing that earlier commits took is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitralph import isolate
+from gitralph.base.quote import shown
+from gitralph.commit import decision, provenance, rewrites, separate
+from gitralph.commit.decision import Left, Outcome, Use
+from gitralph.commit.inputs import Scene, manifest_upto, read_blob, records_of
+from gitralph.git import history
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.texts import is_binary
+from gitralph.git.trees import Entry
+from gitralph.hook.journal import Record, replay
+from gitralph.isolate import Separation, Step
+from gitralph.isolate.lines import split_lines
+from gitralph.isolate.weave import NEWLINE
+from gitralph.journal import shell
+from gitralph.journal.pending import PathState
+from gitralph.lines import choose, pieces
+
+
+def separated(scene: Scene, state: PathState) -> Outcome:
+    """The outcome for one path whose lines can be told apart."""
+    others = sorted({r.session for r in state.journal.records if r.session} - scene.own)
+    whom = others or [decision.UNRECORDED]
+    barred = separate.whole_only(scene, state)
+    if barred is not None:
+        return _refuse(state, *barred, whom)
+    steps, head, disk, converted, seen, rows = _texts(scene, state)
+    if separate.lost_text(state):
+        return _refuse(state, decision.UNANCHORED, separate.LOST_TEXT, whom)
+    if any(map(is_binary, [head, disk, *(step.after for step in steps)])):
+        return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
+    found = seen.told(
+        choose.separate(
+            head,
+            steps,
+            disk,
+            owners=scene.own,
+            skip_entangled=scene.wishes.skip_entangled,
+            include_entangled=scene.wishes.include_entangled,
+            follow=_follow(scene, state),
+            held=_held(scene, state, rows, converted),
+        )
+    )
+    return _outcome(scene, state, head, found)
+
+
+def _texts(
+    scene: Scene, state: PathState
+) -> tuple[list[Step], bytes | None, bytes | None, bool, rewrites.AsRead, list[Record]]:
+    head, disk = separate.head_text(scene, state.path), scene.contents[state.path].data
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    seen = rewrites.seen(texts, disk)
+    texts, disk = seen.rows, seen.worktree
+    converted = not separate._is_plain(scene, state.path) or separate._lost_crlf(head, disk, texts)
+    if converted:
+        head, disk = separate.one_form(head), separate.one_form(disk)
+        texts = [(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
+    rows = [separate._step(*row) for row in texts]
+    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
+    start = head
+    if rows:
+        start = _start(scene, state, texts[0][0], texts[0][1], head)
+    if converted:
+        start = separate.one_form(start)
+    return isolate.chain(rows, start), head, disk, converted, seen, [r for r, _, _ in texts]
+
+
+def _start(
+    scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
+) -> bytes | None:
+    """The text that HEAD held when the first step was recorded; older dirt shows as a gap."""
+    if before == head:
+        return before
+    then = history.entry_at(scene.repo, first.head, state.path)
+    if isinstance(then, history.Unknown):
+        return before
+    if then is None:
+        return None
+    plain = separate._is_plain(scene, state.path)
+    return read_blob(scene, then) if plain else separate.working(scene, state.path, then)
+
+
+def _held(scene: Scene, state: PathState, rows: list[Record], converted: bool) -> Callable[[str], set[bytes]]:
+    """The lines that HEAD had at the path when a step was recorded, or when an earlier one was."""
+    texts: dict[str, set[bytes]] = {}
+    known: dict[str, set[bytes]] = {}
+
+    def lines(head: str) -> set[bytes]:
+        if head not in texts:
+            entry = history.entry_at(scene.repo, head, state.path)
+            text = read_blob(scene, entry) if isinstance(entry, Entry) else None
+            texts[head] = set(split_lines(separate.one_form(text) if converted else text))
+        return texts[head]
+
+    def held(key: str) -> set[bytes]:
+        if key not in known:
+            upto = int(key) if key.isdigit() else state.journal.size
+            heads = {r.head for r in rows if r.head and r.offset <= upto}
+            known[key] = set[bytes]().union(*map(lines, heads))
+        return known[key]
+
+    return held
+
+
+def _follow(scene: Scene, state: PathState) -> str:
+    """How corrections go along: where another's command may have made one, only if no word changed."""
+    if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
+        return choose.LEAVE
+    mine = records_of(scene, state)
+    first = min((r.offset for r in mine), default=0)
+    old = {r.before for r in mine if r.offset == first}
+    old |= {r.after for r in state.journal.records if r.offset < first}
+    content = scene.contents[state.path]
+    now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
+    known = {text for text in old if text is not None}
+    if shell.may_have_changed(scene.layout, state.path, now, scene.own, known):
+        return choose.FORM
+    return choose.WORDS
+
+
+def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
+
+
+def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
+    left, notes = separate._left(state, found), separate._notes(scene, state, found)
+    mode, is_foreign = separate._mode(scene, state)
+    entry = scene.reader.entry(state.path)
+    same_mode = entry is None or mode == entry.mode or found.text is None
+    if found.refused or (found.text == head and same_mode):
+        return Outcome(state.path, left=left, notes=notes, void=not left)
+    content = ABSENT if found.text is None else Content(mode, found.text)
+    if is_foreign and found.text is not None:
+        notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
+    uses = tuple(
+        Use(name, state.journal.size, manifest_upto(scene, state, name))
+        for name in sorted({r.session for r in records_of(scene, state)} | (scene.own & state.bare))
+    )
+    return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
+
+
+def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
+    """The lines that a move took along from a path and that are neither HEAD's nor this session's, and whose."""
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
+    texts = [row for row in texts if row[0].offset < left_by.offset]
+    entry = history.entry_at(scene.repo, left_by.head, state.path)
+    head = read_blob(scene, entry) if isinstance(entry, Entry) else None
+    head, moved = separate.one_form(head), separate.one_form(moved)
+    rows = [separate._step(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
+    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
+    steps = isolate.chain(rows, rows[0].before if rows else head)
+    known = pieces.pieces(head, moved, steps)
+    came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}
+    found = dict[bytes, str | None]()
+    for line in known.differing():
+        if line <= NEWLINE or not known.is_added(line):
+            continue
+        unit = known.weave.units[known.unit(line)]
+        record = came.get(unit.key.rpartition(".")[0])
+        if unit.owner not in scene.own:
+            found[known.weave.content(line)] = unit.owner
+        elif record is not None and record.other_path is not None:
+            there = scene.recorded_at(record.other_path)
+            name = state.path.decode("utf-8", "surrogateescape")
+            ends = [r for r in there.journal.records if r.op == "rename-from" and r.other == name]
+            ends = [r for r in ends if r.offset != left_by.offset or there is not state]
+            if ends and there.path != state.path:
+                found |= lines_along(scene, there, ends[-1])
+    return found

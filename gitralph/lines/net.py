@@ -1,0 +1,95 @@
+"""A last look at a finished answer: three counts and the blocks. Shares nothing with the weave.
+
+Brought: each telling line that comes was brought, as it is, by a recorded step of the session, and by nobody
+recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling line
+stands more often than in HEAD or the file. A telling line says something and never stood twice in any text of
+the path: counting others as well cost a quarter of the commits in code full of equal lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from gitralph.isolate.api import UNRECORDED, Step
+from gitralph.isolate.lines import difference, is_telling, split_lines
+from gitralph.isolate.neighbours import out_of_place
+
+
+def caught(
+    head: bytes | None,
+    text: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    names: Collection[str],
+    superseded: Collection[bytes] = (),
+) -> bytes | None:
+    """Return a line that speaks against an answer, or None; lines that were `superseded` may go."""
+    went, came = difference(head, text)
+    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)})
+    if found is not None:
+        return found
+    own = [step for step in steps if step.owner in names]
+    return out_of_place(head, text, disk, own, True)
+
+
+def _counted(
+    head: bytes | None,
+    text: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    names: Collection[str],
+    asked: Collection[bytes],
+) -> bytes | None:
+    asked = {line for line in asked if is_telling(line)}
+    if not asked:
+        return None
+    old, new, now = (_count(each, asked) for each in (head, text, disk))
+    brought, took = set[bytes](), set[bytes]()
+    last = dict[bytes, str | None]()
+    times, most = Counter[bytes](), old | now
+    for owner, before, after in _changes(steps, disk):
+        went, came = difference(before, after)
+        most |= _count(before, asked & went.keys()) | _count(after, asked & came.keys())
+        gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
+        if owner is not None or after != disk:
+            times.update(fresh)
+        for line in gone:
+            last[line] = owner
+        took -= fresh
+        if owner in names or (owner is None and UNRECORDED in names):
+            brought |= fresh
+            took |= gone
+        else:
+            took -= gone
+            if owner is not None:
+                brought -= fresh
+    for line in asked:
+        tells = most[line] <= 1 and times[line] <= 2
+        if new[line] > old[line] and tells:
+            is_over = line in last and last[line] is not None and last[line] not in names
+            if line not in brought or (not now[line] and not is_over):
+                return line
+        if new[line] < old[line] and tells and line not in took:
+            return line
+        if new[line] > 1 and tells:
+            return line
+    return None
+
+
+def _changes(
+    steps: Sequence[Step], disk: bytes | None
+) -> list[tuple[str | None, bytes | None, bytes | None]]:
+    """Who changed the file from which text to which, gaps with the rest."""
+    found = list[tuple[str | None, bytes | None, bytes | None]]()
+    for step in steps:
+        if found and found[-1][2] != step.before:
+            found.append((None, found[-1][2], step.before))
+        found.append((step.owner, step.before, step.after))
+    if found and found[-1][2] != disk:
+        found.append((None, found[-1][2], disk))
+    return found
+
+
+def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:
+    return Counter(line for line in split_lines(text) if line in asked) if asked else Counter()
