@@ -6,6 +6,8 @@ Gathers texts and steps, and what HEAD had held; nothing that earlier commits to
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 from gitralph import isolate
 from gitralph.base.quote import shown
@@ -18,6 +20,7 @@ from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import Record, replay
 from gitralph.isolate import Separation, Step
+from gitralph.isolate.api import step_of
 from gitralph.isolate.lines import split_lines
 from gitralph.isolate.weave import NEWLINE
 from gitralph.journal import shell
@@ -32,6 +35,9 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     barred = separate.whole_only(scene, state)
     if barred is not None:
         return _refuse(state, *barred, whom)
+    if separate._path_level(scene, state):
+        reason = decision.CONTESTED if others else decision.UNANCHORED
+        return _refuse(state, reason, "only its path was recorded, and others changed it too", whom)
     steps, head, disk, converted, seen, rows = _texts(scene, state)
     if separate.lost_text(state):
         return _refuse(state, decision.UNANCHORED, separate.LOST_TEXT, whom)
@@ -49,7 +55,29 @@ def separated(scene: Scene, state: PathState) -> Outcome:
             held=_held(scene, state, rows, converted),
         )
     )
+    if any(one.reason == decision.CONTESTED for one in found.left) and _was_moved_onto(scene, state):
+        note = f"'{shown(state.path)}' was replaced by a file that was moved there"
+        return Outcome(
+            state.path, scene.contents[state.path], decision.WHOLE_FILE, (), _uses(scene, state), (note,)
+        )
     return _outcome(scene, state, head, found)
+
+
+def _was_moved_onto(scene: Scene, state: PathState) -> bool:
+    """Tell whether a file of this session's took the place of HEAD's text, which it found there, and no other's.
+
+    Nobody recorded removing that text: `mv` did, in one step.
+    """
+    records, now = state.journal.records, provenance.content_id(scene.contents[state.path])
+    at = next((n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own), None)
+    if at is None or any(record.session not in scene.own for record in records[at:]):
+        return False
+    if records[-1].after != now or any(one.after != two.before for one, two in pairwise(records[at:])):
+        return False
+    there = scene.reader.entry(state.path)
+    if there is None or history.entry_at(scene.repo, records[at].head, state.path) != there:
+        return False
+    return not at or records[at - 1].after == there.oid.decode()
 
 
 def _texts(
@@ -130,21 +158,53 @@ def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> 
     return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
-def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
-    left, notes = separate._left(state, found), separate._notes(scene, state, found)
-    mode, is_foreign = separate._mode(scene, state)
-    entry = scene.reader.entry(state.path)
-    same_mode = entry is None or mode == entry.mode or found.text is None
-    if found.refused or (found.text == head and same_mode):
-        return Outcome(state.path, left=left, notes=notes, void=not left)
-    content = ABSENT if found.text is None else Content(mode, found.text)
-    if is_foreign and found.text is not None:
-        notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
-    uses = tuple(
+def _uses(scene: Scene, state: PathState) -> tuple[Use, ...]:
+    """All that the session has there is told of: what it means later, the lines say."""
+    return tuple(
         Use(name, state.journal.size, manifest_upto(scene, state, name))
         for name in sorted({r.session for r in records_of(scene, state)} | (scene.own & state.bare))
     )
+
+
+def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
+    mode, is_foreign = separate._mode(scene, state)
+    entry = scene.reader.entry(state.path)
+    same_mode = entry is None or mode == entry.mode or found.text is None
+    is_same = found.text == head and same_mode
+    left, notes = separate._left(state, found), separate._notes(scene, state, _unsaid(scene, state, found))
+    if found.refused or (is_same and left):
+        return Outcome(state.path, left=left, notes=notes)
+    if is_same:
+        return _nothing(scene, state, notes)
+    content = ABSENT if found.text is None else Content(mode, found.text)
+    if is_foreign and found.text is not None:
+        notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
+    uses = _uses(scene, state)
     return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
+
+
+def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
+    """Without what an earlier commit said already of lines that are settled."""
+    if scene.undone:
+        return found
+    fresh = {str(r.offset) for name in scene.own for r in state.pending.get(name, ())}
+    notes = [
+        note for note in found.notes if note.kind != "left out" or any(step_of(u) in fresh for u in note.units)
+    ]
+    return replace(found, notes=tuple(notes))
+
+
+def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
+    """No line of this session's is to be committed; said once."""
+    if not state.owners() & scene.own:
+        return Outcome(state.path)
+    unchanged = Left(state.path, decision.UNCHANGED, "nothing of this session's is left to commit")
+    if not notes:
+        notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
+    seen = provenance.content_id(scene.contents[state.path])
+    return Outcome(
+        state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True, seen=seen
+    )
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:

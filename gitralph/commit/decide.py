@@ -17,6 +17,7 @@ from gitralph.commit.inputs import Scene, manifest_upto, records_of
 from gitralph.commit.provenance import Chain, records_since_head
 from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Record, replay
@@ -24,6 +25,8 @@ from gitralph.journal.pending import PathState
 
 IS_PIECES = os.environ.get("RALPH_ENGINE") == "pieces"
 """While both engines stand beside one another: which one answers."""
+
+_GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
 # here, and nothing is decided by it.
@@ -167,16 +170,25 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
 
 
 def _from_pieces(scene: Scene, state: PathState) -> Outcome:
-    """Whole files are decided before lines: those known by path alone, and those that have no lines."""
+    """Whole files are decided before lines: gone ones, those known by path alone, and those without lines."""
+    content, last = scene.contents[state.path], state.journal.records[-1:]
     if _unchanged(scene, state):
-        return Outcome(state.path)
-    others = {r.session for r in state.journal.records if r.op != GAP} - scene.own
-    if state.bare or any(not r.is_exact for r in records_of(scene, state)):
+        return _void(scene, state) if state.owners() & scene.own else Outcome(state.path)
+    if content.absent and last and last[0].after is not None and not state.bare & scene.own:
+        if not state.owners() & scene.own:
+            return Outcome(state.path)
+        return _refuse(state, decision.GONE, _GONE, [])
+    mine = records_of(scene, state) if scene.undone else [r for n in scene.own for r in state.pending.get(n, ())]
+    if state.bare or any(not r.is_exact for r in mine):
         return _several(scene, state) if _has_others(scene, state) else _sole(scene, state)
-    if not others:
+    others = {r.session for r in state.journal.records if r.op != GAP} - scene.own
+    has_lines = lines.whole_only(scene, state) is None and not is_binary(content.data)
+    if not others or not has_lines:
         since = records_since_head(scene, state)
         if since is not None and _is_alone(scene, state, since):
             return _take_edits(scene, state, Chain(tuple(since)))
+    if not has_lines and not _has_others(scene, state):
+        return _sole(scene, state)
     return by_pieces.separated(scene, state)
 
 
@@ -229,7 +241,7 @@ def _has_others(scene: Scene, state: PathState) -> bool:
 def by_lines(scene: Scene, state: PathState) -> Outcome:
     """As ``separate.separate``, which most commits need not import."""
 
-    return lines.separate(scene, state)
+    return by_pieces.separated(scene, state) if IS_PIECES else lines.separate(scene, state)
 
 
 def _several(scene: Scene, state: PathState) -> Outcome:
@@ -237,9 +249,7 @@ def _several(scene: Scene, state: PathState) -> Outcome:
     if not state.owners() & scene.own and not records_of(scene, state):
         return Outcome(state.path)
     if scene.contents[state.path].absent and last is not None and last.after is not None:
-        return _refuse(
-            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
-        )
+        return _refuse(state, decision.GONE, _GONE, [])
     return by_lines(scene, state)
 
 
@@ -257,9 +267,7 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
     chain = provenance.chain_of(state.journal.records, mine)
     claimed = bool(state.bare & scene.own)
     if content.absent and chain.last.after is not None and not claimed:
-        return _refuse(
-            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
-        )
+        return _refuse(state, decision.GONE, _GONE, [])
     if chain.path_level:
         # A claim by hand takes the file as it stands; a hook's path-level record only as it was when
         # recorded.

@@ -12,7 +12,7 @@ from typing import Literal
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 
-Reason = Literal["entangled", "stale"]
+Reason = Literal["entangled", "contested", "stale"]
 
 
 GAP = "g:"

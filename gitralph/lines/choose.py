@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gitralph.isolate.api import UNRECORDED, LeftEdit, Note, Separation, Step
+from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
 from gitralph.isolate.lines import ends_with_newline, split_lines, words
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 from gitralph.lines.net import caught
@@ -32,13 +32,16 @@ _DEEP = 50
 
 @dataclass(frozen=True)
 class Bond:
-    """A hunk that cannot go without another piece. `soft`: it only takes something along."""
+    """A hunk that cannot go without another piece. `soft`: it only takes something along; `whole`: a file is there
+    or it is not.
+    """
 
     hunk: int
     unit: int
     detail: str = "builds on"
     stale: bool = False
     soft: bool = False
+    whole: bool = False
 
 
 class Choice:
@@ -258,17 +261,18 @@ class Choice:
         others = [x for x in known.differing() if known.in_head[x] and not self.counts(known.unit(x))]
         if EXISTS in made.undels and writes and not any(known.in_head[x] for x in made.births):
             for line in others:
-                yield Bond(number, known.unit(line), "was made anew over a text of", stale=True)
+                yield Bond(number, known.unit(line), "was made anew over a text of", whole=True)
         if EXISTS in made.dels and not known.on_disk(EXISTS):
             for line in made.dels:
                 if line > NEWLINE and not known.in_head[line] and not self.counts(known.brought_by(line)):
-                    yield Bond(number, known.brought_by(line), "deletes the file with")
+                    yield Bond(number, known.brought_by(line), "deletes the file with", whole=True)
             for line in others:
                 yield Bond(
                     number,
                     known.unit(line),
                     "deletes a file with lines removed by",
                     stale=known.credit(line) == known.foreign,
+                    whole=True,
                 )
 
     def _versions(self) -> Iterator[Bond]:
@@ -469,9 +473,9 @@ def separate(
         choice.drop_corrections()
         choice.superseded = set()
     left = _left(choice, unmet)
-    if left and (not skip_entangled or any(one.reason == "stale" for one in left)):
+    if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
-    answer = _answer(choice, left)
+    answer = _answer(choice, left, steps, held)
     names = set(owners) | set(answer.includes)
     line = None if answer.text == head else caught(head, answer.text, disk, steps, names, _under(choice))
     if line is None:
@@ -501,7 +505,7 @@ def _left(choice: Choice, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
     out = dict[tuple[int, int], LeftEdit]()
     for bond in unmet:
         made, who = weave.hunks[bond.hunk], weave.units[bond.unit].owner or UNRECORDED
-        reason = "stale" if bond.stale else "entangled"
+        reason: Reason = "stale" if bond.stale else "contested" if bond.whole else "entangled"
         detail = f"{bond.detail} {_lines_of(who)}"
         if bond.stale:
             detail = "HEAD has moved to a text that the recorded edits do not fit"
@@ -520,11 +524,12 @@ def _lines_of(who: str) -> str:
 
 
 def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
-    own = [numbers[x] for x in (*made.births, *made.undels, made.left) if x in numbers]
+    own = [numbers[x] for x in (*made.births, *made.undels) if x in numbers]
+    own = own or [numbers[x] for x in (made.left,) if x in numbers]
     return (min(own), max(own)) if own else (1, 1) if numbers else None
 
 
-def _answer(choice: Choice, left: tuple[LeftEdit, ...]) -> Separation:
+def _answer(choice: Choice, left: tuple[LeftEdit, ...], steps: Sequence[Step], held: Held) -> Separation:
     known, weave = choice.known, choice.weave
     order = weave.order()
     shown = [line for line in order if choice.shows(line)]
@@ -534,7 +539,7 @@ def _answer(choice: Choice, left: tuple[LeftEdit, ...]) -> Separation:
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
-    notes = tuple(_notes(choice, followed))
+    notes = (*_notes(choice, followed), *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held))
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
 
@@ -567,19 +572,47 @@ def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
         yield Note(
             "followed", where, (), "was corrected by somebody without a session; the correction goes along"
         )
+    others = {u for u in choice.superseded if weave.units[u].owner is not None} - choice.own
+    if others:
+        who = tuple(dict.fromkeys(str(weave.units[u].owner) for u in sorted(others)))
+        at = [numbers[x] for unit in choice.wanted for x in known.births(unit) if x in numbers]
+        where = (min(at), max(at)) if at else None
+        yield Note("absorbed", where, who, f"nothing is left there of what {_named(who)} had written")
+
+
+def _named(who: Sequence[str]) -> str:
+    return " and ".join(
+        "somebody without a session" if one == UNRECORDED else f"session '{one}'" for one in who
+    )
+
+
+def _lost(choice: Choice, old: dict[str, str | None], held: Held) -> Iterator[Note]:
+    """What the session's records brought, and is in none of HEAD, file and commit by somebody else's change.
+
+    `old` names who wrote from an old copy of the file, by the key of the gap that tells of it.
+    """
+    known, weave = choice.known, choice.weave
+    numbers = {line: at for at, line in enumerate(weave.shown, 1)}
+    passed, units, at, who = held(""), list[int](), list[int](), list[str]()
     for unit in sorted(choice.own - choice.followed):
-        lost = [
-            x for x in known.births(unit) if known.is_history(x) and known.says(x) and known.owner(x) is None
-        ]
-        gaps = {
-            known.unit(x) for x in lost if not choice.counts(known.unit(x)) and not choice.is_written_over(x)
-        }
-        stays = any(known.is_removed(x) and choice.shows(x) for x in known.by_unit.get(unit, ()))
-        if stays or gaps & known.by_unit.keys():
-            at = [numbers[x] for gap in gaps for x in known.births(gap) if x in numbers] or [1]
-            yield Note(
-                "left out",
-                (min(at), max(at)),
-                (),
-                "was rewritten by somebody without a session, and is left to them",
-            )
+        for line in known.births(unit):
+            killer = known.unit(line)
+            if not known.says(line) or not known.is_history(line) or choice.shows(line):
+                continue
+            if choice.counts(killer) or weave.content(line) in passed:
+                continue
+            units.append(unit)
+            who.append(weave.units[killer].owner or old.get(step_of(weave.units[killer].key)) or UNRECORDED)
+            place = line
+            while place != END and place not in numbers:
+                place = weave.next[place]
+            at += [numbers[x] for x in known.births(killer) if x in numbers] or [
+                numbers.get(place, len(numbers))
+            ]
+    if units:
+        names = tuple(dict.fromkeys(who))
+        keys = tuple(weave.units[unit].key for unit in dict.fromkeys(units))
+        where = (max(min(at), 1), max(at)) if numbers else None
+        them = "it" if names == (UNRECORDED,) else "them"
+        detail = f"what this session wrote there was changed or removed by {_named(names)}, and is left to {them}"
+        yield Note("left out", where, names, detail, keys)
