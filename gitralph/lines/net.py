@@ -1,9 +1,9 @@
 """A last look at a finished answer: three counts and the blocks. Shares nothing with the weave.
 
 Brought: each telling line that comes was brought, as it is, by a recorded step of the session, and by nobody
-recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling line
-stands more often than in HEAD or the file. A telling line says something and never stood twice in any text of
-the path: counting others as well cost a quarter of the commits in code full of equal lines.
+recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling
+line stands more often than in HEAD or the file. A telling line says something and never stood twice in any
+text of the path: counting others as well cost a quarter of the commits in code full of equal lines.
 """
 
 from __future__ import annotations
