@@ -35,7 +35,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     barred = separate.whole_only(scene, state)
     if barred is not None:
         return _refuse(state, *barred, whom)
-    if separate._path_level(scene, state):
+    if separate.path_level(scene, state):
         reason = decision.CONTESTED if others else decision.UNANCHORED
         return _refuse(state, reason, "only its path was recorded, and others changed it too", whom)
     steps, head, disk, converted, seen, rows = _texts(scene, state)
@@ -87,11 +87,11 @@ def _texts(
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
     seen = rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
-    converted = not separate._is_plain(scene, state.path) or separate._lost_crlf(head, disk, texts)
+    converted = not separate.is_plain(scene, state.path) or separate.lost_crlf(head, disk, texts)
     if converted:
         head, disk = separate.one_form(head), separate.one_form(disk)
         texts = [(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
-    rows = [separate._step(*row) for row in texts]
+    rows = [separate.as_step(*row) for row in texts]
     rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
     start = head
     if rows:
@@ -112,7 +112,7 @@ def _start(
         return before
     if then is None:
         return None
-    plain = separate._is_plain(scene, state.path)
+    plain = separate.is_plain(scene, state.path)
     return read_blob(scene, then) if plain else separate.working(scene, state.path, then)
 
 
@@ -167,11 +167,11 @@ def _uses(scene: Scene, state: PathState) -> tuple[Use, ...]:
 
 
 def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
-    mode, is_foreign = separate._mode(scene, state)
+    mode, is_foreign = separate.mode_of(scene, state)
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    left, notes = separate._left(state, found), separate._notes(scene, state, _unsaid(scene, state, found))
+    left, notes = separate.left_of(state, found), separate.notes_of(scene, state, _unsaid(scene, state, found))
     if found.refused or (is_same and left):
         return Outcome(state.path, left=left, notes=notes)
     if is_same:
@@ -208,14 +208,14 @@ def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
-    """The lines that a move took along from a path and that are neither HEAD's nor this session's, and whose."""
+    """The lines that a move took along from a path and that are neither HEAD's nor the session's: whose."""
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
     moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
     texts = [row for row in texts if row[0].offset < left_by.offset]
     entry = history.entry_at(scene.repo, left_by.head, state.path)
     head = read_blob(scene, entry) if isinstance(entry, Entry) else None
     head, moved = separate.one_form(head), separate.one_form(moved)
-    rows = [separate._step(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
+    rows = [separate.as_step(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
     rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
     steps = isolate.chain(rows, rows[0].before if rows else head)
     known = pieces.pieces(head, moved, steps)

@@ -5,7 +5,6 @@ and an outcome comes out, and nothing is written but blobs.
 """
 
 import itertools
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,9 +21,6 @@ from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Record, replay
 from gitralph.journal.pending import PathState
-
-IS_PIECES = os.environ.get("RALPH_ENGINE") == "pieces"
-"""While both engines stand beside one another: which one answers."""
 
 _GONE = "it was deleted after the last recorded edit; no session recorded it"
 
@@ -136,7 +132,7 @@ def _watched(scene: Scene, state: PathState) -> Outcome:
 def decide(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path that several rules may keep out, in the order of the rules."""
     found = _decided(scene, state)
-    if IS_PIECES:
+    if scene.is_pieces:
         return found
     return _watched(scene, state) if scene.undone and found == Outcome(state.path) else found
 
@@ -154,7 +150,7 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
     if content.mode == GITLINK and not state.owners() - scene.own:
         return _submodule(scene, state)
-    if IS_PIECES:
+    if scene.is_pieces:
         return _from_pieces(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state) if state.owners() & scene.own else Outcome(path)
@@ -241,7 +237,7 @@ def _has_others(scene: Scene, state: PathState) -> bool:
 def by_lines(scene: Scene, state: PathState) -> Outcome:
     """As ``separate.separate``, which most commits need not import."""
 
-    return by_pieces.separated(scene, state) if IS_PIECES else lines.separate(scene, state)
+    return by_pieces.separated(scene, state) if scene.is_pieces else lines.separate(scene, state)
 
 
 def _several(scene: Scene, state: PathState) -> Outcome:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decide, decision, separate
+from gitralph.commit import by_pieces, decision, separate
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git import history
@@ -63,7 +63,7 @@ def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, t
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
     for state in states.values():
         known = [r for name in scene.own for r in (*state.void.get(name, ()), *state.pending.get(name, ()))]
-        if scene.undone or decide.IS_PIECES:
+        if scene.undone or scene.is_pieces:
             known += [record for name in scene.own for record in state.taken.get(name, ())]
         for record in {r.offset: r for r in known}.values():
             found = _source(scene, states, state, record) if record.op == _TO else None
@@ -133,7 +133,7 @@ def _judge(
         detail = f"it was moved here from '{shown(move.old)}' with lines that HEAD has no longer"
         left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
         return replace(found, content=None, uses=(), left=(left,))
-    if decide.IS_PIECES:
+    if scene.is_pieces:
         return _without_others(scene, move, found)
     who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):

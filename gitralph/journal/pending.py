@@ -14,8 +14,6 @@ from gitralph.journal import consumption, manifests
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
-_IS_PIECES = os.environ.get("RALPH_ENGINE") == "pieces"
-"""While both engines stand beside one another: what commits took is then no reason not to look."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +210,7 @@ def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> 
         if not fresh and not os.path.lexists(layout.journal(path)):
             continue
         found = path_state(layout, path, claimed)
-        known = found.owners() | set(found.void) | (set(found.taken) if undone or _IS_PIECES else set())
+        known = found.owners() | set(found.void) | (set(found.taken) if undone else set())
         if known & set(sessions):
             out[path] = found
     return out

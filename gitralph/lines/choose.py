@@ -1,9 +1,10 @@
 """Which pieces one session commits: HEAD, less the lines it removed, plus the lines it added; or why not.
 
 1. Together: what one step removed and brought in one place goes together or not at all.
-2. Built on: a piece that replaced lines which another brought and HEAD lacks waits for that other; so does one
-   inside such a block, and one around a line that only others removed.
-3. Superseded: of those other lines no line and no word is left; the removals under them go with the later piece.
+2. Built on: a piece that replaced lines which another brought and HEAD lacks waits for that other; so does
+   one inside such a block, and one around a line that only others removed.
+3. Superseded: of those other lines no line and no word is left; the removals under them go with the later
+   piece.
 4. Written over: a line that another session's recorded edit took goes from the record while that edit shows.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
@@ -24,7 +25,7 @@ from gitralph.lines.net import caught
 from gitralph.lines.pieces import Held, Pieces, pieces
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
-"""What nobody recorded on a session's lines stays out, goes along with every word kept, or with half of them."""
+"""What nobody recorded on a session's lines stays out, or goes along with every word kept, or with half."""
 
 _DEEP = 50
 """So many edits over one another are followed."""
@@ -123,7 +124,7 @@ class Choice:
         return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
 
     def still_means(self, unit: int, depth: int = 0) -> bool:
-        """Tell whether what a piece removed is still its own removal: no text that it does not know stands there."""
+        """Tell whether no text that a piece does not know stands where it removed lines."""
         known, births = self.known, self.known.births(unit)
         is_other = False
         for line in births if depth < _DEEP else ():
@@ -215,7 +216,10 @@ class Choice:
         return self._nobodys
 
     def _around(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
-        """A range that went holds no line of HEAD its owner never saw; a rewritten one none that only others removed."""
+        """A range that went holds no line of HEAD that its owner never saw.
+
+        One that was rewritten holds none either that only others removed.
+        """
         known = self.known
         gone = [x for x in made.dels if x > NEWLINE and not self.shows(x)]
         if len(gone) > 1:
@@ -237,7 +241,7 @@ class Choice:
             yield Bond(number, unit, "is inside")
 
     def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
-        """Who brought the lines that the commit lacks, in one direction, as they were when a hunk was made."""
+        """Who brought the lines that the commit lacks, in one direction, as of when a hunk was made."""
         known, found = self.known, set[int]()
         births = self.weave.birth
         line = way[line]
@@ -254,7 +258,7 @@ class Choice:
         return {self.weave.hunks[n].unit for n in found}
 
     def _whole_file(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
-        """A file that was made takes the place of all that HEAD has there; one that was deleted is gone whole."""
+        """A file that was made takes the place of all that HEAD has there; a deleted one is gone whole."""
         known = self.known
         if not known.in_head[EXISTS]:
             return
@@ -276,7 +280,10 @@ class Choice:
                 )
 
     def _versions(self) -> Iterator[Bond]:
-        """HEAD never gets both of two versions of a line, nor neither: one replaced the other, or both say the same."""
+        """HEAD never gets both of two versions of a line, nor neither.
+
+        Versions are two of which one replaced the other, or that say the same.
+        """
         known, weave = self.known, self.weave
         gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and known.is_only(x, 1)}
         for line in known.differing():
@@ -293,7 +300,7 @@ class Choice:
                         yield Bond(weave.units[one].hunks[0], two, "is another version of")
 
     def _replaced_by(self, line: int) -> set[int]:
-        """What was put in the place of a line when it went, and what of that, at any time."""
+        """What was put in the place of a line when it went, and in the place of that, at any time."""
         found, todo = set[int](), [line]
         while todo:
             for number, stands, _ in self.known.changes.get(todo.pop(), ()):
@@ -305,21 +312,21 @@ class Choice:
 
     # --- superseding ---
 
-    def supersede(self, bond: Bond) -> bool:
+    def supersede(self, bond: Bond) -> None:
         """Take what stands in the way along as removals, if no line and no word of it is left."""
         known, weave = self.known, self.weave
         if bond.detail not in ("replaces", "removes what stands for") or bond.stale or bond.unit in self.own:
-            return False
+            return
         if EXISTS in weave.hunks[bond.hunk].dels:
-            return False
+            return
         more = [bond.unit]
         for unit in more:
             for made in (weave.hunks[n] for n in weave.units[unit].hunks):
                 gone = [x for x in made.dels if x > NEWLINE]
                 if unit == BASE or EXISTS in made.dels or EXISTS in made.undels or not made.births:
-                    return False
+                    return
                 if not all(map(known.is_history, made.births)) or len(gone) > len(made.births):
-                    return False
+                    return
                 for line in gone:
                     below = known.brought_by(line)
                     if known.on_disk(line) or known.in_head[line] or self.counts(below):
@@ -330,12 +337,11 @@ class Choice:
         for unit in more:
             said = known.words(known.births(unit)) - known.words(known.taken(unit))
             if not said or not said.isdisjoint(wrote):
-                return False
+                return
         self.superseded |= set(more)
-        return True
 
     def _made_of(self, units: Collection[int]) -> list[int]:
-        """The lines of the commit that were written where lines of some pieces stood, and what became of those."""
+        """The lines of the commit that were written where lines of some pieces stood, and later ones."""
         known, weave = self.known, self.weave
         step = {unit: weave.units[unit].step for unit in range(len(weave.units))}
         found, lines = set[int](), list[int]()
@@ -349,7 +355,7 @@ class Choice:
         return lines
 
     def let_go(self) -> None:
-        """Of a block of which nobody's change left no line that says something there is nothing left to commit."""
+        """Let go of a block of which a change of nobody's left no line that says something."""
         known = self.known
         for unit in self.own:
             told = [x for x in known.births(unit) if known.says(x)]
@@ -416,7 +422,7 @@ class Choice:
         return [word for line in lines for word in words(self.weave.content(line))]
 
     def corrects(self, gap: int, over: int) -> bool:
-        """Tell whether who made a gap saw what it took: half of the words that those lines had brought are there.
+        """Tell whether who made a gap saw what it took: half of the words that those lines brought are there.
 
         Else git may have taken them away before, and somebody wrote where nothing of them stood.
         """
@@ -455,7 +461,11 @@ def separate(
     unmet = list[Bond]()
     while True:
         found = list(choice.bonds())
-        if any([choice.supersede(bond) for bond in found if bond.unit not in choice.superseded]):
+        seen = len(choice.superseded)
+        for bond in found:
+            if bond.unit not in choice.superseded:
+                choice.supersede(bond)
+        if len(choice.superseded) > seen:
             continue
         found = [bond for bond in found if not bond.soft]
         if include_entangled:
@@ -477,7 +487,10 @@ def separate(
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
     names = set(owners) | set(answer.includes)
-    line = None if answer.text == head else caught(head, answer.text, disk, steps, names, _under(choice))
+    line = None
+    if answer.text != head:
+        is_strict = follow == LEAVE
+        line = caught(head, answer.text, disk, steps, names, _under(choice), is_strict=is_strict)
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitralph.isolate.api import GAP, TAIL, Step
-from gitralph.isolate.build import _Folding
+from gitralph.isolate.build import Folding
 from gitralph.isolate.handover import hand_over
 from gitralph.isolate.weave import Weave
 from gitralph.lines.whole import WholePieces
@@ -17,11 +17,11 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
     whole = WholePieces(weave)
     for step in steps:
         if step.before != weave.text:
-            _Folding(weave, GAP + step.key, None, whole).run(step.before)
-        _Folding(weave, step.key, step.owner, whole if step.owner is None else None).run(step.after)
+            Folding(weave, GAP + step.key, None, whole).run(step.before)
+        Folding(weave, step.key, step.owner, whole if step.owner is None else None).run(step.after)
         if step.takes:
             hand_over(weave, step)
         weave.ends.append(len(weave.hunks))
     if weave.text != disk:
-        _Folding(weave, TAIL, None, whole).run(disk)
+        Folding(weave, TAIL, None, whole).run(disk)
     return weave

@@ -1,9 +1,9 @@
 """A last look at a finished answer: three counts and the blocks. Shares nothing with the weave.
 
 Brought: each telling line that comes was brought, as it is, by a recorded step of the session, and by nobody
-recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling line
-stands more often than in HEAD or the file. A telling line says something and never stood twice in any text of
-the path: counting others as well cost a quarter of the commits in code full of equal lines.
+recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling
+line stands more often than in HEAD or the file. A telling line says something and never stood twice in any
+text of the path: counting others as well cost a quarter of the commits in code full of equal lines.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from gitralph.isolate.api import UNRECORDED, Step
+from gitralph.isolate.api import UNRECORDED, Step, Take
 from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.neighbours import out_of_place
 
@@ -23,10 +23,15 @@ def caught(
     steps: Sequence[Step],
     names: Collection[str],
     superseded: Collection[bytes] = (),
+    *,
+    is_strict: bool = False,
 ) -> bytes | None:
-    """Return a line that speaks against an answer, or None; lines that were `superseded` may go."""
+    """Return a line that speaks against an answer, or None; lines that were `superseded` may go.
+
+    `is_strict`: what nobody recorded on a line stays out, so that the line goes from the record.
+    """
     went, came = difference(head, text)
-    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)})
+    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, is_strict)
     if found is not None:
         return found
     own = [step for step in steps if step.owner in names]
@@ -40,6 +45,7 @@ def _counted(
     steps: Sequence[Step],
     names: Collection[str],
     asked: Collection[bytes],
+    is_strict: bool,
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
     if not asked:
@@ -48,8 +54,8 @@ def _counted(
     brought, took = set[bytes](), set[bytes]()
     last = dict[bytes, str | None]()
     times, most = Counter[bytes](), old | now
-    for owner, before, after in _changes(steps, disk):
-        went, came = difference(before, after)
+    for owner, before, after, takes in _changes(steps, disk):
+        went, came = _given(after, takes) if takes else difference(before, after)
         most |= _count(before, asked & went.keys()) | _count(after, asked & came.keys())
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
         if owner is not None or after != disk:
@@ -67,7 +73,7 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] is not None and last[line] not in names
+            is_over = line in last and last[line] not in names and (is_strict or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
                 return line
         if new[line] < old[line] and tells and line not in took:
@@ -77,18 +83,26 @@ def _counted(
     return None
 
 
-def _changes(
-    steps: Sequence[Step], disk: bytes | None
-) -> list[tuple[str | None, bytes | None, bytes | None]]:
-    """Who changed the file from which text to which, gaps with the rest."""
-    found = list[tuple[str | None, bytes | None, bytes | None]]()
+Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
+
+
+def _changes(steps: Sequence[Step], disk: bytes | None) -> list[Change]:
+    """Who changed the file from which text to which, gaps with the rest, and what was given to whom."""
+    found = list[Change]()
     for step in steps:
         if found and found[-1][2] != step.before:
-            found.append((None, found[-1][2], step.before))
-        found.append((step.owner, step.before, step.after))
+            found.append((None, found[-1][2], step.before, ()))
+        found.append((step.owner, step.before, step.after, step.takes))
     if found and found[-1][2] != disk:
-        found.append((None, found[-1][2], disk))
+        found.append((None, found[-1][2], disk, ()))
     return found
+
+
+def _given(text: bytes | None, takes: tuple[Take, ...]) -> tuple[Counter[bytes], Counter[bytes]]:
+    """What nobody recorded and a person gave to a session: the lines that went, and those that came."""
+    lines = split_lines(text)
+    went = Counter(line for take in takes for line in take.removed)
+    return went, Counter(line for take in takes for line in lines[take.at : take.at + take.count])
 
 
 def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:

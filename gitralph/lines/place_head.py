@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gitralph.isolate.align import Match, _bring_up, _place, _widened
+from gitralph.isolate.align import Match, bring_up, place_lines, widened
 from gitralph.isolate.linediff import hunks
 from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
@@ -63,11 +63,11 @@ def _matched(weave: Weave, visible: list[int], lines: list[bytes]) -> Match:
         right = visible[high_old] if high_old < len(visible) else END
         fresh = new[low_new:high_new]
         for line, beyond in zip(fresh, [*fresh[1:], -1], strict=False):
-            _bring_up(weave, match, line, beyond, right)
-    for low_old, high_old, low_new, high_new in _widened(ranges, old, new, single):
+            bring_up(weave, match, line, beyond, right)
+    for low_old, high_old, low_new, high_new in widened(ranges, old, new, single):
         left = visible[low_old - 1] if low_old else START
         right = visible[high_old] if high_old < len(visible) else END
-        _place(weave, match, shown, left, right, new[low_new:high_new])
+        place_lines(weave, match, shown, left, right, new[low_new:high_new])
     return match
 
 

@@ -5,8 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.commit.decide import IS_PIECES
-from tests.support import shells
+from tests.support import engine, shells
 from tests.support.repo import Repo
 
 BLANK = "\n\n"
@@ -22,7 +21,7 @@ ORDERS = [
 
 
 @pytest.mark.skipif(
-    not IS_PIECES, reason="the engine before takes a formatter in another's shell for an edit"
+    not engine.is_pieces(), reason="the engine before takes a formatter in another's shell for an edit"
 )
 @pytest.mark.skipif(shutil.which("black") is None, reason="black is not installed")
 @pytest.mark.parametrize("first", ["S1", "S2"])

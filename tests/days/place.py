@@ -126,7 +126,6 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "repo"
         self.env = sealed.environment(folder / "home")
-        self.env |= {k: v for k, v in os.environ.items() if k == "RALPH_ENGINE"}
         self.clock = sealed.EPOCH
         self.root.mkdir(parents=True)
         self.git("init", "-q")

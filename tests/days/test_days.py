@@ -68,7 +68,9 @@ TODAY = {
     # a line on disk, in a file that git brought back, of which the commit says nothing
     "a person brings a deleted file back": "FORGOTTEN (its line on disk stays out)",
     # one session's two lines without a word stood between: the judge does not see them
-    "a line of two noise lines that another session rewrote goes with what superseded them": "FOREIGN (removed a line others took away)",
+    "a line of two noise lines that another session rewrote goes with what superseded them": (
+        "FOREIGN (removed a line others took away)"
+    ),
     # refused where git would merge
     "HEAD dropped a file that stays on disk: what it had passed over does not come back": "NEEDLESS",
 }

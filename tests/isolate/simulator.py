@@ -1,12 +1,11 @@
 """Measures the separation: random histories, every commit judged by independent ground truth.
 
-`python -m tests.isolate.simulator [runs] [first seed]` prints the table. Development used seeds
+`python -m tests.isolate.simulator [runs] [first seed] [engine]` prints the table. Development used seeds
 below 1,000,000; figures are quoted from seeds above.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +13,7 @@ from gitralph.isolate import UNRECORDED, Separation, Step, chain, separate
 from gitralph.lines import choose
 from tests.isolate.generator import PLAIN, Cell, Generator
 from tests.isolate.truth import HUMAN, as_bytes
+from tests.support import engine
 
 CELLS = {
     "50 lines, 2 + human, 8 uniform": Cell(50, 2, 8),
@@ -119,7 +119,7 @@ class Run:
                 self.tally.forced += 1
 
     def separate(self, who: str, force: bool = False) -> Separation:
-        if os.environ.get("RALPH_ENGINE") == "pieces":
+        if engine.is_pieces():
             return choose.separate(
                 as_bytes(self.head),
                 chain(self.steps, self.start),
@@ -175,6 +175,8 @@ def simulate(cell: Cell, runs: int, first: int) -> Tally:
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
+    if len(sys.argv) > 3:
+        engine.choose(sys.argv[3])
     for name, cell in CELLS.items():
         print(simulate(cell, runs, first).row(name), flush=True)
         print(simulate(plain(cell), runs, first).row("  without moves and reverts"), flush=True)
