@@ -18,7 +18,7 @@ from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import Record, replay
+from gitralph.hook.journal import ASSIGN, Record, replay
 from gitralph.isolate import Separation, Step
 from gitralph.isolate.api import step_of
 from gitralph.isolate.lines import split_lines
@@ -108,6 +108,8 @@ def _start(
     if before == head:
         return before
     then = history.entry_at(scene.repo, first.head, state.path)
+    if first.op == ASSIGN and first.head is None:
+        return None  # there was no commit yet: an assignment knows
     if isinstance(then, history.Unknown):
         return before
     if then is None:

@@ -238,6 +238,8 @@ class Choice:
             self._beyond(fresh[-1], number, self.weave.next),
         )
         for unit in sorted(sides[0] & sides[1]):
+            if self.weave.hunks[number].assigned and self.weave.units[unit].owner is None:
+                continue  # a person gave these lines of it, and no others
             yield Bond(number, unit, "is inside")
 
     def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
@@ -489,7 +491,7 @@ def separate(
     names = set(owners) | set(answer.includes)
     line = None
     if answer.text != head:
-        is_strict = follow == LEAVE
+        is_strict = follow != WORDS
         line = caught(head, answer.text, disk, steps, names, _under(choice), is_strict=is_strict)
     if line is None:
         return answer
