@@ -8,7 +8,8 @@
 4. Written over: a line that another session's recorded edit took goes from the record while that edit shows.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
-6. Old read: a step that did not know another's line must not remove it from HEAD.
+6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
+   wrote that line has seen the file again.
 
 The net (7) looks at the answer. What of the session's own is left nowhere is said (8).
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gitralph.isolate.api import UNRECORDED, LeftEdit, Note, Reason, Separation, Step
+from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step
 from gitralph.isolate.lines import ends_with_newline, split_lines, words
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 from gitralph.lines.net import caught
@@ -42,11 +43,16 @@ class Bond:
     soft: bool = False
 
 
+_OLD_READ = "it was written over an old copy of the file, which took out"
+
+
 class Choice:
     """One attempt: the pieces that are wanted, superseded, followed and included."""
 
-    def __init__(self, known: Pieces, owners: Collection[str]) -> None:
+    def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
+        self.over = {step.key: step.over for step in steps if step.over}
+        """The steps that were written from an old read, and those that they did not know."""
         self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
         self.wanted = set(self.own)
         self.superseded = set[int]()
@@ -166,6 +172,8 @@ class Choice:
                     yield from self._inside(number, fresh)
                 yield from self._whole_file(number, made, writes)
         yield from self._versions()
+        if self.over:
+            yield from self._old_reads()
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
             for unit in sorted(self.wanted & known.by_unit.keys()):
@@ -274,6 +282,29 @@ class Choice:
                     "deletes a file with lines removed by",
                     stale=known.credit(line) == known.foreign,
                 )
+
+    def _old_reads(self) -> Iterator[Bond]:
+        """Written from an old read, and what that did not know is lost: who wrote it was not there since."""
+        known, weave = self.known, self.weave
+        step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
+        last = {unit.owner: n for n, unit in enumerate(weave.units)}
+        for unit in sorted(self.wanted & known.by_unit.keys()):
+            over = self.over.get(step[unit], ())
+            gaps = [made for made in weave.hunks if over and step.get(made.unit) == GAP + step[unit]]
+            for made in gaps:
+                at = weave.units[made.unit].hunks[0]
+                for line in (*made.dels, *made.undels):
+                    was = known.was(line, at)
+                    other = weave.hunks[was[2]].unit if was is not None else BASE
+                    if (
+                        line > NEWLINE
+                        and was is not None
+                        and was[1] != known.on_disk(line)
+                        and not known.in_head[line]
+                        and step.get(other, "") in over
+                        and last.get(weave.units[other].owner, unit) < unit
+                    ):
+                        yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:
         """HEAD never gets both of two versions of a line, nor neither.
@@ -450,7 +481,7 @@ def separate(
     if head == disk:
         return Separation(head)
     known = pieces(head, disk, steps, held)
-    choice = Choice(known, owners)
+    choice = Choice(known, owners, steps)
     if follow != LEAVE:
         choice.follow(follow)
     choice.let_go()
@@ -513,12 +544,13 @@ def _left(choice: Choice, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
         made, who = weave.hunks[bond.hunk], weave.units[bond.unit].owner or UNRECORDED
         reason: Reason = "stale" if bond.stale else "entangled"
         detail = f"{bond.detail} {_lines_of(who)}"
-        if bond.stale:
+        is_foreign = bond.stale and bond.detail != _OLD_READ
+        if is_foreign:
             detail = "HEAD has moved to a text that the recorded edits do not fit"
         out[made.unit, bond.unit] = LeftEdit(
             reason,
             _numbers(numbers, made),
-            () if bond.stale else (who,),
+            () if is_foreign else (who,),
             detail,
             (weave.units[made.unit].key,),
         )
