@@ -5,7 +5,7 @@ Gathers texts and steps, and what HEAD had held; nothing that earlier commits to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -160,10 +160,17 @@ def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> 
     return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
-def _uses(scene: Scene, state: PathState) -> tuple[Use, ...]:
+def _uses(scene: Scene, state: PathState, taken: Iterable[str] = ()) -> tuple[Use, ...]:
     """All that the session has there is told of: what it means later, the lines say."""
+    keys = {str(r.offset): r.session for r in state.journal.records}
+    units = list(taken)
     return tuple(
-        Use(name, state.journal.size, manifest_upto(scene, state, name))
+        Use(
+            name,
+            state.journal.size,
+            manifest_upto(scene, state, name),
+            tuple(unit for unit in units if keys.get(step_of(unit)) == name) or None,
+        )
         for name in sorted({r.session for r in records_of(scene, state)} | (scene.own & state.bare))
     )
 
@@ -181,7 +188,7 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     content = ABSENT if found.text is None else Content(mode, found.text)
     if is_foreign and found.text is not None:
         notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
-    uses = _uses(scene, state)
+    uses = _uses(scene, state, found.taken)
     return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
 
 

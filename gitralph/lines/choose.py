@@ -8,7 +8,8 @@
 4. Written over: a line that another session's recorded edit took goes from the record while that edit shows.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
-6. Old read: a step that did not know another's line must not remove it from HEAD.
+6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
+   wrote that line has seen the file again.
 
 The net (7) looks at the answer. What of the session's own is left nowhere is said (8).
 """
@@ -45,11 +46,16 @@ class Bond:
     whole: bool = False
 
 
+_OLD_READ = "it was written over an old copy of the file, which took out"
+
+
 class Choice:
     """One attempt: the pieces that are wanted, superseded, followed and included."""
 
-    def __init__(self, known: Pieces, owners: Collection[str]) -> None:
+    def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
+        self.over = {step.key: step.over for step in steps if step.over}
+        """The steps that were written from an old read, and those that they did not know."""
         self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
         self.wanted = set(self.own)
         self.superseded = set[int]()
@@ -169,6 +175,8 @@ class Choice:
                     yield from self._inside(number, fresh)
                 yield from self._whole_file(number, made, writes)
         yield from self._versions()
+        if self.over:
+            yield from self._old_reads()
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
             for unit in sorted(self.wanted & known.by_unit.keys()):
@@ -280,6 +288,29 @@ class Choice:
                     stale=known.credit(line) == known.foreign,
                     whole=True,
                 )
+
+    def _old_reads(self) -> Iterator[Bond]:
+        """Written from an old read, and what that did not know is lost: who wrote it was not there since."""
+        known, weave = self.known, self.weave
+        step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
+        last = {unit.owner: n for n, unit in enumerate(weave.units)}
+        for unit in sorted(self.wanted & known.by_unit.keys()):
+            over = self.over.get(step[unit], ())
+            gaps = [made for made in weave.hunks if over and step.get(made.unit) == GAP + step[unit]]
+            for made in gaps:
+                at = weave.units[made.unit].hunks[0]
+                for line in (*made.dels, *made.undels):
+                    was = known.was(line, at)
+                    other = weave.hunks[was[2]].unit if was is not None else BASE
+                    if (
+                        line > NEWLINE
+                        and was is not None
+                        and was[1] != known.on_disk(line)
+                        and not known.in_head[line]
+                        and step.get(other, "") in over
+                        and last.get(weave.units[other].owner, unit) < unit
+                    ):
+                        yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:
         """HEAD never gets both of two versions of a line, nor neither.
@@ -456,7 +487,7 @@ def separate(
     if head == disk:
         return Separation(head)
     known = pieces(head, disk, steps, held)
-    choice = Choice(known, owners)
+    choice = Choice(known, owners, steps)
     if follow != LEAVE:
         choice.follow(follow)
     choice.let_go()
@@ -522,12 +553,13 @@ def _left(choice: Choice, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
         made, who = weave.hunks[bond.hunk], weave.units[bond.unit].owner or UNRECORDED
         reason: Reason = "stale" if bond.stale else "contested" if bond.whole else "entangled"
         detail = f"{bond.detail} {_lines_of(who)}"
-        if bond.stale:
+        is_foreign = bond.stale and bond.detail != _OLD_READ
+        if is_foreign:
             detail = "HEAD has moved to a text that the recorded edits do not fit"
         out[made.unit, bond.unit] = LeftEdit(
             reason,
             _numbers(numbers, made),
-            () if bond.stale else (who,),
+            () if is_foreign else (who,),
             detail,
             (weave.units[made.unit].key,),
         )
@@ -587,6 +619,17 @@ def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
         yield Note(
             "followed", where, (), "was corrected by somebody without a session; the correction goes along"
         )
+    kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
+    at = [
+        numbers[y]
+        for x in kept
+        if choice.shows(x) and known.owner(x) is None
+        for y in known.births(known.unit(x))
+        if y in numbers
+    ]
+    if at:
+        detail = "was changed since by somebody without a session; committed as it was recorded"
+        yield Note("differs", (min(at), max(at)), (UNRECORDED,), detail)
     others = {u for u in choice.superseded if weave.units[u].owner is not None} - choice.own
     if others:
         who = tuple(dict.fromkeys(str(weave.units[u].owner) for u in sorted(others)))
@@ -614,7 +657,8 @@ def _lost(choice: Choice, old: dict[str, str | None], held: Held) -> Iterator[No
             killer = known.unit(line)
             if not known.says(line) or not known.is_history(line) or choice.shows(line):
                 continue
-            if choice.counts(killer) or weave.content(line) in passed:
+            is_removal = killer in choice.followed and not known.births(killer)
+            if (choice.counts(killer) and not is_removal) or weave.content(line) in passed:
                 continue
             units.append(unit)
             who.append(weave.units[killer].owner or old.get(step_of(weave.units[killer].key)) or UNRECORDED)

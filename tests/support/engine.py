@@ -19,6 +19,10 @@ def is_pieces() -> bool:
     return os.environ.get(_NAME) == "pieces"
 
 
+PIECES = is_pieces()
+"""The same when the tests were read: a test's own environment names none."""
+
+
 def configured() -> str:
     """What a `.gitconfig` says about it."""
     return "[ralph]\n\tengine = pieces\n" if is_pieces() else ""
