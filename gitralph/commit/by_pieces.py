@@ -28,6 +28,9 @@ from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
 
 
+_FILES = (0o100644, 0o100755)
+
+
 def separated(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path whose lines can be told apart."""
     others = sorted({r.session for r in state.journal.records if r.session} - scene.own)
@@ -43,6 +46,10 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.UNANCHORED, separate.LOST_TEXT, whom)
     if any(map(is_binary, [head, disk, *(step.after for step in steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
+    moved = _moved_text(scene, state) if head is None and disk is not None else None
+    if moved is not None:
+        moved = separate.one_form(moved) if converted else moved
+        steps = _arrived(steps, moved)
     found = seen.told(
         choose.separate(
             head,
@@ -53,6 +60,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
             include_entangled=scene.wishes.include_entangled,
             follow=_follow(scene, state),
             held=_held(scene, state, rows, converted),
+            moved=moved,
         )
     )
     if any(one.reason == decision.CONTESTED for one in found.left) and _was_moved_onto(scene, state):
@@ -69,8 +77,8 @@ def _was_moved_onto(scene: Scene, state: PathState) -> bool:
     Nobody recorded removing that text: `mv` did, in one step.
     """
     records, now = state.journal.records, provenance.content_id(scene.contents[state.path])
-    at = next((n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own), None)
-    if at is None or any(record.session not in scene.own for record in records[at:]):
+    at = max((n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own), default=-1)
+    if at < 0 or any(record.session not in scene.own for record in records[at:]):
         return False
     if records[-1].after != now or any(one.after != two.before for one, two in pairwise(records[at:])):
         return False
@@ -78,6 +86,30 @@ def _was_moved_onto(scene: Scene, state: PathState) -> bool:
     if there is None or history.entry_at(scene.repo, records[at].head, state.path) != there:
         return False
     return not at or records[at - 1].after == there.oid.decode()
+
+
+def _moved_text(scene: Scene, state: PathState) -> bytes | None:
+    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name."""
+    seen = {state.path}
+    while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
+        path = records[0].other_path
+        if path is None or path in seen:
+            return None
+        seen.add(path)
+        entry = scene.reader.lookup_safe(path)
+        if entry is not None:
+            return read_blob(scene, entry) if entry.mode in _FILES else None
+        state = scene.recorded_at(path)
+    return None
+
+
+def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
+    """The steps of a file that was moved: first it came as HEAD had it, then with what was edited before."""
+    first = steps[0]
+    if first.owner is None or first.before is not None or first.after is None:
+        return steps
+    came = replace(first, key=f"{first.key}m", after=moved)
+    return [came, replace(first, before=moved), *steps[1:]]
 
 
 def _texts(

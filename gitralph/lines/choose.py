@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
-from gitralph.isolate.lines import ends_with_newline, split_lines, words
+from gitralph.isolate.lines import ends_with_newline, has_words, split_lines, words
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Held, Pieces, pieces
@@ -482,11 +482,13 @@ def separate(
     include_entangled: bool = False,
     follow: str = WORDS,
     held: Held = lambda _: (),
+    moved: bytes | None = None,
 ) -> Separation:
-    """What the owners' commit makes of HEAD's text."""
+    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has where the file was moved from."""
     if head == disk:
         return Separation(head)
-    known = pieces(head, disk, steps, held)
+    base = head if moved is None else moved
+    known = pieces(base, disk, steps, held, exists=head is not None)
     choice = Choice(known, owners, steps)
     if follow != LEAVE:
         choice.follow(follow)
@@ -523,7 +525,7 @@ def separate(
     line = None
     if answer.text != head:
         is_strict = follow != WORDS
-        line = caught(head, answer.text, disk, steps, names, _under(choice), is_strict=is_strict)
+        line = caught(base, answer.text, disk, steps, names, _under(choice), is_strict=is_strict)
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"
@@ -653,9 +655,9 @@ def _lost(choice: Choice, old: dict[str, str | None], held: Held) -> Iterator[No
     numbers = {line: at for at, line in enumerate(weave.shown, 1)}
     passed, units, at, who = held(""), list[int](), list[int](), list[str]()
     for unit in sorted(choice.own - choice.followed):
-        for line in known.births(unit):
+        for line in (x for x in known.births(unit) if x > NEWLINE):
             killer = known.unit(line)
-            if not known.says(line) or not known.is_history(line) or choice.shows(line):
+            if not has_words(weave.content(line)) or not known.is_history(line) or choice.shows(line):
                 continue
             is_removal = killer in choice.followed and not known.births(killer)
             if (choice.counts(killer) and not is_removal) or weave.content(line) in passed:

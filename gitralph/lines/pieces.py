@@ -102,8 +102,15 @@ class Pieces:
         return line > NEWLINE and is_telling(self.weave.content(line))
 
 
-def pieces(head: bytes | None, disk: bytes | None, steps: Sequence[Step], held: Held = _nothing) -> Pieces:
-    """Read the steps of a path, and place HEAD among its lines."""
+def pieces(
+    head: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    held: Held = _nothing,
+    *,
+    exists: bool = True,
+) -> Pieces:
+    """Read the steps of a path, and place HEAD among its lines; not `exists`: HEAD has them elsewhere."""
     weave = fold(steps, disk)
     changes = _Credits(weave, held).run()
     foreign = len(weave.hunks)
@@ -115,7 +122,7 @@ def pieces(head: bytes | None, disk: bytes | None, steps: Sequence[Step], held: 
     weave.units[made.unit].hunks.append(foreign)
     for line in made.births:
         changes[line] = [(foreign, False, foreign)]
-    in_head[EXISTS] = head is not None
+    in_head[EXISTS] = head is not None and exists
     known = Pieces(weave, head, disk, in_head, changes, foreign)
     in_head[NEWLINE] = ends_with_newline(head) if head else known.on_disk(NEWLINE)
     for line in (EXISTS, NEWLINE, *weave.order()):
