@@ -5,7 +5,8 @@
    one inside such a block, and one around a line that only others removed.
 3. Superseded: of those other lines no line and no word is left; the removals under them go with the later
    piece.
-4. Written over: a line that another session's recorded edit took goes from the record while that edit shows.
+4. Written over: a line that another session's recorded edit took goes from the record while that edit shows,
+   and HEAD and the file have not said the same since.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
 6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
@@ -23,7 +24,7 @@ from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separa
 from gitralph.isolate.lines import ends_with_newline, split_lines, words
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
 from gitralph.lines.net import caught
-from gitralph.lines.pieces import Held, Pieces, pieces
+from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
 """What nobody recorded on a session's lines stays out, or goes along with every word kept, or with half."""
@@ -83,7 +84,8 @@ class Choice:
         if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or not self.takes(unit):
             return False
         if (
-            self.counts(killer)
+            known.is_settled(line)
+            or self.counts(killer)
             or self.is_taken_back(unit)
             or any(known.in_head[x] for x in known.births(unit))
         ):
@@ -476,11 +478,12 @@ def separate(
     include_entangled: bool = False,
     follow: str = WORDS,
     held: Held = lambda _: (),
+    heads: Heads = tuple,
 ) -> Separation:
     """What the owners' commit makes of HEAD's text."""
     if head == disk:
         return Separation(head)
-    known = pieces(head, disk, steps, held)
+    known = pieces(head, disk, steps, held, heads)
     choice = Choice(known, owners, steps)
     if follow != LEAVE:
         choice.follow(follow)

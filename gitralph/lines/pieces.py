@@ -8,8 +8,9 @@ checkout and an undo, and nothing needs to know that git did it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gitralph.isolate.api import Step
 from gitralph.isolate.lines import ends_with_newline, is_telling, words
@@ -19,6 +20,9 @@ from gitralph.lines.place_head import place_head
 
 Held = Callable[[str], Container[bytes]]
 """The lines that HEAD had by the time of a step."""
+
+Heads = Callable[[], Collection[bytes | None]]
+"""The texts that HEAD had when steps were recorded."""
 
 Change = tuple[int, bool, int]
 """A hunk, whether the line stands from there on, and the hunk that is credited with that."""
@@ -40,8 +44,14 @@ class Pieces:
     """What happened to a line after it was brought."""
     foreign: int
     """The hunk of the lines that HEAD has and no step knows."""
+    heads: Heads
     by_unit: dict[int, list[int]] = field(default_factory=dict)
     """The added and removed lines of each piece."""
+
+    @cached_property
+    def agreed(self) -> int:
+        """So many hunks had been made when HEAD last was a text that the file had."""
+        return max(self.weave.known.get(text, 0) for text in (self.head, *self.heads()))
 
     def on_disk(self, line: int) -> bool:
         changes = self.changes.get(line)
@@ -68,6 +78,10 @@ class Pieces:
 
     def is_removed(self, line: int) -> bool:
         return bool(self.in_head[line]) and not self.on_disk(line)
+
+    def is_settled(self, line: int) -> bool:
+        """Tell whether a line that is gone was gone already in a text that HEAD had."""
+        return self.credit(line) < self.agreed and not self.on_disk(line)
 
     def is_history(self, line: int) -> bool:
         return not self.in_head[line] and not self.on_disk(line)
@@ -102,7 +116,13 @@ class Pieces:
         return line > NEWLINE and is_telling(self.weave.content(line))
 
 
-def pieces(head: bytes | None, disk: bytes | None, steps: Sequence[Step], held: Held = _nothing) -> Pieces:
+def pieces(
+    head: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    held: Held = _nothing,
+    heads: Heads = tuple,
+) -> Pieces:
     """Read the steps of a path, and place HEAD among its lines."""
     weave = fold(steps, disk)
     changes = _Credits(weave, held).run()
@@ -116,7 +136,7 @@ def pieces(head: bytes | None, disk: bytes | None, steps: Sequence[Step], held: 
     for line in made.births:
         changes[line] = [(foreign, False, foreign)]
     in_head[EXISTS] = head is not None
-    known = Pieces(weave, head, disk, in_head, changes, foreign)
+    known = Pieces(weave, head, disk, in_head, changes, foreign, heads)
     in_head[NEWLINE] = ends_with_newline(head) if head else known.on_disk(NEWLINE)
     for line in (EXISTS, NEWLINE, *weave.order()):
         if bool(in_head[line]) != known.on_disk(line):
