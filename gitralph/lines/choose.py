@@ -267,7 +267,7 @@ class Choice:
     def _whole_file(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """A file that was made takes the place of all that HEAD has there; a deleted one is gone whole."""
         known = self.known
-        if not known.in_head[EXISTS]:
+        if not known.in_head[EXISTS] or not (EXISTS in made.undels or EXISTS in made.dels):
             return
         others = [x for x in known.differing() if known.in_head[x] and not self.counts(known.unit(x))]
         if EXISTS in made.undels and writes and not any(known.in_head[x] for x in made.births):

