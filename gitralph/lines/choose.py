@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step
 from gitralph.isolate.lines import ends_with_newline, split_lines, words
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 
@@ -572,10 +572,12 @@ def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
 def _answer(choice: Choice, left: tuple[LeftEdit, ...]) -> Separation:
     known, weave = choice.known, choice.weave
     order = weave.order()
-    shown = [line for line in order if choice.shows(line)]
+    # most lines of a large file are of both texts, and nothing ever happened to them
+    in_head, changes = known.in_head, known.changes
+    shown = [line for line in order if (in_head[line] and line not in changes) or choice.shows(line)]
     text = _text(choice, shown) if choice.shows(EXISTS) else None
     changed = {line for line in known.differing() if choice.shows(line) != bool(known.in_head[line])}
-    changed |= {line for line in shown if known.is_history(line)}
+    changed |= {line for line in shown if not in_head[line] and not known.on_disk(line)}
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
@@ -603,11 +605,15 @@ def _text(choice: Choice, shown: list[int]) -> bytes:
     return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
 
 
+def _standing(weave: Weave, lines: Collection[int]) -> list[int]:
+    wanted = set(lines)
+    return [at for at, line in enumerate(weave.shown, 1) if line in wanted]
+
+
 def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
     known, weave = choice.known, choice.weave
-    numbers = {line: at for at, line in enumerate(weave.shown, 1)}
     if followed:
-        at = [numbers[x] for unit in followed for x in known.births(unit) if x in numbers]
+        at = _standing(weave, [x for unit in followed for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
         yield Note(
             "followed", where, (), "was corrected by somebody without a session; the correction goes along"
@@ -621,7 +627,7 @@ def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
         }
         stays = any(known.is_removed(x) and choice.shows(x) for x in known.by_unit.get(unit, ()))
         if stays or gaps & known.by_unit.keys():
-            at = [numbers[x] for gap in gaps for x in known.births(gap) if x in numbers] or [1]
+            at = _standing(weave, [x for gap in gaps for x in known.births(gap)]) or [1]
             yield Note(
                 "left out",
                 (min(at), max(at)),

@@ -16,7 +16,10 @@ from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.neighbours import out_of_place
 
 _FEW = 8
-"""No more lines are looked for one by one; else a text is taken apart. 1,000 edits of 2,000 lines: 0.26 s, with all taken apart 0.36."""
+"""No more lines are looked for one by one; else a text is taken apart.
+
+1,000 edits of 2,000 lines take 0.26 s, and 0.36 with all texts taken apart.
+"""
 
 
 def caught(

@@ -149,7 +149,7 @@ def pieces(
     known = Pieces(weave, head, disk, in_head, changes, foreign, heads)
     in_head[NEWLINE] = ends_with_newline(head) if head else known.on_disk(NEWLINE)
     for line in (EXISTS, NEWLINE, *weave.order()):
-        if bool(in_head[line]) != known.on_disk(line):
+        if not (in_head[line] and line not in changes) and bool(in_head[line]) != known.on_disk(line):
             known.by_unit.setdefault(known.unit(line), []).append(line)
     return known
 
