@@ -517,7 +517,8 @@ def separate(
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left)
     names = set(owners) | set(answer.includes)
-    line = None if answer.text == head else caught(head, answer.text, disk, steps, names, _under(choice))
+    under, strict = _under(choice), follow == LEAVE
+    line = None if answer.text == head else caught(head, answer.text, disk, steps, names, under, strict)
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"

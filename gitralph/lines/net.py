@@ -29,10 +29,14 @@ def caught(
     steps: Sequence[Step],
     names: Collection[str],
     superseded: Collection[bytes] = (),
+    strict: bool = False,
 ) -> bytes | None:
-    """Return a line that speaks against an answer, or None; lines that were `superseded` may go."""
+    """Return a line that speaks against an answer, or None; lines that were `superseded` may go.
+
+    `strict`: corrections stay out, so that a line comes as it was recorded although somebody changed it.
+    """
     went, came = difference(head, text)
-    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)})
+    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, strict)
     if found is not None:
         return found
     own = [step for step in steps if step.owner in names]
@@ -46,6 +50,7 @@ def _counted(
     steps: Sequence[Step],
     names: Collection[str],
     asked: Collection[bytes],
+    strict: bool,
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
     if not asked:
@@ -75,7 +80,7 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] is not None and last[line] not in names
+            is_over = line in last and last[line] not in names and (strict or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
                 return line
         if new[line] < old[line] and tells and line not in took:
