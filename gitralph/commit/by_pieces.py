@@ -50,6 +50,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     if moved is not None:
         moved = separate.one_form(moved) if converted else moved
         steps = _arrived(steps, moved)
+    heads = _Heads(scene, state, rows, converted)
     found = seen.told(
         choose.separate(
             head,
@@ -59,7 +60,8 @@ def separated(scene: Scene, state: PathState) -> Outcome:
             skip_entangled=scene.wishes.skip_entangled,
             include_entangled=scene.wishes.include_entangled,
             follow=_follow(scene, state),
-            held=_held(scene, state, rows, converted),
+            held=heads.lines,
+            heads=heads.texts,
             moved=moved,
         )
     )
@@ -150,26 +152,33 @@ def _start(
     return read_blob(scene, then) if plain else separate.working(scene, state.path, then)
 
 
-def _held(scene: Scene, state: PathState, rows: list[Record], converted: bool) -> Callable[[str], set[bytes]]:
-    """The lines that HEAD had at the path when a step was recorded, or when an earlier one was."""
-    texts: dict[str, set[bytes]] = {}
-    known: dict[str, set[bytes]] = {}
+class _Heads:
+    """The texts that HEAD had at a path when its steps were recorded; each is read once, if asked for."""
 
-    def lines(head: str) -> set[bytes]:
-        if head not in texts:
-            entry = history.entry_at(scene.repo, head, state.path)
-            text = read_blob(scene, entry) if isinstance(entry, Entry) else None
-            texts[head] = set(split_lines(separate.one_form(text) if converted else text))
-        return texts[head]
+    def __init__(self, scene: Scene, state: PathState, rows: list[Record], converted: bool) -> None:
+        self.scene, self.state, self.converted = scene, state, converted
+        self.rows = [(row.offset, row.head) for row in rows if row.head]
+        self._texts: dict[str, bytes | None] = {}
+        self._lines: dict[str, set[bytes]] = {}
 
-    def held(key: str) -> set[bytes]:
-        if key not in known:
-            upto = int(key) if key.isdigit() else state.journal.size
-            heads = {r.head for r in rows if r.head and r.offset <= upto}
-            known[key] = set[bytes]().union(*map(lines, heads))
-        return known[key]
+    def _text(self, head: str) -> bytes | None:
+        if head not in self._texts:
+            entry = history.entry_at(self.scene.repo, head, self.state.path)
+            text = read_blob(self.scene, entry) if isinstance(entry, Entry) else None
+            self._texts[head] = separate.one_form(text) if self.converted else text
+        return self._texts[head]
 
-    return held
+    def texts(self) -> set[bytes | None]:
+        """All of them, but for no text at all: that says nothing of any line."""
+        return {self._text(head) for _, head in self.rows} - {None}
+
+    def lines(self, key: str) -> set[bytes]:
+        """The lines that HEAD had when a step was recorded, or when an earlier one was."""
+        if key not in self._lines:
+            upto = int(key) if key.isdigit() else self.state.journal.size
+            texts = {self._text(head) for offset, head in self.rows if offset <= upto}
+            self._lines[key] = {line for text in texts for line in split_lines(text)}
+        return self._lines[key]
 
 
 def _follow(scene: Scene, state: PathState) -> str:

@@ -5,7 +5,8 @@
    one inside such a block, and one around a line that only others removed.
 3. Superseded: of those other lines no line and no word is left; the removals under them go with the later
    piece.
-4. Written over: a line that another session's recorded edit took goes from the record while that edit shows.
+4. Written over: a line that another session's recorded edit took goes from the record while that edit shows,
+   and HEAD and the file have not said the same since.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
 6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
@@ -21,9 +22,9 @@ from dataclasses import dataclass
 
 from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
 from gitralph.isolate.lines import ends_with_newline, has_words, split_lines, words
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 from gitralph.lines.net import caught
-from gitralph.lines.pieces import Held, Pieces, pieces
+from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
 """What nobody recorded on a session's lines stays out, or goes along with every word kept, or with half."""
@@ -86,7 +87,8 @@ class Choice:
         if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or not self.takes(unit):
             return False
         if (
-            self.counts(killer)
+            known.is_settled(line)
+            or self.counts(killer)
             or self.is_taken_back(unit)
             or any(known.in_head[x] for x in known.births(unit))
         ):
@@ -175,7 +177,7 @@ class Choice:
                     yield from self._inside(number, fresh)
                 yield from self._whole_file(number, made, writes)
         yield from self._versions()
-        if self.over:
+        if self.over and known.on_disk(EXISTS):  # a file that went has lost all its lines, whoever read it
             yield from self._old_reads()
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
@@ -270,7 +272,7 @@ class Choice:
     def _whole_file(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """A file that was made takes the place of all that HEAD has there; a deleted one is gone whole."""
         known = self.known
-        if not known.in_head[EXISTS]:
+        if not known.in_head[EXISTS] or not (EXISTS in made.undels or EXISTS in made.dels):
             return
         others = [x for x in known.differing() if known.in_head[x] and not self.counts(known.unit(x))]
         if EXISTS in made.undels and writes and not any(known.in_head[x] for x in made.births):
@@ -482,13 +484,14 @@ def separate(
     include_entangled: bool = False,
     follow: str = WORDS,
     held: Held = lambda _: (),
+    heads: Heads = tuple,
     moved: bytes | None = None,
 ) -> Separation:
     """What the owners' commit makes of HEAD's text; `moved` is what HEAD has where the file was moved from."""
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
-    known = pieces(base, disk, steps, held, exists=head is not None)
+    known = pieces(base, disk, steps, held, heads, exists=head is not None)
     choice = Choice(known, owners, steps)
     if follow != LEAVE:
         choice.follow(follow)
@@ -522,10 +525,8 @@ def separate(
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
     names = set(owners) | set(answer.includes)
-    line = None
-    if answer.text != head:
-        is_strict = follow != WORDS
-        line = caught(base, answer.text, disk, steps, names, _under(choice), is_strict=is_strict)
+    under, strict = _under(choice), follow != WORDS
+    line = None if answer.text == head else caught(base, answer.text, disk, steps, names, under, strict)
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"
@@ -581,10 +582,12 @@ def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
 def _answer(choice: Choice, left: tuple[LeftEdit, ...], steps: Sequence[Step], held: Held) -> Separation:
     known, weave = choice.known, choice.weave
     order = weave.order()
-    shown = [line for line in order if choice.shows(line)]
+    # most lines of a large file are of both texts, and nothing ever happened to them
+    in_head, changes = known.in_head, known.changes
+    shown = [line for line in order if (in_head[line] and line not in changes) or choice.shows(line)]
     text = _text(choice, shown) if choice.shows(EXISTS) else None
     changed = {line for line in known.differing() if choice.shows(line) != bool(known.in_head[line])}
-    changed |= {line for line in shown if known.is_history(line)}
+    changed |= {line for line in shown if not in_head[line] and not known.on_disk(line)}
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
@@ -612,30 +615,29 @@ def _text(choice: Choice, shown: list[int]) -> bytes:
     return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
 
 
+def _standing(weave: Weave, lines: Collection[int]) -> list[int]:
+    wanted = set(lines)
+    return [at for at, line in enumerate(weave.shown, 1) if line in wanted]
+
+
 def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
     known, weave = choice.known, choice.weave
-    numbers = {line: at for at, line in enumerate(weave.shown, 1)}
     if followed:
-        at = [numbers[x] for unit in followed for x in known.births(unit) if x in numbers]
+        at = _standing(weave, [x for unit in followed for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
         yield Note(
             "followed", where, (), "was corrected by somebody without a session; the correction goes along"
         )
     kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
-    at = [
-        numbers[y]
-        for x in kept
-        if choice.shows(x) and known.owner(x) is None
-        for y in known.births(known.unit(x))
-        if y in numbers
-    ]
+    over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
+    at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []
     if at:
         detail = "was changed since by somebody without a session; committed as it was recorded"
         yield Note("differs", (min(at), max(at)), (UNRECORDED,), detail)
     others = {u for u in choice.superseded if weave.units[u].owner is not None} - choice.own
     if others:
         who = tuple(dict.fromkeys(str(weave.units[u].owner) for u in sorted(others)))
-        at = [numbers[x] for unit in choice.wanted for x in known.births(unit) if x in numbers]
+        at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
         yield Note("absorbed", where, who, f"nothing is left there of what {_named(who)} had written")
 
@@ -652,28 +654,27 @@ def _lost(choice: Choice, old: dict[str, str | None], held: Held) -> Iterator[No
     `old` names who wrote from an old copy of the file, by the key of the gap that tells of it.
     """
     known, weave = choice.known, choice.weave
-    numbers = {line: at for at, line in enumerate(weave.shown, 1)}
-    passed, units, at, who = held(""), list[int](), list[int](), list[str]()
+    passed, lost = held(""), list[tuple[int, int, int]]()
     for unit in sorted(choice.own - choice.followed):
         for line in (x for x in known.births(unit) if x > NEWLINE):
             killer = known.unit(line)
             if not has_words(weave.content(line)) or not known.is_history(line) or choice.shows(line):
                 continue
             is_removal = killer in choice.followed and not known.births(killer)
-            if (choice.counts(killer) and not is_removal) or weave.content(line) in passed:
-                continue
-            units.append(unit)
-            who.append(weave.units[killer].owner or old.get(step_of(weave.units[killer].key)) or UNRECORDED)
-            place = line
-            while place != END and place not in numbers:
-                place = weave.next[place]
-            at += [numbers[x] for x in known.births(killer) if x in numbers] or [
-                numbers.get(place, len(numbers))
-            ]
-    if units:
-        names = tuple(dict.fromkeys(who))
-        keys = tuple(weave.units[unit].key for unit in dict.fromkeys(units))
-        where = (max(min(at), 1), max(at)) if numbers else None
-        them = "it" if names == (UNRECORDED,) else "them"
-        detail = f"what this session wrote there was changed or removed by {_named(names)}, and is left to {them}"
-        yield Note("left out", where, names, detail, keys)
+            if (is_removal or not choice.counts(killer)) and weave.content(line) not in passed:
+                lost.append((unit, line, killer))
+    if not lost:
+        return
+    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
+    for _, line, killer in lost:
+        place = line
+        while place != END and place not in numbers:
+            place = weave.next[place]
+        near = numbers.get(place, len(numbers))
+        at += [numbers[x] for x in known.births(killer) if x in numbers] or [near]
+    killers = [weave.units[killer] for _, _, killer in lost]
+    names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
+    where = (max(min(at), 1), max(at)) if numbers else None
+    them = "it" if names == (UNRECORDED,) else "them"
+    detail = f"what this session wrote there was changed or removed by {_named(names)}, and is left to {them}"
+    yield Note("left out", where, names, detail, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))

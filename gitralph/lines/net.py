@@ -15,6 +15,12 @@ from gitralph.isolate.api import UNRECORDED, Step, Take
 from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.neighbours import out_of_place
 
+_FEW = 8
+"""No more lines are looked for one by one; else a text is taken apart.
+
+1,000 edits of 2,000 lines take 0.26 s, and 0.36 with all texts taken apart.
+"""
+
 
 def caught(
     head: bytes | None,
@@ -23,15 +29,14 @@ def caught(
     steps: Sequence[Step],
     names: Collection[str],
     superseded: Collection[bytes] = (),
-    *,
-    is_strict: bool = False,
+    strict: bool = False,
 ) -> bytes | None:
     """Return a line that speaks against an answer, or None; lines that were `superseded` may go.
 
-    `is_strict`: what nobody recorded on a line stays out, so that the line goes from the record.
+    `strict`: corrections stay out, so that a line comes as it was recorded although somebody changed it.
     """
     went, came = difference(head, text)
-    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, is_strict)
+    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, strict)
     if found is not None:
         return found
     own = [step for step in steps if step.owner in names]
@@ -45,7 +50,7 @@ def _counted(
     steps: Sequence[Step],
     names: Collection[str],
     asked: Collection[bytes],
-    is_strict: bool,
+    strict: bool,
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
     if not asked:
@@ -56,7 +61,9 @@ def _counted(
     times, most = Counter[bytes](), old | now
     for owner, before, after, takes in _changes(steps, disk):
         went, came = _given(after, takes) if takes else difference(before, after)
-        most |= _count(before, asked & went.keys()) | _count(after, asked & came.keys())
+        for text, lines in ((before, asked & went.keys()), (after, asked & came.keys())):
+            for line, count in _count(text, lines).items():
+                most[line] = max(most[line], count)
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
         if owner is not None or after != disk:
             times.update(fresh)
@@ -73,7 +80,7 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] not in names and (is_strict or last[line] is not None)
+            is_over = line in last and last[line] not in names and (strict or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
                 return line
         if new[line] < old[line] and tells and line not in took:
@@ -106,4 +113,12 @@ def _given(text: bytes | None, takes: tuple[Take, ...]) -> tuple[Counter[bytes],
 
 
 def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:
-    return Counter(line for line in split_lines(text) if line in asked) if asked else Counter()
+    if text is None or len(asked) > _FEW:
+        return Counter(line for line in split_lines(text) if line in asked)
+    found = Counter[bytes]()
+    text = b"\n" + text + b"\n"
+    for line in asked:
+        at, whole = -1, b"\n" + line + b"\n"
+        while (at := text.find(whole, at + 1)) >= 0:
+            found[line] += 1
+    return found

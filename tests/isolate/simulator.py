@@ -72,6 +72,7 @@ class Run:
         self.steps: list[Step] = []
         self.committed: set[str] = set()
         self.taken_tail = False
+        self.heads: set[bytes | None] = {as_bytes(self.head)}
         self.held: dict[str, set[bytes]] = {"": set(self.head)}
         """The lines that HEAD had by the time of each step."""
 
@@ -127,6 +128,7 @@ class Run:
                 owners={who},
                 include_entangled=force,
                 held=lambda key: self.held.get(key, self.held[""]),
+                heads=lambda: self.heads,
             )
         return separate(
             as_bytes(self.head),
@@ -159,6 +161,7 @@ class Run:
         self.truth.commit(who, also, text)
         self.head = text
         self.held[""] = self.held[""] | set(text)
+        self.heads.add(as_bytes(text))
         self.committed.update(answer.taken)
         self.taken_tail |= any(key.startswith("g:end") for key in answer.taken)
         return True
