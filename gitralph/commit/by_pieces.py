@@ -46,6 +46,9 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.UNANCHORED, separate.LOST_TEXT, whom)
     if any(map(is_binary, [head, disk, *(step.after for step in steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
+    at = _arrival(scene, state) if head is not None else None
+    if at is not None:
+        return _moved_onto(scene, state, at, whom)
     moved = _moved_text(scene, state) if head is None and disk is not None else None
     if moved is not None:
         moved = separate.one_form(moved) if converted else moved
@@ -65,29 +68,33 @@ def separated(scene: Scene, state: PathState) -> Outcome:
             moved=moved,
         )
     )
-    if any(one.reason == decision.CONTESTED for one in found.left) and _was_moved_onto(scene, state):
-        note = f"'{shown(state.path)}' was replaced by a file that was moved there"
-        return Outcome(
-            state.path, scene.contents[state.path], decision.WHOLE_FILE, (), _uses(scene, state), (note,)
-        )
     return _outcome(scene, state, head, found)
 
 
-def _was_moved_onto(scene: Scene, state: PathState) -> bool:
-    """Tell whether a file of this session's took the place of HEAD's text, which it found there, and no other's.
-
-    Nobody recorded removing that text: `mv` did, in one step.
-    """
+def _arrival(scene: Scene, state: PathState) -> int | None:
+    """The record by which this session moved the file of today over a text that HEAD has still."""
     records, now = state.journal.records, provenance.content_id(scene.contents[state.path])
-    at = max((n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own), default=-1)
-    if at < 0 or any(record.session not in scene.own for record in records[at:]):
-        return False
-    if records[-1].after != now or any(one.after != two.before for one, two in pairwise(records[at:])):
-        return False
-    there = scene.reader.entry(state.path)
-    if there is None or history.entry_at(scene.repo, records[at].head, state.path) != there:
-        return False
-    return not at or records[at - 1].after == there.oid.decode()
+    moves = [n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own]
+    if not moves or records[-1].after != now or any(r.before is None and r.after for r in records[moves[-1] + 1 :]):
+        return None
+    return None if separate.has_passed(scene, state, records[moves[-1]].offset) else moves[-1]
+
+
+def _moved_onto(scene: Scene, state: PathState, at: int, whom: list[str]) -> Outcome:
+    """It takes the place of HEAD's text where it found that there and no other's since: `mv` removed it."""
+    records, there = state.journal.records, scene.reader.entry(state.path)
+    since = records[at:]
+    is_own = all(r.session in scene.own for r in since)
+    is_chain = all(one.after == two.before for one, two in pairwise(since))
+    was_there = there is not None and history.entry_at(scene.repo, since[0].head, state.path) == there
+    is_known = not at or (there is not None and records[at - 1].after == there.oid.decode())
+    if not (is_own and is_chain and was_there and is_known):
+        detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
+        return _refuse(state, decision.CONTESTED, detail, whom)
+    content = scene.contents[state.path]
+    note = f"'{shown(state.path)}' was replaced by a file that was moved there"
+    notes = () if content.absent else (note,)
+    return Outcome(state.path, content, decision.WHOLE_FILE, (), _uses(scene, state), notes)
 
 
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:

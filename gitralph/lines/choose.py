@@ -47,6 +47,7 @@ class Bond:
     whole: bool = False
 
 
+_ANEW = "was made anew over a text of"
 _OLD_READ = "it was written over an old copy of the file, which took out"
 
 
@@ -277,7 +278,7 @@ class Choice:
         others = [x for x in known.differing() if known.in_head[x] and not self.counts(known.unit(x))]
         if EXISTS in made.undels and writes and not any(known.in_head[x] for x in made.births):
             for line in others:
-                yield Bond(number, known.unit(line), "was made anew over a text of", whole=True)
+                yield Bond(number, known.unit(line), _ANEW, whole=True)
         if EXISTS in made.dels and not known.on_disk(EXISTS):
             for line in made.dels:
                 if line > NEWLINE and not known.in_head[line] and not self.counts(known.brought_by(line)):
@@ -507,7 +508,8 @@ def separate(
             continue
         found = [bond for bond in found if not bond.soft]
         if include_entangled:
-            more = {bond.unit for bond in found if not bond.stale} - choice.own - {BASE}
+            met = {bond.unit for bond in found if not bond.stale and bond.detail != _ANEW}
+            more = met - choice.own - {BASE}
             if more - choice.wanted:
                 choice.wanted |= more
                 choice.included |= more

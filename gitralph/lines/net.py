@@ -57,7 +57,7 @@ def _counted(
         return None
     old, new, now = (_count(each, asked) for each in (head, text, disk))
     brought, took = set[bytes](), set[bytes]()
-    last = dict[bytes, str | None]()
+    last, taker = dict[bytes, str | None](), dict[bytes, str]()
     times, most = Counter[bytes](), old | now
     for owner, before, after, takes in _changes(steps, disk):
         went, came = _given(after, takes) if takes else difference(before, after)
@@ -69,14 +69,18 @@ def _counted(
             times.update(fresh)
         for line in gone:
             last[line] = owner
+            if owner is not None:
+                taker[line] = owner
         took -= fresh
         if owner in names or (owner is None and UNRECORDED in names):
             brought |= fresh
             took |= gone
+        elif owner is None:  # what takes away again what a record had taken is that record's: a stash popped
+            took -= {line for line in gone if taker.get(line) not in names}
+            took |= {line for line in gone if taker.get(line) in names}
         else:
             took -= gone
-            if owner is not None:
-                brought -= fresh
+            brought -= fresh
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
