@@ -634,4 +634,5 @@ def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
                 (min(at), max(at)),
                 (),
                 "was rewritten by somebody without a session, and is left to them",
+                (weave.units[unit].key,),
             )
