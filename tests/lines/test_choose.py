@@ -118,3 +118,25 @@ def test_a_line_of_head_that_no_record_knows_stays() -> None:
     file.edit("s1", ONE, TWO, MINE)
     file.holds(ONE, "pulled from elsewhere", TWO, THREE)
     assert file.takes("s1") == [ONE, "pulled from elsewhere", TWO, MINE]
+
+
+def test_the_example_of_the_theory() -> None:
+    """As `gitralph.lines` tells it."""
+    file = File(text("host", "port 80", "path"))
+    file.edit("s1", "host", "port 8080 open", "path")
+    file.edit("s2", "host", "port 8080 open", "path", "user root")
+    file.person("host", "port 8080 opened", "path", "user root")
+    answer = file.ask("s1")
+    assert answer.text == text("host", "port 8080 opened", "path")
+    assert answer.includes == ("unrecorded",)
+    assert file.takes("s2") == ["host", "port 80", "path", "user root"]
+    file.holds("host", "port 80", "path", "user root")
+    assert file.takes("s1") == ["host", "port 8080 opened", "path", "user root"]
+
+
+def test_the_example_had_the_other_session_written_it() -> None:
+    file = File(text("host", "port 80", "path"))
+    file.edit("s1", "host", "port 8080 open", "path")
+    file.edit("s2", "host", "port 8080 opened", "path")
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s1") == ["host", "port 8080 open", "path"]
