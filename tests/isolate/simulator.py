@@ -7,13 +7,18 @@ below 1,000,000; figures are quoted from seeds above.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from gitralph.isolate import UNRECORDED, Separation, Step, chain, separate
+from gitralph.isolate.linediff import line_hunks
+from gitralph.isolate.lines import split_lines
 from gitralph.lines import choose
 from tests.isolate.generator import PLAIN, Cell, Generator
-from tests.isolate.truth import HUMAN, as_bytes
+from tests.isolate.truth import HUMAN, as_bytes, words_of
 from tests.support import engine
+
+_STAYS = ("undeleted", "missing")
 
 CELLS = {
     "50 lines, 2 + human, 8 uniform": Cell(50, 2, 8),
@@ -140,6 +145,17 @@ class Run:
             follow=True,
         )
 
+    def left_out(self, answer: Separation) -> Callable[[str], bool]:
+        """Whether a fault is about a word of an edit that the answer says is left out."""
+        steps = {key.rpartition(".")[0] for n in answer.notes if n.kind == "left out" for key in n.units}
+        told = set[str]()
+        for step in self.steps:
+            if step.key in steps:
+                old, new = split_lines(step.before), split_lines(step.after)
+                for low, high, start, stop in line_hunks(old, new):  # moved lines too
+                    told |= {repr(word) for word in words_of([*old[low:high], *new[start:stop]])}
+        return lambda fault: fault.split(" ", 1)[1] in told
+
     def try_commit(self, who: str, force: bool = False) -> bool | None:
         """Commit; None when there is nothing to commit."""
         answer = self.separate(who, force)
@@ -148,9 +164,9 @@ class Run:
         text = (answer.text or b"").split(b"\n")[:-1]
         also = {HUMAN if name == UNRECORDED else name for name in answer.includes}
         faults = self.truth.judge(who, also, self.head, text)
-        if any(note.kind == "left out" for note in answer.notes):
-            # what a person rewrote past recognition is left to him, and said
-            faults = [fault for fault in faults if not fault.startswith(("undeleted", "missing"))]
+        # what a person rewrote past recognition is left to him, and said
+        said = self.left_out(answer)
+        faults = [each for each in faults if each.split(" ", 1)[0] not in _STAYS or not said(each)]
         moved = any(note.kind in ("reanchored", "rewound") for note in answer.notes)
         if moved and not self.taken_tail:
             faults.append("reanchored")

@@ -1,5 +1,8 @@
 """Each rule by itself, in hand cases; each of these fails with the rule taken out."""
 
+import pytest
+
+from gitralph.lines import choose
 from tests.lines.texts import File, text
 
 ONE, TWO, THREE = "the first line", "the second line", "the third line"
@@ -82,6 +85,30 @@ def test_what_a_person_took_away_is_gone() -> None:
     assert file.takes("s1") == [ONE, TWO, THREE]
 
 
+def test_a_line_that_a_person_took_out_of_a_block_is_gone() -> None:
+    file = three()
+    file.edit("s1", ONE, MINE, "another line of the block", TWO, THREE)
+    file.person(ONE, "another line of the block", TWO, THREE)
+    assert file.takes("s1") == [ONE, "another line of the block", TWO, THREE]
+
+
+def test_a_line_that_head_got_inside_a_rewritten_range_waits_for_a_person() -> None:
+    """Rule 2: never cut around what no step knows."""
+    file = three()
+    file.edit("s1", MINE, THREE)
+    file.holds(ONE, "pulled from elsewhere", TWO, THREE)
+    assert file.refuses("s1") == {"stale"}
+
+
+def test_a_wrong_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rule 7: the net is asked."""
+    file = three()
+    file.edit("s1", MINE, TWO, THREE)
+    file.edit("s2", MINE, TWO, YOURS)
+    monkeypatch.setattr(choose.Choice, "takes", lambda *_: True)
+    assert file.refuses("s1") == {"stale"}
+
+
 def test_a_correction_follows_that_keeps_half_of_the_words() -> None:
     """Rule 5."""
     file = three()
@@ -118,3 +145,25 @@ def test_a_line_of_head_that_no_record_knows_stays() -> None:
     file.edit("s1", ONE, TWO, MINE)
     file.holds(ONE, "pulled from elsewhere", TWO, THREE)
     assert file.takes("s1") == [ONE, "pulled from elsewhere", TWO, MINE]
+
+
+def test_the_example_of_the_theory() -> None:
+    """As `gitralph.lines` tells it."""
+    file = File(text("host", "port 80", "path"))
+    file.edit("s1", "host", "port 8080 open", "path")
+    file.edit("s2", "host", "port 8080 open", "path", "user root")
+    file.person("host", "port 8080 opened", "path", "user root")
+    answer = file.ask("s1")
+    assert answer.text == text("host", "port 8080 opened", "path")
+    assert answer.includes == ("unrecorded",)
+    assert file.takes("s2") == ["host", "port 80", "path", "user root"]
+    file.holds("host", "port 80", "path", "user root")
+    assert file.takes("s1") == ["host", "port 8080 opened", "path", "user root"]
+
+
+def test_the_example_had_the_other_session_written_it() -> None:
+    file = File(text("host", "port 80", "path"))
+    file.edit("s1", "host", "port 8080 open", "path")
+    file.edit("s2", "host", "port 8080 opened", "path")
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s1") == ["host", "port 8080 open", "path"]
