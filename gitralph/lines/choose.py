@@ -6,7 +6,7 @@
 3. Superseded: of those other lines no line and no word is left; the removals under them go with the later
    piece.
 4. Written over: a line that another session's recorded edit took goes from the record while that edit shows,
-   and HEAD and the file have not said the same since.
+   unless HEAD had a text without it since, or has what stands for it.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
 6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
@@ -64,6 +64,7 @@ class Choice:
         self.followed = set[int]()
         self.included = set[int]()
         self.gone = set[int]()
+        self._over = dict[int, bool]()
 
     # --- what goes ---
 
@@ -88,13 +89,22 @@ class Choice:
         if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or not self.takes(unit):
             return False
         if (
-            known.is_settled(line)
+            self.is_over(line)
             or self.counts(killer)
             or self.is_taken_back(unit)
             or any(known.in_head[x] for x in known.births(unit))
         ):
             return False
         return self.is_seen(killer, unit) and not self.is_replaced_whole(unit, killer)
+
+    def is_over(self, line: int) -> bool:
+        """Tell whether a line that is gone stays so: HEAD had a text without it, or has what replaced it."""
+        known = self.known
+        if line not in self._over:
+            self._over[line] = known.is_settled(line) or any(
+                known.in_head[x] and known.says(x) for x in self._replaced_by(line)
+            )
+        return self._over[line]
 
     def is_taken_back(self, unit: int) -> bool:
         """Tell whether nothing that a piece brought is left, and all that it removed is there."""
@@ -201,6 +211,8 @@ class Choice:
                         x > NEWLINE and self.weave.content(x) == text for x in gone
                     )
                     yield Bond(number, unit, "removes what stands for", soft=not moved)
+            elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
+                continue  # nobody will bring it, and nothing of HEAD is under it
             elif unit not in self.gone:
                 yield Bond(
                     number, unit, "replaces", stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
@@ -310,6 +322,7 @@ class Choice:
                         and was is not None
                         and was[1] != known.on_disk(line)
                         and not known.in_head[line]
+                        and not (was[1] and self.is_over(line))
                         and step.get(other, "") in over
                         and last.get(weave.units[other].owner, unit) < unit
                     ):

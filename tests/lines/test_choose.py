@@ -77,6 +77,17 @@ def test_written_over_ends_where_head_and_the_file_agree() -> None:
     assert MINE not in file.takes("s1")
 
 
+def test_a_line_stays_gone_whose_replacement_was_replaced_in_head() -> None:
+    """Rule 4: 6120014 of the random days."""
+    file = three()
+    file.edit("s1", ONE, MINE, "another line of the block", TWO, THREE)
+    file.edit("s2", ONE, "shorter", "    return", "another line of the block", TWO, THREE)
+    assert MINE in file.takes("s1")
+    file.edit("s3", ONE, YOURS, "    return", "another line of the block", TWO, THREE)
+    file.holds(ONE, YOURS, TWO, THREE)
+    assert MINE not in file.takes("s1")
+
+
 def test_what_a_person_took_away_is_gone() -> None:
     """Rule 4 is about recorded edits."""
     file = three()
