@@ -5,7 +5,7 @@ Gathers texts and steps, and what HEAD had held; nothing that earlier commits to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ from gitralph.commit.decision import Left, Outcome, Use
 from gitralph.commit.inputs import Scene, manifest_upto, read_blob, records_of
 from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.git.texts import is_binary
+from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import ASSIGN, Record, replay
 from gitralph.isolate import Separation, Step
@@ -26,7 +26,6 @@ from gitralph.isolate.weave import NEWLINE
 from gitralph.journal import shell
 from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
-
 
 _FILES = (0o100644, 0o100755)
 
@@ -51,7 +50,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _moved_onto(scene, state, at, whom)
     moved = _moved_text(scene, state) if head is None and disk is not None else None
     if moved is not None:
-        moved = separate.one_form(moved) if converted else moved
+        moved = with_line_feeds(moved) if converted else moved
         steps = _arrived(steps, moved)
     heads = _Heads(scene, state, rows, converted)
     found = seen.told(
@@ -75,7 +74,11 @@ def _arrival(scene: Scene, state: PathState) -> int | None:
     """The record by which this session moved the file of today over a text that HEAD has still."""
     records, now = state.journal.records, provenance.content_id(scene.contents[state.path])
     moves = [n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own]
-    if not moves or records[-1].after != now or any(r.before is None and r.after for r in records[moves[-1] + 1 :]):
+    if (
+        not moves
+        or records[-1].after != now
+        or any(r.before is None and r.after for r in records[moves[-1] + 1 :])
+    ):
         return None
     return None if separate.has_passed(scene, state, records[moves[-1]].offset) else moves[-1]
 
@@ -240,7 +243,10 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    left, notes = separate.left_of(state, found), separate.notes_of(scene, state, _unsaid(scene, state, found))
+    left, notes = (
+        separate.left_of(state, found),
+        separate.notes_of(scene, state, _unsaid(scene, state, found)),
+    )
     if found.refused or (is_same and left):
         return Outcome(state.path, left=left, notes=notes)
     if is_same:
@@ -258,7 +264,9 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
         return found
     fresh = {str(r.offset) for name in scene.own for r in state.pending.get(name, ())}
     notes = [
-        note for note in found.notes if note.kind != "left out" or any(step_of(u) in fresh for u in note.units)
+        note
+        for note in found.notes
+        if note.kind != "left out" or any(step_of(u) in fresh for u in note.units)
     ]
     return replace(found, notes=tuple(notes))
 
@@ -271,9 +279,7 @@ def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
     if not notes:
         notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
     seen = provenance.content_id(scene.contents[state.path])
-    return Outcome(
-        state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True, seen=seen
-    )
+    return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True, seen=seen)
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:

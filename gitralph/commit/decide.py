@@ -174,7 +174,9 @@ def _from_pieces(scene: Scene, state: PathState) -> Outcome:
         if not state.owners() & scene.own:
             return Outcome(state.path)
         return _refuse(state, decision.GONE, _GONE, [])
-    mine = records_of(scene, state) if scene.undone else [r for n in scene.own for r in state.pending.get(n, ())]
+    mine = (
+        records_of(scene, state) if scene.undone else [r for n in scene.own for r in state.pending.get(n, ())]
+    )
     if state.bare or any(not r.is_exact for r in mine):
         return _several(scene, state) if _has_others(scene, state) else _sole(scene, state)
     others = {r.session for r in state.journal.records if r.op != GAP} - scene.own

@@ -35,8 +35,9 @@ _DEEP = 50
 
 @dataclass(frozen=True)
 class Bond:
-    """A hunk that cannot go without another piece. `soft`: it only takes something along; `whole`: a file is there
-    or it is not.
+    """A hunk that cannot go without another piece.
+
+    `soft`: it only takes something along; `whole`: a file is there or it is not.
     """
 
     hunk: int
@@ -501,7 +502,7 @@ def separate(
     heads: Heads = tuple,
     moved: bytes | None = None,
 ) -> Separation:
-    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has where the file was moved from."""
+    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left."""
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
