@@ -18,6 +18,7 @@ LEVELS = (
     {"base"},
     {"hook"},
     {"journal", "isolate", "git"},
+    {"lines"},
     {"context", "checklist", "children"},
     {"shell"},
     {"commit"},
@@ -73,7 +74,7 @@ SHARED_IN_CLI = {
 FAST = ("base", "hook")
 # They lie in base, and no hook loads them.
 FOR_COMMANDS = {"gitralph.base.locks", "gitralph.base.runner"}
-# What isolate may use of others: it knows no file and no process.
+# What isolate and lines may use of others: they know no file and no process.
 PURE = {"gitralph.base.ids"}
 # Of a hook alone, for which an agent waits at each edit; json and hashlib it pays for, and what they bring.
 ABSENT_FROM_A_HOOK = {
@@ -104,6 +105,8 @@ def _where(module: Module, line: int) -> str:
 def _is_downward(room: str, wanted: str) -> bool:
     if room == wanted:
         return True
+    if room == "lines":  # as pure as what it builds on
+        return wanted == "isolate"
     if room == "isolate" or (room in STRANGERS and wanted in STRANGERS):
         return False
     return LEVEL[wanted] <= LEVEL[room]
@@ -121,7 +124,7 @@ def test_rooms_import_downward_only() -> None:
         if module.name not in (ENTRY, "gitralph")
         and one.module not in (ENTRY, "gitralph")
         and (room := source.room_of(one.module)) is not None
-        and not (module.room == "isolate" and one.module in PURE)
+        and not (module.room in ("isolate", "lines") and one.module in PURE)
         and not _is_downward(module.room, room)
     ]
     assert wrong == []
@@ -213,8 +216,9 @@ def test_only_cli_and_the_hook_print() -> None:
     assert wrong == []
 
 
-def test_isolate_opens_no_file() -> None:
-    used = {name.split(".")[0] for m in MODULES if m.room == "isolate" for _, name in source.calls(m.tree)}
+def test_isolate_and_lines_open_no_file() -> None:
+    pure = [module for module in MODULES if module.room in ("isolate", "lines")]
+    used = {name.split(".")[0] for module in pure for _, name in source.calls(module.tree)}
     assert used.isdisjoint({"open", "os", "io", "pathlib", "sys"})
 
 

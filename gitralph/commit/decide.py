@@ -8,17 +8,20 @@ import itertools
 from collections.abc import Sequence
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, provenance
+from gitralph.commit import by_pieces, decision, provenance
 from gitralph.commit import separate as lines
 from gitralph.commit.decision import Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto, records_of
 from gitralph.commit.provenance import Chain, records_since_head
 from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import Record, replay
+from gitralph.hook.journal import GAP, Record, replay
 from gitralph.journal.pending import PathState
+
+_GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
 # here, and nothing is decided by it.
@@ -128,6 +131,8 @@ def _watched(scene: Scene, state: PathState) -> Outcome:
 def decide(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path that several rules may keep out, in the order of the rules."""
     found = _decided(scene, state)
+    if scene.is_pieces:
+        return found
     return _watched(scene, state) if scene.undone and found == Outcome(state.path) else found
 
 
@@ -144,6 +149,8 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
     if content.mode == GITLINK and not state.owners() - scene.own:
         return _submodule(scene, state)
+    if scene.is_pieces:
+        return _from_pieces(scene, state)
     if _unchanged(scene, state):
         return _void(scene, state) if state.owners() & scene.own else Outcome(path)
     since = records_since_head(scene, state)
@@ -155,6 +162,31 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     if _has_others(scene, state):
         return _several(scene, state)
     return _sole(scene, state)
+
+
+def _from_pieces(scene: Scene, state: PathState) -> Outcome:
+    """Whole files are decided before lines: gone ones, those known by path alone, and those without lines."""
+    content, last = scene.contents[state.path], state.journal.records[-1:]
+    if _unchanged(scene, state):
+        return _void(scene, state) if state.owners() & scene.own else Outcome(state.path)
+    if content.absent and last and last[0].after is not None and not state.bare & scene.own:
+        if not state.owners() & scene.own:
+            return Outcome(state.path)
+        return _refuse(state, decision.GONE, _GONE, [])
+    mine = (
+        records_of(scene, state) if scene.undone else [r for n in scene.own for r in state.pending.get(n, ())]
+    )
+    if state.bare or any(not r.is_exact for r in mine):
+        return _several(scene, state) if _has_others(scene, state) else _sole(scene, state)
+    others = {r.session for r in state.journal.records if r.op != GAP} - scene.own
+    has_lines = lines.whole_only(scene, state) is None and not is_binary(content.data)
+    if not others or not has_lines:
+        since = records_since_head(scene, state)
+        if since is not None and _is_alone(scene, state, since):
+            return _take_edits(scene, state, Chain(tuple(since)))
+    if not has_lines and not _has_others(scene, state):
+        return _sole(scene, state)
+    return by_pieces.separated(scene, state)
 
 
 def _only_since(scene: Scene, state: PathState, since: "Sequence[Record]", found: Outcome) -> Outcome:
@@ -204,8 +236,8 @@ def _has_others(scene: Scene, state: PathState) -> bool:
 
 
 def by_lines(scene: Scene, state: PathState) -> Outcome:
-    """As ``separate.separate``, which most commits need not import."""
-    return lines.separate(scene, state)
+    """What one of the two engines says of a path whose lines have several owners."""
+    return by_pieces.separated(scene, state) if scene.is_pieces else lines.separate(scene, state)
 
 
 def _several(scene: Scene, state: PathState) -> Outcome:
@@ -213,9 +245,7 @@ def _several(scene: Scene, state: PathState) -> Outcome:
     if not state.owners() & scene.own and not records_of(scene, state):
         return Outcome(state.path)
     if scene.contents[state.path].absent and last is not None and last.after is not None:
-        return _refuse(
-            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
-        )
+        return _refuse(state, decision.GONE, _GONE, [])
     return by_lines(scene, state)
 
 
@@ -233,9 +263,7 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
     chain = provenance.chain_of(state.journal.records, mine)
     claimed = bool(state.bare & scene.own)
     if content.absent and chain.last.after is not None and not claimed:
-        return _refuse(
-            state, decision.GONE, "it was deleted after the last recorded edit; no session recorded it", []
-        )
+        return _refuse(state, decision.GONE, _GONE, [])
     if chain.path_level:
         # A claim by hand takes the file as it stands; a hook's path-level record only as it was when
         # recorded.

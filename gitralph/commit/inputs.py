@@ -52,7 +52,7 @@ class Question:
     """Where and for whom is asked. ``family`` commits as one: the session and its subagents' sessions.
 
     ``reader`` reads what edits are judged against, HEAD's tree; ``undone``: a commit of the family's left
-    HEAD, so what commits took counts as well.
+    HEAD, so what commits took counts as well; ``is_pieces``: the engine of pieces answers.
     """
 
     repo: Repository
@@ -65,6 +65,7 @@ class Question:
     wishes: Wishes
     head: str | None
     undone: bool
+    is_pieces: bool
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -143,6 +144,7 @@ def question(
         wishes=wishes,
         head=head.oid,
         undone=undone,
+        is_pieces=ctx.is_pieces,
     )
 
 
@@ -201,6 +203,7 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
         wishes=asked.wishes,
         head=asked.head,
         undone=asked.undone,
+        is_pieces=asked.is_pieces,
         states=states,
         contents=contents,
         entries=entries,

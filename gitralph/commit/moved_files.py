@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, separate
+from gitralph.commit import by_pieces, decision, separate
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git import history
@@ -62,7 +62,7 @@ def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, t
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
     for state in states.values():
         known = [r for name in scene.own for r in (*state.void.get(name, ()), *state.pending.get(name, ()))]
-        if scene.undone:
+        if scene.undone or scene.is_pieces:
             known += [record for name in scene.own for record in state.taken.get(name, ())]
         for record in {r.offset: r for r in known}.values():
             found = _source(scene, states, state, record) if record.op == _TO else None
@@ -132,12 +132,35 @@ def _judge(
         detail = f"it was moved here from '{shown(move.old)}' with lines that HEAD has no longer"
         left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
         return found._replace(content=None, uses=(), left=(left,))
+    if scene.is_pieces:
+        return _without_others(scene, move, found)
     who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
         return found
     whose = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
     detail = f"it was moved here from '{shown(move.old)}' with {whose}"
     left = Left(move.new, decision.CONTESTED, detail, (who,))
+    return found._replace(content=None, uses=(), left=(left,))
+
+
+def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
+    """The same for lines: refused where the commit brings lines of others that came with the file."""
+    if found.content is None or found.content.data is None or not move.left_by.is_exact:
+        return found
+    came = _lines(found.content.data)
+    for path in (move.old, move.new):
+        entry = scene.reader.entry(path)
+        came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
+    along = by_pieces.lines_along(scene, move.state, move.left_by)
+    whose = {along[line] or decision.UNRECORDED for line in along if line in came and line.strip()}
+    whose -= set(found.includes)
+    if not whose:
+        return found
+    who = sorted(whose)[0]
+    text = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
+    left = Left(
+        move.new, decision.CONTESTED, f"it was moved here from '{shown(move.old)}' with {text}", (who,)
+    )
     return found._replace(content=None, uses=(), left=(left,))
 
 
@@ -202,7 +225,7 @@ def _is_over(scene: Scene, move: Rename) -> bool:
 
 
 def _was_own_text(scene: Scene, move: Rename) -> bool:
-    """As ``separate.was_own_text`` of what was moved; most commits need not import it."""
+    """As ``separate.was_own_text`` of what was moved."""
     return separate.was_own_text(scene, move.state, move.left_by)
 
 

@@ -93,10 +93,12 @@ def _unfinished(ctx: Context) -> Iterator[str]:
     """
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     left = undone.sessions_among(ctx.repo, ctx.layout, [claim.session for claim in claims])
-    for path in {path for claim in claims for path in claim.old}:
+    old = {path for claim in claims for path in claim.old}
+    dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if ctx.is_pieces and old else set[bytes]()
+    for path in old:
         if os.path.lexists(ctx.layout.journal(path)):
             state = pending.path_state(ctx.layout, path, [])
-            left |= state.owners() | set(state.void)
+            left |= state.owners() | set(state.void) | (set(state.taken) if path in dirty else set())
     for claim in claims:
         if claim.fresh or not left.isdisjoint(pending.family(ctx.layout, claim.session)):
             yield claim.session

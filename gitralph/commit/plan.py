@@ -35,7 +35,7 @@ from gitralph.shell.attribution import ShellChanges
 
 def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
-    states = pending.pending_paths(asked.layout, list(asked.family), undone=asked.undone)
+    states = pending.pending_paths(asked.layout, list(asked.family), asked.undone or asked.is_pieces)
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
     pending.add_foreign_claims(asked.layout, states, set(asked.family))
@@ -46,7 +46,7 @@ def candidates(ctx: Context, session: str) -> list[bytes]:
     """The paths that a commit of a session would look at."""
     family = pending.family(ctx.layout, session)
     gone = undone.commits_of(ctx.repo, ctx.layout, family)
-    known = pending.pending_paths(ctx.layout, family, undone=bool(gone))
+    known = pending.pending_paths(ctx.layout, family, bool(gone) or ctx.is_pieces)
     return sorted({*known, *attribution.paths(ctx, family)})
 
 

@@ -81,10 +81,10 @@ def head_text(scene: Scene, path: bytes) -> bytes | None:
     entry = scene.reader.entry(path)
     if entry is None:
         return None
-    return read_blob(scene, entry) if _is_plain(scene, path) else working(scene, path, entry)
+    return read_blob(scene, entry) if is_plain(scene, path) else working(scene, path, entry)
 
 
-def _is_plain(scene: Scene, path: bytes) -> bool:
+def is_plain(scene: Scene, path: bytes) -> bool:
     """True when the file's bytes are its blob's: nothing converts them."""
     content, made = scene.contents[path], scene.entries.get(path)
     same = made is None or made.oid.decode() == provenance.content_id(content)
@@ -111,7 +111,8 @@ def takes_of(
     return isolate.takes(full_lines(before or b""), full_lines(after or b""), places)
 
 
-def _step(record: Record, before: bytes | None, after: bytes | None) -> Step:
+def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
+    """A record and its texts as the engine reads them."""
     if record.op == GAP:
         return Step(record.call or str(record.offset), None, before, after)
     key, head = str(record.offset), record.head or ""
@@ -144,11 +145,11 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     texts, content = seen.rows, seen.worktree
     # With core.autocrlf the file has CRLF, its blob LF, and a payload either: in one form, or each line looks
     # changed.
-    converted = not _is_plain(scene, state.path) or _lost_crlf(head, content, texts)
+    converted = not is_plain(scene, state.path) or lost_crlf(head, content, texts)
     if converted:
         head, content = one_form(head), one_form(content)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
-    rows = [_with_moved_text(scene, row[0], _step(*row), converted) for row in texts]
+    rows = [_with_moved_text(scene, row[0], as_step(*row), converted) for row in texts]
     rows = sights.put_in(scene, state, texts, _clean(scene, state.path, rows, converted), head, content)
     start, then = head, head
     if rows:
@@ -169,7 +170,7 @@ def gather(scene: Scene, state: PathState) -> Evidence:
     )
 
 
-def _lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
+def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
     """True when only records still have CRLF: a checkout wrote the file with the line ends of the blob."""
     if any(_has_crlf(text) for text in (head, content)):
         return False
@@ -301,7 +302,7 @@ def _start(
         return known, known
     if then is None:
         return None, None
-    plain = _is_plain(scene, state.path)
+    plain = is_plain(scene, state.path)
     text = read_blob(scene, then) if plain else working(scene, state.path, then)
     return text, text
 
@@ -331,7 +332,7 @@ def lost_text(state: PathState) -> bool:
     return any(record.offset in damaged for records in state.pending.values() for record in records)
 
 
-def _path_level(scene: Scene, state: PathState) -> bool:
+def path_level(scene: Scene, state: PathState) -> bool:
     """True when the session claims more of the path than its texts tell."""
     own = [r for name in scene.own for r in state.pending.get(name, [])]
     return bool(state.bare & scene.own) or any(not record.is_exact for record in own)
@@ -406,7 +407,7 @@ def separate(scene: Scene, state: PathState) -> Outcome:
     barred = whole_only(scene, state)
     if barred is not None:
         return _refuse(state, *barred, whom)
-    if _path_level(scene, state):
+    if path_level(scene, state):
         if others:
             return _refuse(
                 state, decision.CONTESTED, "only its path was recorded, for several sessions", others
@@ -519,7 +520,7 @@ def _saw_what_it_replaced(scene: Scene, state: PathState, known: Evidence, moved
     What HEAD got since (a pull) whoever moved the file never saw, nor what HEAD had got before and the
     file had not, as where a conflict with a stash was resolved for what was stashed.
     """
-    if _saw(scene, state.path)(_step(moved, None, None)) is not True:
+    if _saw(scene, state.path)(as_step(moved, None, None)) is not True:
         return False
     earlier = [step for step in known.steps if step.key.isdigit() and int(step.key) < moved.offset]
     if not earlier:
@@ -695,11 +696,13 @@ def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> 
     return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
-def _left(state: PathState, found: Separation) -> tuple[Left, ...]:
+def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
+    """What of a path stays out."""
     return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
 
 
-def _notes(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
+def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
+    """What a user is told of a path."""
     out = []
     for note in found.notes:
         where = f"'{shown(state.path)}'"
@@ -711,12 +714,12 @@ def _notes(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]
 
 
 def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation) -> Outcome:
-    left, notes = _left(state, found), _notes(scene, state, found)
+    left, notes = left_of(state, found), notes_of(scene, state, found)
     if found.refused:
         return Outcome(state.path, left=left, notes=notes)
     if found.text == known.head and not found.taken:
         return _nothing(scene, state, found, left, notes)
-    mode, is_foreign = _mode(scene, state)
+    mode, is_foreign = mode_of(scene, state)
     content = ABSENT if found.text is None else Content(mode, found.text)
     if is_foreign and found.text is not None:
         notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
@@ -786,7 +789,7 @@ def _waiting(found: Separation) -> tuple[str, ...]:
     return tuple(unit for note in found.notes if note.kind == "waiting" for unit in note.units)
 
 
-def _mode(scene: Scene, state: PathState) -> tuple[int, bool]:
+def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file has another that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = [r for r in state.journal.records if r.session in scene.own]

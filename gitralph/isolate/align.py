@@ -49,15 +49,15 @@ def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
         right = visible[high_old] if high_old < len(visible) else END
         fresh = new[low_new:high_new]
         for line, beyond in zip(fresh, [*fresh[1:], -1], strict=False):
-            _bring_up(weave, match, line, beyond, right)
-    for low_old, high_old, low_new, high_new in _widened(ranges, old, new, single):
+            bring_up(weave, match, line, beyond, right)
+    for low_old, high_old, low_new, high_new in widened(ranges, old, new, single):
         left = visible[low_old - 1] if low_old else START
         right = visible[high_old] if high_old < len(visible) else END
-        _place(weave, match, shown, left, right, new[low_new:high_new])
+        place_lines(weave, match, shown, left, right, new[low_new:high_new])
     return match
 
 
-def _widened(ranges: list[Range], old: list[int], new: list[int], single: set[int]) -> list[Range]:
+def widened(ranges: list[Range], old: list[int], new: list[int], single: set[int]) -> list[Range]:
     """Take equal lines around each differing place in: HEAD's may be those of the block beside it."""
     found: list[Range] = []
     for low_old, high_old, low_new, high_new in ranges:
@@ -89,7 +89,9 @@ def _rims(match: Match, shown: bytearray, head: bytes | None) -> None:
         match.concerned.append(NEWLINE)
 
 
-def _place(weave: Weave, match: Match, shown: bytearray, left: int, right: int, fresh: list[int]) -> None:
+def place_lines(
+    weave: Weave, match: Match, shown: bytearray, left: int, right: int, fresh: list[int]
+) -> None:
     """Match the lines of one differing place to the atoms between its two neighbours."""
     atoms = list(weave.between(left, right))
     for atom in atoms:
@@ -150,7 +152,7 @@ def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tu
     return [(one.a + n, one.b + n) for one in blocks for n in range(one.size)]
 
 
-def _bring_up(weave: Weave, match: Match, line: int, beyond: int, right: int) -> None:
+def bring_up(weave: Weave, match: Match, line: int, beyond: int, right: int) -> None:
     """Put a line that HEAD lacked before a line that it took the place of, where HEAD now has both.
 
     A replacement's lines stand behind what they replaced, which is a choice: no text shows both. `git add -p`

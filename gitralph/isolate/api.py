@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
 
-Reason = Literal["entangled", "stale"]
+Reason = Literal["entangled", "contested", "stale"]
 
 
 GAP = "g:"
@@ -107,7 +107,8 @@ class Note(NamedTuple):
     Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `void` (the
     edit was reverted), `followed` (a correction nobody recorded goes along), `differs` (one that does
     not), `waiting` (the edit removes lines that are not committed yet), `reanchored` (HEAD moved outside,
-    and it is certain how), `rewound` (HEAD no longer holds units that were committed before).
+    and it is certain how), `rewound` (HEAD no longer holds units that were committed before), `left out`
+    (what somebody rewrote past recognition is left to them).
     """
 
     kind: str

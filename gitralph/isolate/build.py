@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
+from typing import Protocol
 
 from gitralph.isolate.api import ABSORBED, GAP, TAIL, Step, is_among
 from gitralph.isolate.blocks import AROUND, in_whole_blocks, with_remains
@@ -39,7 +40,7 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
     for step in steps:
         if step.before != weave.text:
             other = _is_another(weave.text, step.before)
-            _Folding(weave, GAP + step.key, None, landed).run(step.before)
+            Folding(weave, GAP + step.key, None, landed).run(step.before)
             if other:
                 weave.put_back.append(len(weave.hunks))
         if step.clean:
@@ -49,7 +50,7 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
             landed.forget()
         else:
             then, first = without(weave, step), len(weave.units)
-            folding = _Folding(weave, step.key, step.owner, landed if step.owner is None else None)
+            folding = Folding(weave, step.key, step.owner, landed if step.owner is None else None)
             folding.put = step.put
             folding.run(step.after, then)
             if then is not None and step.undoes:
@@ -65,7 +66,7 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
     if weave.text != worktree:
         other = _is_another(weave.text, worktree)
         # The only fold whose units have no lasting names: the next record makes a gap with a key of this.
-        _Folding(weave, TAIL, None, landed).run(worktree)
+        Folding(weave, TAIL, None, landed).run(worktree)
         if other:
             weave.put_back.append(len(weave.hunks))
     return weave
@@ -122,6 +123,15 @@ def _may_hold(text: bytes, lines: list[bytes]) -> bool:
     return b"\n" + told in b"\n" + text
 
 
+class Landed(Protocol):
+    """Knows texts by the lines they are made of, where a diff would have to guess."""
+
+    found: frozenset[int]
+    """The units of the text that was found last, where that is one a commit made."""
+
+    def shown(self, text: bytes | None) -> list[int] | None: ...
+
+
 class _Landed:
     """The texts that commits of ours made, each worked out again only when a unit of it was folded."""
 
@@ -160,10 +170,10 @@ class _Landed:
         return None
 
 
-class _Folding:
+class Folding:
     """One step on its way into the weave."""
 
-    def __init__(self, weave: Weave, key: str, owner: str | None, landed: _Landed | None = None) -> None:
+    def __init__(self, weave: Weave, key: str, owner: str | None, landed: Landed | None = None) -> None:
         self.landed = landed
         self.weave = weave
         self.key = key

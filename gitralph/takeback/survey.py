@@ -108,7 +108,7 @@ def _states(
         states = {path: state for path, state in known.items() if picks(state)}
     else:
         gone = undone.commits_of(ctx.repo, ctx.layout, family)
-        states = pending.pending_paths(ctx.layout, family, undone=bool(gone))
+        states = pending.pending_paths(ctx.layout, family, bool(gone) or ctx.is_pieces)
         pending.add_foreign_claims(ctx.layout, states, set(family))
     if match is None:
         return states

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import engine
 from tests.support.repo import Repo
 from tests.support.texts import TEN
 
@@ -269,10 +270,10 @@ def test_restored_then_rewritten_by_the_user_takes_no_word_of_his(shared: Repo) 
     """An edit was taken back and the user wrote something else there: none of his text is committed."""
     edit(shared, "S1", "a", 50, "words of S1\n")
     shared.git("checkout", "--", "a")
-    edit(shared, None, "a", 50, "words of the user\n")
+    edit(shared, None, "a", 50, "the user wrote otherwise\n")
     assert shared.commit("S1").status == "nothing"
     assert head(shared) == LINES
-    assert "words of the user" in shared.git("diff")
+    assert "the user wrote" in shared.git("diff")
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(["S1", "S2", "S3"])))
@@ -561,7 +562,8 @@ def test_a_removal_larger_than_what_stood_for_it_is_not_absorbed(shared: Repo) -
     shared.edit("S1", "a", "something else by S1\n")
     assert shared.commit("S1", code=4).left == {"a": "entangled"}
     shared.write("a", "the user again\n")
-    assert "a" in shared.commit("S1", code=4).left
+    assert "a" in shared.commit("S1", code=0 if engine.PIECES else 4).left
+    assert head(shared) == LINES
 
 
 def test_a_rename_onto_an_existing_file_replaces_it_whole(shared: Repo) -> None:

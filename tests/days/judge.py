@@ -153,8 +153,8 @@ class Case:
             self._fault("FOREIGN", "removed a line others took away", line)
 
     def _may_take(self, edit: Edit) -> bool:
-        if edit.put:
-            return False
+        if edit.put:  # what git did is unrecorded too, and was asked for
+            return self.forced and HUMAN in self.names
         # a person's correction never reaches a line of HEAD
         return edit.actor in {self.who} | (self.names | {GIT} if self.forced else self.names - {HUMAN})
 

@@ -1,0 +1,696 @@
+"""Which pieces one session commits: HEAD, less the lines it removed, plus the lines it added; or why not.
+
+1. Together: what one step removed and brought in one place goes together or not at all.
+2. Built on: a piece that replaced lines which another brought and HEAD lacks waits for that other; so does
+   one inside such a block, and one around a line that only others removed.
+3. Superseded: of those other lines no line and no word is left; the removals under them go with the later
+   piece.
+4. Written over: a line that another session's recorded edit took goes from the record while that edit shows,
+   unless HEAD had a text without it since, or has what stands for it.
+5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
+   stands inside one block of them.
+6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
+   wrote that line has seen the file again.
+
+The net (7) looks at the answer. What of the session's own is left nowhere is said (8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
+from gitralph.isolate.lines import ends_with_newline, has_words, split_lines, words
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
+from gitralph.lines.net import caught
+from gitralph.lines.pieces import Heads, Held, Pieces, pieces
+
+LEAVE, FORM, WORDS = "leave", "form", "words"
+"""What nobody recorded on a session's lines stays out, or goes along with every word kept, or with half."""
+
+_DEEP = 50
+"""So many edits over one another are followed."""
+
+
+@dataclass(frozen=True)
+class Bond:
+    """A hunk that cannot go without another piece.
+
+    `soft`: it only takes something along; `whole`: a file is there or it is not.
+    """
+
+    hunk: int
+    unit: int
+    detail: str = "builds on"
+    stale: bool = False
+    soft: bool = False
+    whole: bool = False
+
+
+_ANEW = "was made anew over a text of"
+_OLD_READ = "it was written over an old copy of the file, which took out"
+
+
+class Choice:
+    """One attempt: the pieces that are wanted, superseded, followed and included."""
+
+    def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
+        self.known, self.weave = known, known.weave
+        self.over = {step.key: step.over for step in steps if step.over}
+        """The steps that were written from an old read, and those that they did not know."""
+        self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
+        self.wanted = set(self.own)
+        self.superseded = set[int]()
+        self.followed = set[int]()
+        self.included = set[int]()
+        self.gone = set[int]()
+        self._over = dict[int, bool]()
+
+    # --- what goes ---
+
+    def takes(self, unit: int) -> bool:
+        return unit in self.wanted
+
+    def counts(self, unit: int) -> bool:
+        return unit in self.wanted or unit in self.superseded
+
+    def shows(self, line: int) -> bool:
+        """Tell whether the commit has a line."""
+        known = self.known
+        unit = known.unit(line)
+        if known.in_head[line]:
+            return known.on_disk(line) or not (self.counts(unit) and self.still_means(unit))
+        return self.takes(unit) if known.on_disk(line) else self.is_written_over(line)
+
+    def is_written_over(self, line: int) -> bool:
+        """Tell whether a line that is nowhere goes from the record: an edit that HEAD lacks is over it."""
+        known = self.known
+        unit, killer = known.brought_by(line), known.unit(line)
+        if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or not self.takes(unit):
+            return False
+        if (
+            self.is_over(line)
+            or self.counts(killer)
+            or self.is_taken_back(unit)
+            or any(known.in_head[x] for x in known.births(unit))
+        ):
+            return False
+        return self.is_seen(killer, unit) and not self.is_replaced_whole(unit, killer)
+
+    def is_over(self, line: int) -> bool:
+        """Tell whether a line that is gone stays so: HEAD had a text without it, or has what replaced it."""
+        known = self.known
+        if line not in self._over:
+            self._over[line] = known.is_settled(line) or any(
+                known.in_head[x] and known.says(x) for x in self._replaced_by(line)
+            )
+        return self._over[line]
+
+    def is_taken_back(self, unit: int) -> bool:
+        """Tell whether nothing that a piece brought is left, and all that it removed is there."""
+        known = self.known
+        births, taken = known.births(unit), known.taken(unit)
+        if not all(map(known.is_history, births)) or not all(map(known.on_disk, taken)):
+            return False
+        return bool(taken) or not any(known.births(known.unit(x)) for x in births)
+
+    def is_replaced_whole(self, unit: int, killer: int) -> bool:
+        """Tell whether no line that says something is left of a piece, and the other replaced all of it."""
+        known = self.known
+        births = known.births(unit)
+        told = [x for x in births if known.says(x)]
+        if not told or known.taken(unit) or not all(map(known.is_history, births)):
+            return False
+        if {known.unit(x) for x in births} != {killer}:
+            return False
+        return known.words(births).isdisjoint(known.words(known.births(killer)))
+
+    def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
+        """Tell whether a piece that took lines of another is a recorded edit that still shows on disk."""
+        known, weave = self.known, self.weave
+        if depth > _DEEP or (weave.units[unit].owner is None and not self.corrects(unit, over)):
+            return False
+        births = known.births(unit)
+        if any(known.in_head[x] for x in births):
+            return False
+        backs = [x for n in weave.units[unit].hunks for x in weave.hunks[n].undels if x > NEWLINE]
+        if any(map(known.on_disk, (*births, *backs))):
+            return True
+        if births:
+            return any(self.is_seen(known.unit(x), unit, depth + 1) for x in births)
+        if any(map(known.on_disk, known.births(over))):
+            return True
+        return any(known.is_removed(x) and known.unit(x) == over for x in known.taken(over))
+
+    def still_means(self, unit: int, depth: int = 0) -> bool:
+        """Tell whether no text that a piece does not know stands where it removed lines."""
+        known, births = self.known, self.known.births(unit)
+        is_other = False
+        for line in births if depth < _DEEP else ():
+            if known.on_disk(line) or known.in_head[line] or self.is_written_over(line):
+                return True
+            killer = known.unit(line)
+            if self.counts(killer):
+                if self.still_means(killer, depth + 1):
+                    return True
+                is_other = True
+            elif known.births(killer) or self.weave.units[killer].owner is not None:
+                is_other = True
+        return not is_other
+
+    def writes(self, unit: int, depth: int = 0) -> bool:
+        """Tell whether the commit has text of a piece, or what was made of it since."""
+        known = self.known
+        for line in known.births(unit) if depth < _DEEP else ():
+            if not known.in_head[line] and self.shows(line):
+                return True
+            if (
+                known.is_history(line)
+                and self.takes(known.unit(line))
+                and self.writes(known.unit(line), depth + 1)
+            ):
+                return True
+        return False
+
+    # --- what stands in the way ---
+
+    def bonds(self) -> Iterator[Bond]:
+        known, weave = self.known, self.weave
+        for unit in sorted(self.wanted - self.followed):
+            writes = self.writes(unit)
+            for number in weave.units[unit].hunks:
+                made = weave.hunks[number]
+                fresh = [x for x in made.births if not known.in_head[x] and self.shows(x)]
+                yield from self._built_on(number, made, writes)
+                yield from self._moved_away(number, made)
+                yield from self._around(number, made, bool(fresh))
+                if fresh:
+                    yield from self._inside(number, fresh)
+                yield from self._whole_file(number, made, writes)
+        yield from self._versions()
+        if self.over and known.on_disk(EXISTS):  # a file that went has lost all its lines, whoever read it
+            yield from self._old_reads()
+        if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
+            maker = known.unit(EXISTS)
+            for unit in sorted(self.wanted & known.by_unit.keys()):
+                yield Bond(weave.units[unit].hunks[0], maker, "is in a file created by")
+
+    def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
+        """It replaced lines that HEAD lacks, or took away what stands for lines of HEAD."""
+        known = self.known
+        for line in made.dels:
+            unit = known.brought_by(line)
+            if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or self.counts(unit):
+                continue
+            if not writes:
+                gone = [x for x in known.by_unit.get(unit, ()) if known.is_removed(x)]
+                if known.credit(line) == number and gone:
+                    # what it removed stands for lines of HEAD; the very line, where those were moved
+                    text = self.weave.content(line)
+                    moved = known.says(line) and any(
+                        x > NEWLINE and self.weave.content(x) == text for x in gone
+                    )
+                    yield Bond(number, unit, "removes what stands for", soft=not moved)
+            elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
+                continue  # nobody will bring it, and nothing of HEAD is under it
+            elif unit not in self.gone:
+                yield Bond(
+                    number, unit, "replaces", stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
+                )
+
+    def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
+        """Lines of its own stand on disk, but nobody's change put them where they stand."""
+        for line in made.births:
+            if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
+                other = self.nobodys.get(self.weave.content(line))
+                if other is not None and not self.counts(other):
+                    yield Bond(number, other, "was moved by")
+
+    @property
+    def nobodys(self) -> dict[bytes, int]:
+        """What nobody recorded bringing into the file, by its text."""
+        known = self.known
+        if not hasattr(self, "_nobodys"):
+            self._nobodys = {
+                self.weave.content(x): known.unit(x)
+                for x in known.differing()
+                if x > NEWLINE and known.is_added(x) and known.owner(x) is None
+            }
+        return self._nobodys
+
+    def _around(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
+        """A range that went holds no line of HEAD that its owner never saw.
+
+        One that was rewritten holds none either that only others removed.
+        """
+        known = self.known
+        gone = [x for x in made.dels if x > NEWLINE and not self.shows(x)]
+        if len(gone) > 1:
+            for line in self.weave.between(gone[0], gone[-1]):
+                if known.is_removed(line) and self.shows(line):
+                    unseen = known.credit(line) == known.foreign
+                    if (writes or unseen) and not self.counts(known.unit(line)):
+                        yield Bond(
+                            number, known.unit(line), "replaces lines around a removal by", stale=unseen
+                        )
+
+    def _inside(self, number: int, fresh: list[int]) -> Iterator[Bond]:
+        """Within a block that HEAD lacks: on both sides before the next line that the commit has."""
+        sides = (
+            self._beyond(fresh[0], number, self.weave.prev),
+            self._beyond(fresh[-1], number, self.weave.next),
+        )
+        for unit in sorted(sides[0] & sides[1]):
+            if self.weave.hunks[number].assigned and self.weave.units[unit].owner is None:
+                continue  # a person gave these lines of it, and no others
+            yield Bond(number, unit, "is inside")
+
+    def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
+        """Who brought the lines that the commit lacks, in one direction, as of when a hunk was made."""
+        known, found = self.known, set[int]()
+        births = self.weave.birth
+        line = way[line]
+        while line not in (START, END) and not (known.in_head[line] and self.shows(line)):
+            was = known.was(line, number)
+            if (
+                not known.in_head[line]
+                and was is not None
+                and was[1]
+                and not self.counts(known.brought_by(line))
+            ):
+                found.add(births[line])
+            line = way[line]
+        return {self.weave.hunks[n].unit for n in found}
+
+    def _whole_file(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
+        """A file that was made takes the place of all that HEAD has there; a deleted one is gone whole."""
+        known = self.known
+        if not known.in_head[EXISTS] or not (EXISTS in made.undels or EXISTS in made.dels):
+            return
+        others = [x for x in known.differing() if known.in_head[x] and not self.counts(known.unit(x))]
+        if EXISTS in made.undels and writes and not any(known.in_head[x] for x in made.births):
+            for line in others:
+                yield Bond(number, known.unit(line), _ANEW, whole=True)
+        if EXISTS in made.dels and not known.on_disk(EXISTS):
+            for line in made.dels:
+                if line > NEWLINE and not known.in_head[line] and not self.counts(known.brought_by(line)):
+                    yield Bond(number, known.brought_by(line), "deletes the file with", whole=True)
+            for line in others:
+                yield Bond(
+                    number,
+                    known.unit(line),
+                    "deletes a file with lines removed by",
+                    stale=known.credit(line) == known.foreign,
+                    whole=True,
+                )
+
+    def _old_reads(self) -> Iterator[Bond]:
+        """Written from an old read, and what that did not know is lost: who wrote it was not there since."""
+        known, weave = self.known, self.weave
+        step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
+        last = {unit.owner: n for n, unit in enumerate(weave.units)}
+        for unit in sorted(self.wanted & known.by_unit.keys()):
+            over = self.over.get(step[unit], ())
+            gaps = [made for made in weave.hunks if over and step.get(made.unit) == GAP + step[unit]]
+            for made in gaps:
+                at = weave.units[made.unit].hunks[0]
+                for line in (*made.dels, *made.undels):
+                    was = known.was(line, at)
+                    other = weave.hunks[was[2]].unit if was is not None else BASE
+                    if (
+                        line > NEWLINE
+                        and was is not None
+                        and was[1] != known.on_disk(line)
+                        and not known.in_head[line]
+                        and not (was[1] and self.is_over(line))
+                        and step.get(other, "") in over
+                        and last.get(weave.units[other].owner, unit) < unit
+                    ):
+                        yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
+
+    def _versions(self) -> Iterator[Bond]:
+        """HEAD never gets both of two versions of a line, nor neither.
+
+        Versions are two of which one replaced the other, or that say the same.
+        """
+        known, weave = self.known, self.weave
+        gone = {weave.content(x): x for x in known.differing() if known.is_removed(x) and known.is_only(x, 1)}
+        for line in known.differing():
+            if line <= NEWLINE or not known.is_added(line):
+                continue
+            others = self._replaced_by(line) if line in known.changes else set[int]()
+            if weave.content(line) in gone:
+                others.add(gone[weave.content(line)])
+            for other in others:
+                if other > NEWLINE and known.is_removed(other) and self.shows(other) == self.shows(line):
+                    one, two = known.unit(line), known.unit(other)
+                    if self.counts(one) != self.counts(two):
+                        one, two = (one, two) if self.counts(one) else (two, one)
+                        yield Bond(weave.units[one].hunks[0], two, "is another version of")
+
+    def _replaced_by(self, line: int) -> set[int]:
+        """What was put in the place of a line when it went, and in the place of that, at any time."""
+        found, todo = set[int](), [line]
+        while todo:
+            for number, stands, _ in self.known.changes.get(todo.pop(), ()):
+                if not stands:
+                    births = set(self.weave.hunks[number].births) - found
+                    found |= births
+                    todo += births
+        return found
+
+    # --- superseding ---
+
+    def supersede(self, bond: Bond) -> None:
+        """Take what stands in the way along as removals, if no line and no word of it is left."""
+        known, weave = self.known, self.weave
+        if bond.detail not in ("replaces", "removes what stands for") or bond.stale or bond.unit in self.own:
+            return
+        if EXISTS in weave.hunks[bond.hunk].dels:
+            return
+        more = [bond.unit]
+        for unit in more:
+            for made in (weave.hunks[n] for n in weave.units[unit].hunks):
+                gone = [x for x in made.dels if x > NEWLINE]
+                if unit == BASE or EXISTS in made.dels or EXISTS in made.undels or not made.births:
+                    return
+                if not all(map(known.is_history, made.births)) or len(gone) > len(made.births):
+                    return
+                for line in gone:
+                    below = known.brought_by(line)
+                    if known.on_disk(line) or known.in_head[line] or self.counts(below):
+                        continue
+                    if below not in more:
+                        more.append(below)
+        wrote = known.words(self._made_of(more))
+        for unit in more:
+            said = known.words(known.births(unit)) - known.words(known.taken(unit))
+            if not said or not said.isdisjoint(wrote):
+                return
+        self.superseded |= set(more)
+
+    def _made_of(self, units: Collection[int]) -> list[int]:
+        """The lines of the commit that were written where lines of some pieces stood, and later ones."""
+        known, weave = self.known, self.weave
+        step = {unit: weave.units[unit].step for unit in range(len(weave.units))}
+        found, lines = set[int](), list[int]()
+        todo = {step[known.unit(x)] for unit in units for x in known.births(unit)}
+        while todo:
+            at = todo.pop()
+            found.add(at)
+            births = [x for u in (*self.wanted, *units) if step[u] == at for x in known.births(u)]
+            lines += [x for x in births if self.shows(x)]
+            todo |= {step[known.unit(x)] for x in births if known.is_history(x)} - found
+        return lines
+
+    def let_go(self) -> None:
+        """Let go of a block of which a change of nobody's left no line that says something."""
+        known = self.known
+        for unit in self.own:
+            told = [x for x in known.births(unit) if known.says(x)]
+            if told and all(
+                known.is_history(x)
+                and not self.counts(known.unit(x))
+                and known.owner(x) is None
+                and not self.is_written_over(x)
+                for x in told
+            ):
+                self.wanted.discard(unit)
+                self.gone.add(unit)
+
+    # --- following ---
+
+    def follow(self, how: str) -> None:
+        """Take along what nobody recorded on the session's own lines."""
+        known, weave = self.known, self.weave
+        for number, unit in enumerate(weave.units):
+            if unit.owner is None and number not in (BASE, weave.hunks[known.foreign].unit):
+                if any(weave.hunks[n].assigned for n in unit.hunks):
+                    continue
+                if self._follows(number, how):
+                    self.followed.add(number)
+                    self.wanted.add(number)
+
+    def drop_corrections(self) -> None:
+        """What nobody recorded on a piece that stays out stays out with it."""
+        known, weave = self.known, self.weave
+        for unit in sorted(self.followed, reverse=True):
+            hunks = [weave.hunks[n] for n in weave.units[unit].hunks]
+            rims = [x for made in hunks for x in (made.left, made.right) if x not in (START, END)]
+            on = known.taken(unit) or [x for x in rims if known.brought_by(x) in self.own]
+            if not all(self.takes(known.brought_by(x)) for x in on):
+                self.followed.discard(unit)
+                self.wanted.discard(unit)
+
+    def _is_own(self, line: int) -> bool:
+        return not self.known.in_head[line] and self.takes(self.known.brought_by(line))
+
+    def _follows(self, unit: int, how: str) -> bool:
+        known, weave = self.known, self.weave
+        hunks = [weave.hunks[n] for n in weave.units[unit].hunks]
+        births, taken = known.births(unit), known.taken(unit)
+        if any(x <= NEWLINE for made in hunks for x in made.dels) or any(made.undels for made in hunks):
+            return False
+        if any(map(known.on_disk, taken)) or any(
+            not known.on_disk(x) and known.owner(x) is None for x in births
+        ):
+            return False
+        if taken:
+            if not all(map(self._is_own, taken)) or not births:
+                return all(map(self._is_own, taken))
+            if how == FORM:
+                return self._said(taken) == self._said(births)
+            return all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken})
+        made = hunks[0]
+        rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
+        if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
+            return True
+        return bool(rims) and not any(weave.content(x).strip() for x in births)
+
+    def _said(self, lines: Sequence[int]) -> list[bytes]:
+        return [word for line in lines for word in words(self.weave.content(line))]
+
+    def corrects(self, gap: int, over: int) -> bool:
+        """Tell whether who made a gap saw what it took: half of the words that those lines brought are there.
+
+        Else git may have taken them away before, and somebody wrote where nothing of them stood.
+        """
+        known, weave = self.known, self.weave
+        for made in (weave.hunks[n] for n in weave.units[gap].hunks):
+            if any(
+                known.is_removed(x) and known.credit(x) == known.foreign
+                for x in weave.between(made.left, made.right)
+            ):
+                return False  # HEAD has got another version of it since
+        taken = set(known.taken(gap))
+        gone = [x for x in known.births(over) if x in taken]
+        brought = known.words(gone) - known.words(known.taken(over))
+        return 2 * len(brought & known.words(known.births(gap))) >= max(len(brought), 1)
+
+
+def separate(
+    head: bytes | None,
+    steps: Sequence[Step],
+    disk: bytes | None,
+    *,
+    owners: Collection[str],
+    skip_entangled: bool = False,
+    include_entangled: bool = False,
+    follow: str = WORDS,
+    held: Held = lambda _: (),
+    heads: Heads = tuple,
+    moved: bytes | None = None,
+) -> Separation:
+    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left."""
+    if head == disk:
+        return Separation(head)
+    base = head if moved is None else moved
+    known = pieces(base, disk, steps, held, heads, exists=head is not None)
+    choice = Choice(known, owners, steps)
+    if follow != LEAVE:
+        choice.follow(follow)
+    choice.let_go()
+    unmet = list[Bond]()
+    while True:
+        found = list(choice.bonds())
+        seen = len(choice.superseded)
+        for bond in found:
+            if bond.unit not in choice.superseded:
+                choice.supersede(bond)
+        if len(choice.superseded) > seen:
+            continue
+        found = [bond for bond in found if not bond.soft]
+        if include_entangled:
+            met = {bond.unit for bond in found if not bond.stale and bond.detail != _ANEW}
+            more = met - choice.own - {BASE}
+            if more - choice.wanted:
+                choice.wanted |= more
+                choice.included |= more
+                continue
+        if not found:
+            break
+        unmet += found
+        if not skip_entangled:
+            break
+        choice.wanted -= {known.weave.hunks[bond.hunk].unit for bond in found}
+        choice.drop_corrections()
+        choice.superseded = set()
+    left = _left(choice, unmet)
+    if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
+        return Separation(head, left=left, refused=True)
+    answer = _answer(choice, left, steps, held)
+    names = set(owners) | set(answer.includes)
+    under, strict = _under(choice), follow != WORDS
+    line = None if answer.text == head else caught(base, answer.text, disk, steps, names, under, strict)
+    if line is None:
+        return answer
+    detail = "HEAD, the file and the records disagree about where its lines belong"
+    units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
+    return Separation(
+        head, left=(*left, LeftEdit("stale", _at(known, line), (), detail, units)), refused=True
+    )
+
+
+def _under(choice: Choice) -> set[bytes]:
+    """The lines that go because the pieces that took them are superseded."""
+    known = choice.known
+    lines = (x for unit in choice.superseded for x in known.taken(unit))
+    return {choice.weave.content(x) for x in lines}
+
+
+def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:
+    at = [n for n, each in enumerate(split_lines(known.disk), 1) if each == line]
+    return (at[0], at[0]) if at else None
+
+
+def _left(choice: Choice, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
+    weave = choice.weave
+    numbers = {line: at for at, line in enumerate(weave.shown, 1)} if unmet else {}
+    out = dict[tuple[int, int], LeftEdit]()
+    for bond in unmet:
+        made, who = weave.hunks[bond.hunk], weave.units[bond.unit].owner or UNRECORDED
+        reason: Reason = "stale" if bond.stale else "contested" if bond.whole else "entangled"
+        detail = f"{bond.detail} {_lines_of(who)}"
+        is_foreign = bond.stale and bond.detail != _OLD_READ
+        if is_foreign:
+            detail = "HEAD has moved to a text that the recorded edits do not fit"
+        out[made.unit, bond.unit] = LeftEdit(
+            reason,
+            _numbers(numbers, made),
+            () if is_foreign else (who,),
+            detail,
+            (weave.units[made.unit].key,),
+        )
+    return tuple(out.values())
+
+
+def _lines_of(who: str) -> str:
+    return "uncommitted lines" if who == UNRECORDED else f"uncommitted lines of session '{who}'"
+
+
+def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
+    own = [numbers[x] for x in (*made.births, *made.undels) if x in numbers]
+    own = own or [numbers[x] for x in (made.left,) if x in numbers]
+    return (min(own), max(own)) if own else (1, 1) if numbers else None
+
+
+def _answer(choice: Choice, left: tuple[LeftEdit, ...], steps: Sequence[Step], held: Held) -> Separation:
+    known, weave = choice.known, choice.weave
+    order = weave.order()
+    # most lines of a large file are of both texts, and nothing ever happened to them
+    in_head, changes = known.in_head, known.changes
+    shown = [line for line in order if (in_head[line] and line not in changes) or choice.shows(line)]
+    text = _text(choice, shown) if choice.shows(EXISTS) else None
+    changed = {line for line in known.differing() if choice.shows(line) != bool(known.in_head[line])}
+    changed |= {line for line in shown if not in_head[line] and not known.on_disk(line)}
+    units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
+    followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
+    who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
+    notes = (*_notes(choice, followed), *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held))
+    names = tuple(weave.units[unit].key for unit in sorted(units))
+    return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
+
+
+def _text(choice: Choice, shown: list[int]) -> bytes:
+    known = choice.known
+    text = b"".join([choice.weave.content(line) + b"\n" for line in shown])
+    if not shown:
+        return b""
+    is_complete = choice.shows(NEWLINE)
+    if known.in_head[NEWLINE] != known.on_disk(NEWLINE):
+        # the newline at the end goes with the last line
+        ends = split_lines(known.head), split_lines(known.disk)
+        if is_complete != known.on_disk(NEWLINE) and not known.in_head[shown[-1]] and ends[1]:
+            is_complete = known.on_disk(NEWLINE) or not known.on_disk(shown[-1])
+        elif known.in_head[shown[-1]] and not ends_with_newline(known.head):
+            is_complete = is_complete or choice.weave.content(shown[-1]) != ends[0][-1]
+    elif not known.in_head[NEWLINE]:
+        last = [line for line in choice.weave.order() if known.in_head[line] or known.on_disk(line)]
+        is_complete = shown[-1] != last[-1] and not known.in_head[shown[-1]]
+    return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
+
+
+def _standing(weave: Weave, lines: Collection[int]) -> list[int]:
+    wanted = set(lines)
+    return [at for at, line in enumerate(weave.shown, 1) if line in wanted]
+
+
+def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
+    known, weave = choice.known, choice.weave
+    if followed:
+        at = _standing(weave, [x for unit in followed for x in known.births(unit)])
+        where = (min(at), max(at)) if at else None
+        yield Note(
+            "followed", where, (), "was corrected by somebody without a session; the correction goes along"
+        )
+    kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
+    over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
+    at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []
+    if at:
+        detail = "was changed since by somebody without a session; committed as it was recorded"
+        yield Note("differs", (min(at), max(at)), (UNRECORDED,), detail)
+    others = {u for u in choice.superseded if weave.units[u].owner is not None} - choice.own
+    if others:
+        who = tuple(dict.fromkeys(str(weave.units[u].owner) for u in sorted(others)))
+        at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
+        where = (min(at), max(at)) if at else None
+        yield Note("absorbed", where, who, f"nothing is left there of what {_named(who)} had written")
+
+
+def _named(who: Sequence[str]) -> str:
+    return " and ".join(
+        "somebody without a session" if one == UNRECORDED else f"session '{one}'" for one in who
+    )
+
+
+def _lost(choice: Choice, old: dict[str, str | None], held: Held) -> Iterator[Note]:
+    """What the session's records brought, and is in none of HEAD, file and commit by somebody else's change.
+
+    `old` names who wrote from an old copy of the file, by the key of the gap that tells of it.
+    """
+    known, weave = choice.known, choice.weave
+    passed, lost = held(""), list[tuple[int, int, int]]()
+    for unit in sorted(choice.own - choice.followed):
+        for line in (x for x in known.births(unit) if x > NEWLINE):
+            killer = known.unit(line)
+            if not has_words(weave.content(line)) or not known.is_history(line) or choice.shows(line):
+                continue
+            is_removal = killer in choice.followed and not known.births(killer)
+            if (is_removal or not choice.counts(killer)) and weave.content(line) not in passed:
+                lost.append((unit, line, killer))
+    if not lost:
+        return
+    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
+    for _, line, killer in lost:
+        place = line
+        while place != END and place not in numbers:
+            place = weave.next[place]
+        near = numbers.get(place, len(numbers))
+        at += [numbers[x] for x in known.births(killer) if x in numbers] or [near]
+    killers = [weave.units[killer] for _, _, killer in lost]
+    names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
+    where = (max(min(at), 1), max(at)) if numbers else None
+    them = "it" if names == (UNRECORDED,) else "them"
+    detail = f"what this session wrote there was changed or removed by {_named(names)}, and is left to {them}"
+    yield Note("left out", where, names, detail, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))

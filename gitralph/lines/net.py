@@ -1,0 +1,128 @@
+"""A last look at a finished answer: three counts and the blocks. Shares nothing with the weave.
+
+Brought: each telling line that comes was brought, as it is, by a recorded step of the session, and by nobody
+recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling
+line stands more often than in HEAD or the file. A telling line says something and never stood twice in any
+text of the path: counting others as well cost a quarter of the commits in code full of equal lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from gitralph.isolate.api import UNRECORDED, Step, Take
+from gitralph.isolate.lines import difference, is_telling, split_lines
+from gitralph.isolate.neighbours import out_of_place
+
+_FEW = 8
+"""No more lines are looked for one by one; else a text is taken apart.
+
+1,000 edits of 2,000 lines take 0.26 s, and 0.36 with all texts taken apart.
+"""
+
+
+def caught(
+    head: bytes | None,
+    text: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    names: Collection[str],
+    superseded: Collection[bytes] = (),
+    strict: bool = False,
+) -> bytes | None:
+    """Return a line that speaks against an answer, or None; lines that were `superseded` may go.
+
+    `strict`: corrections stay out, so that a line comes as it was recorded although somebody changed it.
+    """
+    went, came = difference(head, text)
+    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, strict)
+    if found is not None:
+        return found
+    own = [step for step in steps if step.owner in names]
+    return out_of_place(head, text, disk, own, True)
+
+
+def _counted(
+    head: bytes | None,
+    text: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    names: Collection[str],
+    asked: Collection[bytes],
+    strict: bool,
+) -> bytes | None:
+    asked = {line for line in asked if is_telling(line)}
+    if not asked:
+        return None
+    old, new, now = (_count(each, asked) for each in (head, text, disk))
+    brought, took = set[bytes](), set[bytes]()
+    last, taker = dict[bytes, str | None](), dict[bytes, str]()
+    times, most = Counter[bytes](), old | now
+    for owner, before, after, takes in _changes(steps, disk):
+        went, came = _given(after, takes) if takes else difference(before, after)
+        for text, lines in ((before, asked & went.keys()), (after, asked & came.keys())):
+            for line, count in _count(text, lines).items():
+                most[line] = max(most[line], count)
+        gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
+        if owner is not None or after != disk:
+            times.update(fresh)
+        for line in gone:
+            last[line] = owner
+            if owner is not None:
+                taker[line] = owner
+        took -= fresh
+        if owner in names or (owner is None and UNRECORDED in names):
+            brought |= fresh
+            took |= gone
+        elif owner is None:  # what takes away again what a record had taken is that record's: a stash popped
+            took -= {line for line in gone if taker.get(line) not in names}
+            took |= {line for line in gone if taker.get(line) in names}
+        else:
+            took -= gone
+            brought -= fresh
+    for line in asked:
+        tells = most[line] <= 1 and times[line] <= 2
+        if new[line] > old[line] and tells:
+            is_over = line in last and last[line] not in names and (strict or last[line] is not None)
+            if line not in brought or (not now[line] and not is_over):
+                return line
+        if new[line] < old[line] and tells and line not in took:
+            return line
+        if new[line] > 1 and tells:
+            return line
+    return None
+
+
+Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]
+
+
+def _changes(steps: Sequence[Step], disk: bytes | None) -> list[Change]:
+    """Who changed the file from which text to which, gaps with the rest, and what was given to whom."""
+    found = list[Change]()
+    for step in steps:
+        if found and found[-1][2] != step.before:
+            found.append((None, found[-1][2], step.before, ()))
+        found.append((step.owner, step.before, step.after, step.takes))
+    if found and found[-1][2] != disk:
+        found.append((None, found[-1][2], disk, ()))
+    return found
+
+
+def _given(text: bytes | None, takes: tuple[Take, ...]) -> tuple[Counter[bytes], Counter[bytes]]:
+    """What nobody recorded and a person gave to a session: the lines that went, and those that came."""
+    lines = split_lines(text)
+    went = Counter(line for take in takes for line in take.removed)
+    return went, Counter(line for take in takes for line in lines[take.at : take.at + take.count])
+
+
+def _count(text: bytes | None, asked: Collection[bytes]) -> Counter[bytes]:
+    if text is None or len(asked) > _FEW:
+        return Counter(line for line in split_lines(text) if line in asked)
+    found = Counter[bytes]()
+    text = b"\n" + text + b"\n"
+    for line in asked:
+        at, whole = -1, b"\n" + line + b"\n"
+        while (at := text.find(whole, at + 1)) >= 0:
+            found[line] += 1
+    return found

@@ -1,0 +1,97 @@
+"""Finds which lines of a weave HEAD has.
+
+If HEAD is a text that the file had, it has exactly its lines. Else it has what it shares with the file, and
+between these lines that are gone. What is left is HEAD's own, and nobody's to remove.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gitralph.isolate.align import Match, bring_up, place_lines, widened
+from gitralph.isolate.linediff import hunks
+from gitralph.isolate.lines import difference, is_telling, split_lines
+from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
+from gitralph.lines.whole import Whole
+
+
+def place_head(weave: Weave, head: bytes | None, foreign: int) -> bytearray:
+    """Return per line whether HEAD has it; lines of HEAD's own are put in as those of a hunk `foreign`."""
+    if head is None:
+        return bytearray(len(weave.line))
+    then = weave.known.get(head)
+    if then is not None:
+        found = bytearray(len(weave.line))
+        for line in weave.shown_at(then):
+            found[line] = 1
+        return found
+    whole = Whole(weave, head)
+    if whole.is_exact:
+        return whole.shown
+    ground = _ground(weave)
+    if whole.off < sum(each.total() for each in difference(_text(weave, ground), head)):
+        ground = [line for line in weave.order() if whole.shown[line]]
+    match = _matched(weave, ground, split_lines(head))
+    _drop_hollow(weave, match)
+    _put_in(weave, match, foreign)
+    return match.present
+
+
+def _text(weave: Weave, lines: list[int]) -> bytes:
+    return b"".join([weave.content(line) + b"\n" for line in lines])
+
+
+def _ground(weave: Weave) -> list[int]:
+    """The lines that HEAD is compared with: those on disk, or the last that were."""
+    if weave.visible(EXISTS):
+        return weave.shown
+    texts = [hunks_then for text, hunks_then in weave.known.items() if text is not None]
+    return weave.shown_at(texts[-1]) if texts else []
+
+
+def _matched(weave: Weave, visible: list[int], lines: list[bytes]) -> Match:
+    match = Match(bytearray(len(weave.line)))
+    shown = bytearray(len(weave.line))
+    for line in visible:
+        match.present[line] = shown[line] = 1
+    old = [weave.line[line] for line in visible]
+    new = [weave.line_id(line) for line in lines]
+    single = {line for line, n in Counter(old).items() if n == 1}
+    single &= {line for line, n in Counter(new).items() if n == 1}
+    ranges = hunks(old, new, single.__contains__)
+    for _, high_old, low_new, high_new in ranges:
+        right = visible[high_old] if high_old < len(visible) else END
+        fresh = new[low_new:high_new]
+        for line, beyond in zip(fresh, [*fresh[1:], -1], strict=False):
+            bring_up(weave, match, line, beyond, right)
+    for low_old, high_old, low_new, high_new in widened(ranges, old, new, single):
+        left = visible[low_old - 1] if low_old else START
+        right = visible[high_old] if high_old < len(visible) else END
+        place_lines(weave, match, shown, left, right, new[low_new:high_new])
+    return match
+
+
+def _drop_hollow(weave: Weave, match: Match) -> None:
+    """HEAD has of what came in one place a line that says something, or nothing of it."""
+    own = dict[int, list[bytes]]()
+    for birth in {weave.birth[line] for line in match.concerned if line > NEWLINE and match.present[line]}:
+        births = weave.hunks[birth].births if birth != BASE else []
+        told = [line for line in births if is_telling(weave.content(line))]
+        if told and not any(match.present[line] for line in told):
+            for line in births:
+                if match.present[line]:
+                    match.present[line] = 0
+                    own[line] = [weave.content(line)]
+    for place, lines in match.foreign:
+        own.setdefault(place, []).extend(lines)
+    match.foreign[:] = own.items()
+
+
+def _put_in(weave: Weave, match: Match, foreign: int) -> None:
+    """Give each line of HEAD that is none of the weave one of its own."""
+    for place, lines in match.foreign:
+        for content in lines:
+            place = weave.insert(place, weave.line_id(content), foreign)
+            weave.ops[place] = [foreign << 1]
+            weave.hunks[foreign].births.append(place)
+            match.present.append(1)

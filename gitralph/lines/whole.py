@@ -1,0 +1,123 @@
+"""Reads a text as the first one with some whole pieces on it.
+
+HEAD after a commit of one session is such a text, and so is what a checkout or a stash leaves. Where such a
+reading gives exactly the text, each line is the very line of its piece, and no alignment can mistake it. Must
+not know owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitralph.isolate.lines import difference, is_telling, split_lines
+from gitralph.isolate.materialize import flags_of, states, switch, text_of
+from gitralph.isolate.weave import BASE, NEWLINE, Weave
+
+_OPEN = 24
+"""So many pieces that tell nothing by themselves are tried, each O(lines)."""
+_WORK = 1_000_000
+"""No more lines are looked at for them."""
+
+
+class Whole:
+    """What a text is made of, as far as whole pieces go."""
+
+    def __init__(self, weave: Weave, text: bytes) -> None:
+        self.weave, self.text = weave, text
+        self.lines = set(split_lines(text))
+        self.units, self.open = self._told()
+        self.flags = flags_of(weave, self.units)
+        self.shown = states(weave, self.flags)
+        self.off = self._distance()
+        if self.off:
+            self._try_open()
+
+    @property
+    def is_exact(self) -> bool:
+        return self._made() == self.text
+
+    def _made(self) -> bytes | None:
+        return text_of(self.weave, self.weave.order(), self.shown)
+
+    def _distance(self) -> int:
+        made = self._made()
+        return 0 if made == self.text else 1 + sum(each.total() for each in difference(made, self.text))
+
+    def _is_single(self, line: int) -> bool:
+        weave = self.weave
+        if line <= NEWLINE or not is_telling(weave.content(line)):
+            return False
+        return len(weave.seen[weave.line[line]]) == 1
+
+    def _told(self) -> tuple[set[int], list[int]]:
+        """The pieces that lines tell of which stood once, and those of which none tells."""
+        weave = self.weave
+        found, quiet = set[int](), list[int]()
+        for number in range(1, len(weave.units)):
+            told = [x for x in self._births(number) if self._is_single(x)]
+            if any(weave.content(x) in self.lines for x in told):
+                found.add(number)
+            elif not told:
+                quiet.append(number)
+        todo = list(found)
+        while todo:  # what a piece took away somebody had brought, and what it brought back had gone
+            for hunk in weave.units[todo.pop()].hunks:
+                for line in weave.hunks[hunk].dels:
+                    below = weave.hunks[weave.birth[line]].unit
+                    if line > NEWLINE and below != BASE and below not in found:
+                        found.add(below)
+                        todo.append(below)
+        still_open = list[int]()
+        for number in quiet:
+            told = [x for x in self._gone(number) if self._is_single(x)]
+            if number in found:
+                continue
+            if told and not any(weave.content(x) in self.lines for x in told):
+                found.add(number)
+            elif not told:
+                still_open.append(number)
+        return found, still_open
+
+    def _births(self, unit: int) -> Iterable[int]:
+        return (x for n in self.weave.units[unit].hunks for x in self.weave.hunks[n].births)
+
+    def _gone(self, unit: int) -> Iterable[int]:
+        return (x for n in self.weave.units[unit].hunks for x in self.weave.hunks[n].dels)
+
+    def _try_open(self) -> None:
+        """Put in and take out what nothing tells of, as long as that comes nearer to the text."""
+        weave = self.weave
+        tries = self.open[-_OPEN:]
+        if len(tries) * len(weave.line) > _WORK:
+            return
+        for number in (*tries, *reversed(tries)):
+            before = self.flags[weave.units[number].hunks[0]]
+            switch(weave, self.flags, number, 0 if before else 1)
+            old, self.shown = self.shown, states(weave, self.flags)
+            off = self._distance()
+            if off < self.off:
+                self.off = off
+                if not off:
+                    return
+            else:
+                switch(weave, self.flags, number, before)
+                self.shown = old
+
+
+class WholePieces:
+    """The lines of a text that is made of whole pieces; asked of changes that nobody recorded."""
+
+    def __init__(self, weave: Weave) -> None:
+        self.weave = weave
+        self.found: frozenset[int] = frozenset()
+
+    def shown(self, text: bytes | None) -> list[int] | None:
+        """Return the lines that a text is made of, or None."""
+        weave = self.weave
+        # a person's change nearly always has a line that never was
+        if not text or any(line not in weave.ids for line in split_lines(text)):
+            return None
+        found = Whole(weave, text)
+        if not found.is_exact:
+            return None
+        return [line for line in weave.order() if found.shown[line]]

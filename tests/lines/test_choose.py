@@ -1,0 +1,180 @@
+"""Each rule by itself, in hand cases; each of these fails with the rule taken out."""
+
+import pytest
+
+from gitralph.lines import choose
+from tests.lines.texts import File, text
+
+ONE, TWO, THREE = "the first line", "the second line", "the third line"
+MINE, YOURS = "what one session says", "what another session says"
+
+
+def three() -> File:
+    return File(text(ONE, TWO, THREE))
+
+
+def test_each_session_commits_the_lines_it_changed() -> None:
+    file = three()
+    file.edit("s1", MINE, TWO, THREE)
+    file.edit("s2", MINE, TWO, YOURS)
+    assert file.takes("s1") == [MINE, TWO, THREE]
+    assert file.takes("s2") == [ONE, TWO, YOURS]
+    assert file.takes("s1", "s2") == [MINE, TWO, YOURS]
+    assert file.takes("s3") == [ONE, TWO, THREE]
+
+
+def test_together_a_replacement_goes_whole() -> None:
+    """Rule 1: no removal without what came in its place."""
+    file = three()
+    file.edit("s1", ONE, MINE, "and a second line of it", THREE)
+    assert file.takes("s1") == [ONE, MINE, "and a second line of it", THREE]
+
+
+def test_built_on_a_line_that_head_lacks_waits() -> None:
+    """Rule 2: a replacement of another's line, until HEAD has that."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, f"{MINE}, and more", TWO, THREE)
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s2", include_entangled=True) == [ONE, f"{MINE}, and more", TWO, THREE]
+    file.holds(ONE, MINE, TWO, THREE)
+    assert file.takes("s2") == [ONE, f"{MINE}, and more", TWO, THREE]
+
+
+def test_inside_a_block_that_head_lacks_waits() -> None:
+    """Rule 2: a line between two of another's."""
+    file = three()
+    file.edit("s1", ONE, "def made():", "    return made", TWO, THREE)
+    file.edit("s2", ONE, "def made():", MINE, "    return made", TWO, THREE)
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s1") == [ONE, "def made():", "    return made", TWO, THREE]
+
+
+def test_superseded_of_whom_no_word_is_left_does_not_hold_up() -> None:
+    """Rule 3: the removal under another's line goes with the later piece."""
+    file = three()
+    file.edit("s1", ONE, "alpha beta", THREE)
+    file.edit("s2", ONE, "gamma delta", THREE)
+    assert file.takes("s2") == [ONE, "gamma delta", THREE]
+
+
+def test_written_over_the_first_writer_does_not_wait() -> None:
+    """Rule 4: a line that another replaced since is taken from the record."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, f"{MINE}, and more", TWO, THREE)
+    assert file.takes("s1") == [ONE, MINE, TWO, THREE]
+
+
+def test_written_over_ends_where_head_and_the_file_agree() -> None:
+    """Rule 4 knows no line that was gone from a text HEAD had: 5100036 and 6100044 of the random days."""
+    file = three()
+    file.edit("s1", ONE, MINE, "another line of the block", TWO, THREE)
+    file.edit("s2", ONE, "another line of the block", TWO, THREE, YOURS)
+    assert MINE in file.takes("s1")
+    file.holds(ONE, "another line of the block", TWO, THREE, YOURS)
+    file.holds(ONE, TWO, THREE)
+    assert MINE not in file.takes("s1")
+
+
+def test_a_line_stays_gone_whose_replacement_was_replaced_in_head() -> None:
+    """Rule 4: 6120014 of the random days."""
+    file = three()
+    file.edit("s1", ONE, MINE, "another line of the block", TWO, THREE)
+    file.edit("s2", ONE, "shorter", "    return", "another line of the block", TWO, THREE)
+    assert MINE in file.takes("s1")
+    file.edit("s3", ONE, YOURS, "    return", "another line of the block", TWO, THREE)
+    file.holds(ONE, YOURS, TWO, THREE)
+    assert MINE not in file.takes("s1")
+
+
+def test_what_a_person_took_away_is_gone() -> None:
+    """Rule 4 is about recorded edits."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.person(ONE, TWO, THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_a_line_that_a_person_took_out_of_a_block_is_gone() -> None:
+    file = three()
+    file.edit("s1", ONE, MINE, "another line of the block", TWO, THREE)
+    file.person(ONE, "another line of the block", TWO, THREE)
+    assert file.takes("s1") == [ONE, "another line of the block", TWO, THREE]
+
+
+def test_a_line_that_head_got_inside_a_rewritten_range_waits_for_a_person() -> None:
+    """Rule 2: never cut around what no step knows."""
+    file = three()
+    file.edit("s1", MINE, THREE)
+    file.holds(ONE, "pulled from elsewhere", TWO, THREE)
+    assert file.refuses("s1") == {"stale"}
+
+
+def test_a_wrong_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rule 7: the net is asked."""
+    file = three()
+    file.edit("s1", MINE, TWO, THREE)
+    file.edit("s2", MINE, TWO, YOURS)
+    monkeypatch.setattr(choose.Choice, "takes", lambda *_: True)
+    assert file.refuses("s1") == {"stale"}
+
+
+def test_a_correction_follows_that_keeps_half_of_the_words() -> None:
+    """Rule 5."""
+    file = three()
+    file.edit("s1", ONE, "a small mistaek here", TWO, THREE)
+    file.person(ONE, "a small mistake here", TWO, THREE)
+    assert file.takes("s1") == [ONE, "a small mistake here", TWO, THREE]
+    assert file.takes("s1", follow="leave") == [ONE, "a small mistaek here", TWO, THREE]
+
+
+def test_a_rewrite_that_keeps_no_word_is_left_to_its_writer() -> None:
+    """Rule 5: and it is said."""
+    file = three()
+    file.edit("s1", ONE, "a small mistaek here", TWO, THREE)
+    file.person(ONE, "nothing of that", TWO, THREE)
+    answer = file.ask("s1")
+    assert answer.text == file.head
+    assert [note.kind for note in answer.notes] == ["left out"]
+
+
+def test_a_write_from_an_old_read_waits_for_whom_it_lost() -> None:
+    """Rule 6: until the other has been there again."""
+    file = three()
+    old = file.disk
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, TWO, YOURS, before=old)
+    assert file.refuses("s2") == {"stale"}
+    assert [one.sessions for one in file.ask("s2").left] == [("s1",)]
+    file.edit("s1", "seen it", TWO, YOURS)
+    assert file.takes("s2") == [ONE, TWO, YOURS]
+
+
+def test_a_line_of_head_that_no_record_knows_stays() -> None:
+    file = three()
+    file.edit("s1", ONE, TWO, MINE)
+    file.holds(ONE, "pulled from elsewhere", TWO, THREE)
+    assert file.takes("s1") == [ONE, "pulled from elsewhere", TWO, MINE]
+
+
+def test_the_example_of_the_theory() -> None:
+    """As `gitralph.lines` tells it."""
+    file = File(text("host", "port 80", "path"))
+    file.edit("s1", "host", "port 8080 open", "path")
+    file.edit("s2", "host", "port 8080 open", "path", "user root")
+    file.person("host", "port 8080 opened", "path", "user root")
+    answer = file.ask("s1")
+    assert answer.text == text("host", "port 8080 opened", "path")
+    assert answer.includes == ("unrecorded",)
+    assert file.takes("s2") == ["host", "port 80", "path", "user root"]
+    file.holds("host", "port 80", "path", "user root")
+    assert file.takes("s1") == ["host", "port 8080 opened", "path", "user root"]
+
+
+def test_the_example_had_the_other_session_written_it() -> None:
+    file = File(text("host", "port 80", "path"))
+    file.edit("s1", "host", "port 8080 open", "path")
+    file.edit("s2", "host", "port 8080 opened", "path")
+    assert file.refuses("s2") == {"entangled"}
+    assert file.takes("s1") == ["host", "port 8080 open", "path"]

@@ -1,0 +1,67 @@
+"""The three counts of a finished answer, and its blocks; each fails with its count taken out."""
+
+from gitralph.isolate import Step
+from gitralph.lines.net import caught
+from tests.lines.texts import text
+
+HEAD = text("one line", "two lines", "three lines")
+MINE = text("one line", "mine is here", "two lines", "three lines")
+BOTH = text("one line", "mine is here", "two lines", "yours is there", "three lines")
+STEPS = [Step("0", "s1", HEAD, MINE), Step("1", "s2", MINE, BOTH)]
+
+
+def test_an_answer_with_the_sessions_own_line_passes() -> None:
+    assert caught(HEAD, MINE, BOTH, STEPS, {"s1"}) is None
+
+
+def test_brought_a_line_of_another() -> None:
+    assert caught(HEAD, BOTH, BOTH, STEPS, {"s1"}) == b"yours is there"
+
+
+def test_brought_a_line_that_nobody_wrote() -> None:
+    made = text("one line", "made up by a tool", "two lines", "three lines")
+    assert caught(HEAD, made, BOTH, STEPS, {"s1"}) == b"made up by a tool"
+
+
+def test_brought_a_line_that_a_person_took_away() -> None:
+    disk = text("one line", "two lines", "yours is there", "three lines")
+    assert caught(HEAD, MINE, disk, STEPS, {"s1"}) == b"mine is here"
+
+
+def test_a_line_that_a_person_corrected_comes_where_corrections_stay_out() -> None:
+    disk = text("one line", "mine is here now", "two lines", "yours is there", "three lines")
+    assert caught(HEAD, MINE, disk, STEPS, {"s1"}) == b"mine is here"
+    assert caught(HEAD, MINE, disk, STEPS, {"s1"}, strict=True) is None
+
+
+def test_brought_a_line_that_another_recorded_taking_passes() -> None:
+    disk = text("one line", "two lines", "yours is there", "three lines")
+    assert caught(HEAD, MINE, disk, [*STEPS, Step("2", "s2", BOTH, disk)], {"s1"}) is None
+
+
+def test_taken_a_line_that_it_did_not_take() -> None:
+    less = text("one line", "mine is here", "three lines")
+    assert caught(HEAD, less, BOTH, STEPS, {"s1"}) == b"two lines"
+
+
+def test_taken_a_line_under_what_is_superseded_passes() -> None:
+    disk = text("one line", "mine is here", "three lines")
+    steps = [Step("0", "s2", HEAD, text("one line", "three lines"))]
+    steps.append(Step("1", "s1", text("one line", "three lines"), disk))
+    assert caught(HEAD, disk, disk, steps, {"s1"}) == b"two lines"
+    assert caught(HEAD, disk, disk, steps, {"s1"}, {b"two lines"}) is None
+
+
+def test_number_a_line_twice() -> None:
+    twice = text("one line", "mine is here", "two lines", "mine is here", "three lines")
+    assert caught(HEAD, twice, BOTH, STEPS, {"s1"}) == b"mine is here"
+
+
+def test_many_lines_are_counted_as_few_are() -> None:
+    """Either way of counting them says the same."""
+    own = [f"line {n} of many" for n in range(20)]
+    disk = text("one line", *own, "two lines", "three lines")
+    steps = [Step("0", "s1", HEAD, disk)]
+    assert caught(HEAD, disk, disk, steps, {"s1"}) is None
+    doubled = text("one line", *own, "two lines", "three lines", own[3])
+    assert caught(HEAD, doubled, disk, steps, {"s1"}) == own[3].encode()

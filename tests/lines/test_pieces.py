@@ -1,0 +1,119 @@
+"""The two bits of each line, and whose it is."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitralph.isolate import UNRECORDED, Step, chain
+from gitralph.lines import choose
+from gitralph.lines.pieces import Pieces, pieces
+from tests.lines.texts import text
+
+BASE = [f"base line {n}" for n in range(5)]
+
+
+def look(head: list[str], file: list[str], *edits: tuple[str, list[str], list[str]]) -> Pieces:
+    steps = [Step(str(n), who, text(*old), text(*new)) for n, (who, old, new) in enumerate(edits)]
+    return pieces(text(*head), text(*file), chain(steps, steps[0].before))
+
+
+def whose(known: Pieces) -> dict[str, tuple[str, str | None]]:
+    """Each line that HEAD and the file do not share: what became of it, and by whom."""
+    lines = [line for line in known.differing() if line > 1]
+    return {
+        known.weave.content(x).decode(): ("added" if known.is_added(x) else "removed", known.owner(x))
+        for x in lines
+    }
+
+
+def test_a_line_is_whose_who_brought_or_took_it_last() -> None:
+    one = [*BASE[:2], "new of s1", *BASE[3:]]
+    both = [*one[:4], "new of s2"]
+    assert whose(look(BASE, both, ("s1", BASE, one), ("s2", one, both))) == {
+        "base line 2": ("removed", "s1"),
+        "new of s1": ("added", "s1"),
+        "base line 4": ("removed", "s2"),
+        "new of s2": ("added", "s2"),
+    }
+
+
+def test_what_nobody_recorded_is_nobodys() -> None:
+    one = [*BASE, "new of s1"]
+    assert whose(look(BASE, ["by hand", *one], ("s1", BASE, one))) == {
+        "by hand": ("added", None),
+        "new of s1": ("added", "s1"),
+    }
+
+
+def test_a_stash_and_its_pop_leave_each_line_its_owner() -> None:
+    one = ["new of s1", *BASE]
+    both = [*one, "new of s2"]
+    away = [*BASE, "later of s2"]
+    back = ["new of s1", *BASE, "new of s2", "later of s2"]
+    known = look(BASE, back, ("s1", BASE, one), ("s2", one, both), ("s2", BASE, away))
+    assert whose(known)["new of s1"] == ("added", "s1")
+    assert whose(known)["new of s2"] == ("added", "s2")
+
+
+def test_a_line_of_head_alone_is_nobodys_to_remove() -> None:
+    one = [*BASE, "new of s1"]
+    known = look(["pulled", *BASE], one, ("s1", BASE, one))
+    assert whose(known)["pulled"] == ("removed", None)
+
+
+def test_what_both_have_is_no_piece() -> None:
+    one = [*BASE, "new of s1"]
+    assert whose(look(one, one, ("s1", BASE, one))) == {}
+
+
+WORDS = st.sampled_from(["alpha", "beta", "gamma", "delta", "}", ""])
+TEXTS = st.lists(WORDS, max_size=7)
+OWNERS = st.sampled_from(["s1", "s2", "s3"])
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[bytes, list[Step], bytes]:
+    """A start, edits of three sessions, with changes of nobody between and after them."""
+    start = now = text(*draw(TEXTS))
+    steps = list[Step]()
+    for number, who in enumerate(draw(st.lists(OWNERS, min_size=1, max_size=4))):
+        before = text(*draw(TEXTS)) if draw(st.integers(0, 4)) == 0 else now
+        now = text(*draw(TEXTS))
+        steps.append(Step(str(number), who, before, now))
+    return start, chain(steps, start), text(*draw(TEXTS)) if draw(st.booleans()) else now
+
+
+@given(histories())
+@settings(max_examples=300, deadline=None)
+def test_all_pieces_together_give_the_file(case: tuple[bytes, list[Step], bytes]) -> None:
+    head, steps, disk = case
+    known = pieces(head, disk, steps)
+    choice = choose.Choice(known, {"s1", "s2", "s3"})
+    choice.wanted = set(range(len(known.weave.units)))
+    shown = [x for x in known.weave.order() if choice.shows(x)]
+    assert shown == known.weave.shown
+
+
+@given(histories())
+@settings(max_examples=300, deadline=None)
+def test_nobodys_pieces_give_head(case: tuple[bytes, list[Step], bytes]) -> None:
+    head, steps, disk = case
+    answer = choose.separate(head, steps, disk, owners={"s4"})
+    assert not answer.refused
+    assert answer.text == head
+
+
+@given(histories())
+@settings(max_examples=300, deadline=None)
+def test_every_line_of_an_answer_is_of_head_the_file_or_the_records(
+    case: tuple[bytes, list[Step], bytes],
+) -> None:
+    head, steps, disk = case
+    answer = choose.separate(head, steps, disk, owners={"s1"}, include_entangled=True)
+    known = {
+        line for step in steps for each in (step.before, step.after) for line in (each or b"").split(b"\n")
+    }
+    known |= {*head.split(b"\n"), *disk.split(b"\n")}
+    assert set((answer.text or b"").split(b"\n")) <= known
+    assert set(answer.includes) <= {"s2", "s3", UNRECORDED}
