@@ -482,23 +482,23 @@ def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> N
     reader = _reader_of(repo, head.oid)
     for _ in range(_TRIES):
         copy = index.copy_index(repo.index, f"{top.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
-        staged = index.entries(repo.git, copy, repo.root, rows)
-        todo = {}
-        for path, old in rows.items():
-            now = staged[path].entry if path in staged else None
-            if reader.entry(path) == landed.entry(path):
-                wanted = planned[path]
-            else:
-                wanted = reader.entry(path) if old == before.entry(path) else old
-            # An entry that is no longer what it was before the commit was staged anew by the user, after the
-            # crash.
-            if now == old and now != wanted:
-                todo[path] = wanted
-        if not todo:
+        try:
+            staged = index.entries(repo.git, copy, repo.root, rows)
+            todo = {}
+            for path, old in rows.items():
+                now = staged[path].entry if path in staged else None
+                if reader.entry(path) == landed.entry(path):
+                    wanted = planned[path]
+                else:
+                    wanted = reader.entry(path) if old == before.entry(path) else old
+                # An entry that is no longer what it was before the commit was staged anew by the user, after
+                # the crash.
+                if now == old and now != wanted:
+                    todo[path] = wanted
+            if not todo or install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
+                return
+        finally:
             copy.remove()
-            return
-        if install(repo, copy, todo, {p: s.flags for p, s in staged.items()}):
-            return
     raise Busy(f"'{repo.index}' changes all the time", "try again when no other git is at work here")
 
 
