@@ -52,7 +52,7 @@ _ANEW = "was made anew over a text of"
 _OLD_READ = "it was written over an old copy of the file, which took out"
 
 
-class Choice:
+class Attempt:
     """One attempt: the pieces that are wanted, superseded, followed and included."""
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
@@ -507,7 +507,7 @@ def separate(
         return Separation(head)
     base = head if moved is None else moved
     known = pieces(base, disk, steps, held, heads, exists=head is not None)
-    choice = Choice(known, owners, steps)
+    choice = Attempt(known, owners, steps)
     if follow != LEAVE:
         choice.follow(follow)
     choice.let_go()
@@ -552,7 +552,7 @@ def separate(
     )
 
 
-def _under(choice: Choice) -> set[bytes]:
+def _under(choice: Attempt) -> set[bytes]:
     """The lines that go because the pieces that took them are superseded."""
     known = choice.known
     lines = (x for unit in choice.superseded for x in known.taken(unit))
@@ -564,7 +564,7 @@ def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:
     return (at[0], at[0]) if at else None
 
 
-def _left(choice: Choice, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
+def _left(choice: Attempt, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
     weave = choice.weave
     numbers = {line: at for at, line in enumerate(weave.shown, 1)} if unmet else {}
     out = dict[tuple[int, int], LeftEdit]()
@@ -595,7 +595,7 @@ def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
     return (min(own), max(own)) if own else (1, 1) if numbers else None
 
 
-def _answer(choice: Choice, left: tuple[LeftEdit, ...], steps: Sequence[Step], held: Held) -> Separation:
+def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], held: Held) -> Separation:
     known, weave = choice.known, choice.weave
     order = weave.order()
     # most lines of a large file are of both texts, and nothing ever happened to them
@@ -612,7 +612,7 @@ def _answer(choice: Choice, left: tuple[LeftEdit, ...], steps: Sequence[Step], h
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
 
 
-def _text(choice: Choice, shown: list[int]) -> bytes:
+def _text(choice: Attempt, shown: list[int]) -> bytes:
     known = choice.known
     text = b"".join([choice.weave.content(line) + b"\n" for line in shown])
     if not shown:
@@ -636,7 +636,7 @@ def _standing(weave: Weave, lines: Collection[int]) -> list[int]:
     return [at for at, line in enumerate(weave.shown, 1) if line in wanted]
 
 
-def _notes(choice: Choice, followed: set[int]) -> Iterator[Note]:
+def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
     known, weave = choice.known, choice.weave
     if followed:
         at = _standing(weave, [x for unit in followed for x in known.births(unit)])
@@ -664,7 +664,7 @@ def _named(who: Sequence[str]) -> str:
     )
 
 
-def _lost(choice: Choice, old: dict[str, str | None], held: Held) -> Iterator[Note]:
+def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[Note]:
     """What the session's records brought, and is in none of HEAD, file and commit by somebody else's change.
 
     `old` names who wrote from an old copy of the file, by the key of the gap that tells of it.

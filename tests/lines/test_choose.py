@@ -116,7 +116,7 @@ def test_a_wrong_answer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     file = three()
     file.edit("s1", MINE, TWO, THREE)
     file.edit("s2", MINE, TWO, YOURS)
-    monkeypatch.setattr(choose.Choice, "takes", lambda *_: True)
+    monkeypatch.setattr(choose.Attempt, "takes", lambda *_: True)
     assert file.refuses("s1") == {"stale"}
 
 

@@ -89,7 +89,7 @@ def histories(draw: st.DrawFn) -> tuple[bytes, list[Step], bytes]:
 def test_all_pieces_of_a_gap_that_shifts_equal_lines_give_the_file() -> None:
     step = Step("0", "s1", b"alpha\n", text("alpha", "beta", "beta", *["alpha"] * 4))
     known = pieces(b"", text("beta", *["alpha"] * 6), chain([step], b""))
-    choice = choose.Choice(known, {"s1"})
+    choice = choose.Attempt(known, {"s1"})
     choice.wanted = set(range(len(known.weave.units)))
     assert [x for x in known.weave.order() if choice.shows(x)] == known.weave.shown
 
