@@ -123,7 +123,7 @@ def _may_hold(text: bytes, lines: list[bytes]) -> bool:
     return b"\n" + told in b"\n" + text
 
 
-class Returned(Protocol):
+class LandedBefore(Protocol):
     """Knows texts by the lines they are made of, where a diff would have to guess."""
 
     found: frozenset[int]
@@ -173,7 +173,7 @@ class _Landed:
 class Folding:
     """One step on its way into the weave."""
 
-    def __init__(self, weave: Weave, key: str, owner: str | None, landed: Returned | None = None) -> None:
+    def __init__(self, weave: Weave, key: str, owner: str | None, landed: LandedBefore | None = None) -> None:
         self.landed = landed
         self.weave = weave
         self.key = key
