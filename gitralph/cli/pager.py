@@ -15,7 +15,7 @@ from gitralph.context import Context
 _DEFAULTS = {"LESS": "FRX", "LV": "-c"}
 
 
-class pager:  # noqa: N801  a context manager, as a function would be with contextlib: 2 ms of a diff
+class pager:  # noqa: N801  reads as a verb: with pager(...)
     """Sends standard output through the user's pager while the body runs.
 
     Nothing happens without a terminal, below a pager already, or where ``pager.<command>`` says no.
