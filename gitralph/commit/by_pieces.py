@@ -10,17 +10,16 @@ from itertools import pairwise
 
 from gitralph import isolate
 from gitralph.base.quote import shown
-from gitralph.commit import decision, provenance, rewrites, separate
+from gitralph.commit import decision, path_texts, provenance, separate
 from gitralph.commit.decision import Left, Outcome, Use
 from gitralph.commit.inputs import Scene, manifest_upto, read_blob, records_of
 from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.git.texts import is_binary, with_line_feeds
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import ASSIGN, Record, replay
+from gitralph.hook.journal import Record, replay
 from gitralph.isolate import Separation, Step
 from gitralph.isolate.api import step_of
-from gitralph.isolate.lines import split_lines
 from gitralph.isolate.weave import NEWLINE
 from gitralph.journal import shell
 from gitralph.journal.pending import PathState
@@ -33,40 +32,33 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path whose lines can be told apart."""
     others = sorted({r.session for r in state.journal.records if r.session} - scene.own)
     whom = others or [decision.UNRECORDED]
-    barred = separate.whole_only(scene, state)
+    barred = path_texts.whole_only(scene, state)
     if barred is not None:
         return _refuse(state, *barred, whom)
-    if separate.path_level(scene, state):
+    if path_texts.path_level(scene, state):
         reason = decision.CONTESTED if others else decision.UNANCHORED
         return _refuse(state, reason, "only its path was recorded, and others changed it too", whom)
-    steps, head, disk, converted, seen, rows = _texts(scene, state)
-    if separate.lost_text(state):
-        return _refuse(state, decision.UNANCHORED, separate.LOST_TEXT, whom)
-    if any(map(is_binary, [head, disk, *(step.after for step in steps)])):
+    known = path_texts.read(scene, state)
+    if path_texts.lost_text(state):
+        return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
+    if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
-    at = _arrival(scene, state) if head is not None else None
+    at = _arrival(scene, state) if known.head is not None else None
     if at is not None:
         return _moved_onto(scene, state, at, whom)
-    moved = _moved_text(scene, state) if head is None and disk is not None else None
-    if moved is not None:
-        moved = with_line_feeds(moved) if converted else moved
-        steps = _arrived(steps, moved)
-    heads = _Heads(scene, state, rows, converted)
-    found = seen.told(
-        choose.separate(
-            head,
-            steps,
-            disk,
-            owners=scene.own,
-            skip_entangled=scene.wishes.skip_entangled,
-            include_entangled=scene.wishes.include_entangled,
-            follow=_follow(scene, state),
-            held=heads.lines,
-            heads=heads.texts,
-            moved=moved,
-        )
+    found = choose.separate(
+        known.head,
+        known.steps,
+        known.disk,
+        owners=scene.own,
+        skip_entangled=scene.wishes.skip_entangled,
+        include_entangled=scene.wishes.include_entangled,
+        follow=_follow(scene, state),
+        held=known.heads.lines,
+        heads=known.heads.texts,
+        moved=known.moved,
     )
-    return _outcome(scene, state, head, found)
+    return _outcome(scene, state, known.head, known.seen.told(found))
 
 
 def _arrival(scene: Scene, state: PathState) -> int | None:
@@ -79,7 +71,7 @@ def _arrival(scene: Scene, state: PathState) -> int | None:
         or any(r.before is None and r.after for r in records[moves[-1] + 1 :])
     ):
         return None
-    return None if separate.has_passed(scene, state, records[moves[-1]].offset) else moves[-1]
+    return None if path_texts.has_passed(scene, state, records[moves[-1]].offset) else moves[-1]
 
 
 def _moved_onto(scene: Scene, state: PathState, at: int, whom: list[str]) -> Outcome:
@@ -97,109 +89,6 @@ def _moved_onto(scene: Scene, state: PathState, at: int, whom: list[str]) -> Out
     note = f"'{shown(state.path)}' was replaced by a file that was moved there"
     notes = () if content.absent else (note,)
     return Outcome(state.path, content, decision.WHOLE_FILE, (), _uses(scene, state), notes)
-
-
-def _moved_text(scene: Scene, state: PathState) -> bytes | None:
-    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name."""
-    seen = {state.path}
-    while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
-        path = records[0].other_path
-        if path is None or path in seen:
-            return None
-        seen.add(path)
-        entry = scene.reader.lookup_safe(path)
-        if entry is not None:
-            return read_blob(scene, entry) if entry.mode in _FILES else None
-        state = scene.recorded_at(path)
-    return None
-
-
-def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
-    """The steps of a file that was moved: first it came as HEAD had it, then with what was edited before."""
-    first = steps[0]
-    if first.owner is None or first.before is not None or first.after is None:
-        return steps
-    came = first._replace(key=f"{first.key}m", after=moved)
-    return [came, first._replace(before=moved), *steps[1:]]
-
-
-def _texts(
-    scene: Scene, state: PathState
-) -> tuple[list[Step], bytes | None, bytes | None, bool, rewrites.AsRead, list[Record]]:
-    head, disk = separate.head_text(scene, state.path), scene.contents[state.path].data
-    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
-    seen = rewrites.seen(texts, disk)
-    texts, disk = seen.rows, seen.worktree
-    converted = not separate.is_plain(scene, state.path) or separate.lost_crlf(head, disk, texts)
-    if converted:
-        head, disk = separate.one_form(head), separate.one_form(disk)
-        texts = [(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
-    rows = [separate.as_step(*row) for row in texts]
-    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
-    start = head
-    if rows:
-        start = _start(scene, state, texts[0][0], texts[0][1], head)
-    if converted:
-        start = separate.one_form(start)
-    steps = [_read_late(scene, state, step) for step in isolate.chain(rows, start)]
-    return steps, head, disk, converted, seen, [r for r, _, _ in texts]
-
-
-def _read_late(scene: Scene, state: PathState, step: Step) -> Step:
-    """Without the mark of an old read where git may have put the older text there: then it was no old one."""
-    if not step.over:
-        return step
-    known = {str(record.offset): record for record in state.journal.records}
-    over = [known[key] for key in step.over if key in known]
-    git = scene.put_back
-    may_be = any(git.since(r.head, r.mtime) or git.might_have(r.mtime) for r in over)
-    return step._replace(over=()) if may_be else step
-
-
-def _start(
-    scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
-) -> bytes | None:
-    """The text that HEAD held when the first step was recorded; older dirt shows as a gap."""
-    if before == head:
-        return before
-    then = history.entry_at(scene.repo, first.head, state.path)
-    if first.op == ASSIGN and first.head is None:
-        return None  # there was no commit yet: an assignment knows
-    if isinstance(then, history.Unknown):
-        return before
-    if then is None:
-        return None
-    plain = separate.is_plain(scene, state.path)
-    return read_blob(scene, then) if plain else separate.working(scene, state.path, then)
-
-
-class _Heads:
-    """The texts that HEAD had at a path when its steps were recorded; each is read once, if asked for."""
-
-    def __init__(self, scene: Scene, state: PathState, rows: list[Record], converted: bool) -> None:
-        self.scene, self.state, self.converted = scene, state, converted
-        self.rows = [(row.offset, row.head) for row in rows if row.head]
-        self._texts: dict[str, bytes | None] = {}
-        self._lines: dict[str, set[bytes]] = {}
-
-    def _text(self, head: str) -> bytes | None:
-        if head not in self._texts:
-            entry = history.entry_at(self.scene.repo, head, self.state.path)
-            text = read_blob(self.scene, entry) if isinstance(entry, Entry) else None
-            self._texts[head] = separate.one_form(text) if self.converted else text
-        return self._texts[head]
-
-    def texts(self) -> set[bytes | None]:
-        """All of them, but for no text at all: that says nothing of any line."""
-        return {self._text(head) for _, head in self.rows} - {None}
-
-    def lines(self, key: str) -> set[bytes]:
-        """The lines that HEAD had when a step was recorded, or when an earlier one was."""
-        if key not in self._lines:
-            upto = int(key) if key.isdigit() else self.state.journal.size
-            texts = {self._text(head) for offset, head in self.rows if offset <= upto}
-            self._lines[key] = {line for text in texts for line in split_lines(text)}
-        return self._lines[key]
 
 
 def _follow(scene: Scene, state: PathState) -> str:
@@ -238,7 +127,7 @@ def _uses(scene: Scene, state: PathState, taken: Iterable[str] = ()) -> tuple[Us
 
 
 def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
-    mode, is_foreign = separate.mode_of(scene, state)
+    mode, is_foreign = path_texts.mode_of(scene, state)
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
@@ -288,8 +177,8 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
     texts = [row for row in texts if row[0].offset < left_by.offset]
     entry = history.entry_at(scene.repo, left_by.head, state.path)
     head = read_blob(scene, entry) if isinstance(entry, Entry) else None
-    head, moved = separate.one_form(head), separate.one_form(moved)
-    rows = [separate.as_step(r, separate.one_form(b), separate.one_form(a)) for r, b, a in texts]
+    head, moved = path_texts.one_form(head), path_texts.one_form(moved)
+    rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
     rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
     steps = isolate.chain(rows, rows[0].before if rows else head)
     known = pieces.pieces(head, moved, steps)

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Sequence
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decision, provenance
+from gitralph.commit import by_pieces, decision, path_texts, provenance
 from gitralph.commit import separate as lines
 from gitralph.commit.decision import Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto, records_of
@@ -179,7 +179,7 @@ def _from_pieces(scene: Scene, state: PathState) -> Outcome:
     if state.bare or any(not r.is_exact for r in mine):
         return _several(scene, state) if _has_others(scene, state) else _sole(scene, state)
     others = {r.session for r in state.journal.records if r.op != GAP} - scene.own
-    has_lines = lines.whole_only(scene, state) is None and not is_binary(content.data)
+    has_lines = path_texts.whole_only(scene, state) is None and not is_binary(content.data)
     if not others or not has_lines:
         since = records_since_head(scene, state)
         if since is not None and _is_alone(scene, state, since):

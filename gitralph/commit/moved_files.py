@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decision, separate
+from gitralph.commit import by_pieces, decision, path_texts, separate
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git import history
@@ -221,7 +221,7 @@ def _is_away(scene: Scene, move: Rename, found: Outcome) -> bool:
 
 def _is_over(scene: Scene, move: Rename) -> bool:
     """True when somebody has committed the file since under its new name."""
-    return separate.has_passed(scene, move.come, move.at)
+    return path_texts.has_passed(scene, move.come, move.at)
 
 
 def _was_own_text(scene: Scene, move: Rename) -> bool:

@@ -15,22 +15,30 @@ from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, provenance, rewrites, sights
 from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto, read_blob
-from gitralph.commit.provenance import Chain
+from gitralph.commit.path_texts import FILES as _FILES
+from gitralph.commit.path_texts import (
+    LOST_TEXT,
+    as_step,
+    has_passed,
+    head_text,
+    is_plain,
+    lost_crlf,
+    lost_text,
+    mode_of,
+    one_form,
+    path_level,
+    whole_only,
+    working,
+)
 from gitralph.commit.rewrites import AsRead
-from gitralph.commit.sights import Row
-from gitralph.git import blobs, history, refs
+from gitralph.git import history, refs
 from gitralph.git.snapshot import ABSENT, Content
-from gitralph.git.texts import is_binary, with_line_feeds
+from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import (
     ASSIGN,
     GAP,
-    REDO,
-    RESTORE,
-    TEXT_LIMIT,
-    UNDO,
     Record,
-    TextHunk,
     full_lines,
     replay,
     text_id,
@@ -42,11 +50,6 @@ from gitralph.journal import consumption, shell
 from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
 
-# The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
-# judged whole, and a person does not read a diff of it either.
-# Two thousand pending edits of one path are days of work without a commit; each is folded into the weave at
-# every commit, status and diff of the path.
-STEP_LIMIT = 2000
 # More than the four of isolate.build._COMMITS, since the questions differ: here a person moved HEAD on
 # purpose, as far as he liked, and each place is tried once; there every text that comes back is looked for,
 # once per unit that is folded.
@@ -55,7 +58,6 @@ _REWINDS = 20
 
 Each costs one evaluation of the weave, O(atoms), and only where HEAD is none of the later ones.
 """
-_FILES = (0, 0o100644, 0o100755)
 
 
 class Evidence(NamedTuple):
@@ -74,57 +76,6 @@ class Evidence(NamedTuple):
     readings: tuple[Reading, ...]
     converted: bool
     seen: AsRead
-
-
-def head_text(scene: Scene, path: bytes) -> bytes | None:
-    """HEAD's text as a checkout would write it; the bytes themselves where nothing converts them."""
-    entry = scene.reader.entry(path)
-    if entry is None:
-        return None
-    return read_blob(scene, entry) if is_plain(scene, path) else working(scene, path, entry)
-
-
-def is_plain(scene: Scene, path: bytes) -> bool:
-    """True when the file's bytes are its blob's: nothing converts them."""
-    content, made = scene.contents[path], scene.entries.get(path)
-    same = made is None or made.oid.decode() == provenance.content_id(content)
-    # A deleted file has no bytes to compare with: where git converts line ends, HEAD's text must be
-    # converted.
-    return same and not (content.absent and scene.converts)
-
-
-def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
-    """A blob as a checkout would write it."""
-    return blobs.working_form(scene.bench.git.at(scene.repo.root), path, entry)
-
-
-def one_form(text: bytes | None) -> bytes | None:
-    """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
-    return None if text is None else with_line_feeds(text)
-
-
-def takes_of(
-    hunks: list[TextHunk], before: bytes | None, after: bytes | None
-) -> tuple[isolate.Take, ...] | None:
-    """What the hunks of an assignment give; None where its texts are read in another way than they were."""
-    places = [(h.start, h.removed, len(h.lines)) for h in hunks]
-    return isolate.takes(full_lines(before or b""), full_lines(after or b""), places)
-
-
-def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
-    """A record and its texts as the engine reads them."""
-    if record.op == GAP:
-        return Step(record.call or str(record.offset), None, before, after)
-    key, head = str(record.offset), record.head or ""
-    if record.op == ASSIGN:
-        given = takes_of(record.hunks or [], before, after)
-        if given is not None:
-            return Step(key, record.session, after, after, head=head, seen=True, takes=given)
-    if record.op in (UNDO, REDO):
-        return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
-    if record.op == RESTORE:
-        return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    return Step(key, record.session, before, after, head=head, seen=record.seen)
 
 
 def _with_moved_text(scene: Scene, record: Record, step: Step, converted: bool) -> Step:
@@ -168,18 +119,6 @@ def gather(scene: Scene, state: PathState) -> Evidence:
         converted,
         seen,
     )
-
-
-def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
-    """True when only records still have CRLF: a checkout wrote the file with the line ends of the blob."""
-    if any(_has_crlf(text) for text in (head, content)):
-        return False
-    return any(_has_crlf(text) for _, before, after in texts for text in (before, after))
-
-
-def _has_crlf(text: bytes | None) -> bool:
-    # One byte is found by memchr; the pair alone cost a tenth of a commit after 1,000 edits of 50 KB.
-    return text is not None and b"\r" in text and b"\r\n" in text
 
 
 def _clean(scene: Scene, path: bytes, rows: list[Step], converted: bool) -> list[Step]:
@@ -305,37 +244,6 @@ def _start(
     plain = is_plain(scene, state.path)
     text = read_blob(scene, then) if plain else working(scene, state.path, then)
     return text, text
-
-
-def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
-    """The reason why lines of this path cannot be told apart, None when they can."""
-    content, entry = scene.contents[state.path], scene.reader.entry(state.path)
-    # A link's target and a submodule's commit have no lines.
-    if content.mode not in _FILES or (entry is not None and entry.mode not in _FILES):
-        return decision.CONTESTED, "it is not a plain file, and others have changes there"
-    # A clean filter (git-lfs, git-crypt) makes of each text a blob in which no line of it can be found.
-    if state.path in scene.filtered:
-        return decision.FILTERED, "a clean filter governs it, and others have changes there"
-    if len(content.data or b"") > TEXT_LIMIT:
-        return decision.TOO_LARGE, f"it is larger than {TEXT_LIMIT >> 20} MiB, and others changed it"
-    if sum(len(records) for records in state.pending.values()) > STEP_LIMIT:
-        return decision.TOO_LARGE, f"it has more than {STEP_LIMIT} pending edits"
-    return None
-
-
-LOST_TEXT = "a recorded text of it is lost or damaged, so its lines cannot be told apart"
-
-
-def lost_text(state: PathState) -> bool:
-    """True when a pending record was found not to lead to its text; asked once `gather` has read them."""
-    damaged = set(state.journal.damaged)
-    return any(record.offset in damaged for records in state.pending.values() for record in records)
-
-
-def path_level(scene: Scene, state: PathState) -> bool:
-    """True when the session claims more of the path than its texts tell."""
-    own = [r for name in scene.own for r in state.pending.get(name, [])]
-    return bool(state.bare & scene.own) or any(not record.is_exact for record in own)
 
 
 def _removes(scene: Scene, state: PathState, found: Separation) -> bool:
@@ -470,27 +378,6 @@ def _made_anew(scene: Scene, state: PathState, known: Evidence, own: list[Record
         if not left_out.isdisjoint(split_lines(known.worktree)):
             return False  # git put the old file back, and nothing of the new one is left
     return known.head not in {step.after for step in since} and not has_passed(scene, state, first)
-
-
-def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
-    """True when HEAD, or a commit before it, was seen to hold the path as it was after a record.
-
-    Then somebody committed the file as that record or a later one left it, whatever came after.
-    """
-    since = [r for r in state.journal.records if r.offset >= offset]
-    texts = {r.after for r in since if r.after is not None}
-
-    def holds(entry: Entry | history.Unknown | None) -> bool:
-        return isinstance(entry, Entry) and entry.oid.decode() in texts
-
-    if holds(scene.reader.entry(state.path)):
-        return True
-    head = refs.Head(None, scene.head)
-    commits = dict.fromkeys(r.head for r in since[1:] if r.head is not None)
-    return any(
-        holds(history.entry_at(scene.repo, commit, state.path)) and refs.contains(scene.repo, head, commit)
-        for commit in commits
-    )
 
 
 def _anew(scene: Scene, state: PathState, known: Evidence, whom: list[str], own: list[Record]) -> Outcome:
@@ -787,19 +674,6 @@ def _nothing(
 
 def _waiting(found: Separation) -> tuple[str, ...]:
     return tuple(unit for note in found.notes if note.kind == "waiting" for unit in note.units)
-
-
-def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
-    """The mode to commit, and whether the file has another that no session recorded."""
-    content, head = scene.contents[state.path], scene.reader.entry(state.path)
-    own = [r for r in state.journal.records if r.session in scene.own]
-    if head is None or not own:
-        return content.mode or 0o100644, False
-    if content.absent:
-        return head.mode, False
-    mode, is_left = provenance.mode_of(Chain(tuple(own)), content, head.mode)
-    # one that is another session's goes with its commit
-    return mode, is_left and provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
 
 
 def _uses(scene: Scene, state: PathState, known: Evidence, found: Separation) -> tuple[Use, ...]:

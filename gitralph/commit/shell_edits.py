@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
-from gitralph.commit import decide, decision, provenance, separate
+from gitralph.commit import decide, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.hook.journal import full_lines
@@ -70,7 +70,7 @@ def _overlaps(scene: Scene, was: Outcome) -> bool:
     if now is None or made is None or scene.wishes.include_entangled:
         return False
 
-    head = separate.head_text(scene, was.path) or b""
+    head = path_texts.head_text(scene, was.path) or b""
     edited = [(low, high) for _, _, low, high in _hunks(head, made)]
     changed = [(low, high) for low, high, _, _ in _hunks(made, now)]
     return any(a < high and low < b for a, b in edited for low, high in changed)

@@ -14,7 +14,17 @@ from gitralph import isolate
 from gitralph.base import files, locks
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.commit import advice, decision, inputs, land, land_files, provenance, recover, separate
+from gitralph.commit import (
+    advice,
+    decision,
+    inputs,
+    land,
+    land_files,
+    path_texts,
+    provenance,
+    recover,
+    separate,
+)
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
@@ -153,7 +163,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     if content.mode != GITLINK and found.whole is None:
         found = _with_lines(scene, state, found)
     elif content.mode != GITLINK and (entry is None or entry.mode != GITLINK):
-        found = _from_last(scene, state, replace(found, head=separate.head_text(scene, path)))
+        found = _from_last(scene, state, replace(found, head=path_texts.head_text(scene, path)))
     return replace(found, mode=_has_new_mode(found))
 
 
@@ -164,10 +174,10 @@ def _path_level(state: PathState) -> set[str]:
 
 def _whole(scene: Scene, state: PathState) -> str | None:
     content = scene.contents[state.path]
-    barred = separate.whole_only(scene, state)
+    barred = path_texts.whole_only(scene, state)
     if barred is not None:
         return barred[1].partition(",")[0]
-    if is_binary(content.data) or is_binary(separate.head_text(scene, state.path)):
+    if is_binary(content.data) or is_binary(path_texts.head_text(scene, state.path)):
         return "it is binary"
     return None
 
@@ -388,8 +398,8 @@ def _gives(
     """True when the record will be read as just these changes."""
     known = found.known
     assert known is not None
-    old = separate.one_form(before) if known.converted else before
-    given = separate.takes_of(hunks, old, known.worktree)
+    old = path_texts.one_form(before) if known.converted else before
+    given = path_texts.takes_of(hunks, old, known.worktree)
     return given is not None and isolate.gives(
         known.head, known.worktree, known.readings, session, found.owners, chosen, given
     )

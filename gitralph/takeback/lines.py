@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gitralph import isolate
-from gitralph.commit import decision, separate
+from gitralph.commit import decision, path_texts
 from gitralph.commit.decision import Left
 from gitralph.commit.land_files import Replacement
 from gitralph.git.snapshot import ABSENT, Content
@@ -24,7 +24,7 @@ def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
 
 def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     state = found.states[path]
-    barred = separate.whole_only(found.scene, state)
+    barred = path_texts.whole_only(found.scene, state)
     if barred is not None:
         return barred[0], barred[1].partition(",")[0]
     if state.bare & found.scene.own or any(
@@ -32,8 +32,8 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     ):
         return decision.UNANCHORED, "only its path is recorded"
     known = found.evidence(path)
-    if separate.lost_text(state):
-        return decision.UNANCHORED, separate.LOST_TEXT.partition(",")[0]
+    if path_texts.lost_text(state):
+        return decision.UNANCHORED, path_texts.LOST_TEXT.partition(",")[0]
     texts = [known.head, known.worktree, *(step.after for step in known.steps)]
     if any(map(is_binary, texts)):
         return decision.CONTESTED, "it is binary"

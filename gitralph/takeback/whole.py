@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gitralph.commit import decision, provenance, separate
+from gitralph.commit import decision, path_texts, provenance
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import read_blob
 from gitralph.commit.land_files import Replacement
@@ -97,7 +97,7 @@ def _to_head(
 
 
 def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
-    text = separate.head_text(found.scene, path)
+    text = path_texts.head_text(found.scene, path)
     assert text is not None
     return text if head.mode in (0o100644, 0o100755) else read_blob(found.scene, head)
 
