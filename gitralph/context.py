@@ -39,7 +39,7 @@ class Context:
     @cached_property
     def is_pieces(self) -> bool:
         """``ralph.engine``, while two stand side by side. Raises Fatal for a word that it may not be."""
-        return self.config.choice("ralph.engine", "steps", "pieces") == "pieces"
+        return self.config.choice("ralph.engine", "pieces", "steps") == "pieces"
 
     @property
     def is_agent(self) -> bool:

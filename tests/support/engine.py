@@ -16,7 +16,7 @@ def choose(name: str) -> None:
 
 def is_pieces() -> bool:
     """Tell whether the new one is asked."""
-    return os.environ.get(_NAME) == "pieces"
+    return os.environ.get(_NAME) != "steps"
 
 
 PIECES = is_pieces()
@@ -25,4 +25,4 @@ PIECES = is_pieces()
 
 def configured() -> str:
     """What a `.gitconfig` says about it."""
-    return "[ralph]\n\tengine = pieces\n" if is_pieces() else ""
+    return "" if is_pieces() else "[ralph]\n\tengine = steps\n"
