@@ -90,7 +90,7 @@ def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
 
 def _has_records(lay: Layout, session: str) -> bool:
     """True when a journal still tells of the session, or of a child that commits through it."""
-    return bool(pending.pending_paths(lay, pending.family(lay, session), undone=True))
+    return bool(pending.recorded_paths(lay, pending.family(lay, session), lambda old: old))
 
 
 def _has_pending(trees: Worktrees, session: str) -> bool:
@@ -326,7 +326,7 @@ def _roots(ctx: Context) -> dict[str, str]:
 
 
 def _orphan(lay: Layout, reason: str) -> Orphan:
-    counts = {s: len(pending.pending_paths(lay, [s])) for s in manifests.sessions_here(lay)}
+    counts = {s: len(pending.recorded_paths(lay, [s], lambda old: old)) for s in manifests.sessions_here(lay)}
     return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
 
 

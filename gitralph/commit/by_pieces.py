@@ -27,10 +27,12 @@ from gitralph.lines import choose, pieces
 
 _FILES = (0o100644, 0o100755)
 
+GONE = "it was deleted after the last recorded edit; no session recorded it"
+
 
 def separated(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path whose lines can be told apart."""
-    others = sorted({r.session for r in state.journal.records if r.session} - scene.own)
+    others = provenance.others(scene, state)
     whom = others or [decision.UNRECORDED]
     barred = path_texts.whole_only(scene, state)
     if barred is not None:
@@ -39,7 +41,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         reason = decision.CONTESTED if others else decision.UNANCHORED
         return _refuse(state, reason, "only its path was recorded, and others changed it too", whom)
     known = path_texts.read(scene, state)
-    if path_texts.lost_text(state):
+    if path_texts.lost_text(scene, state):
         return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
@@ -120,9 +122,9 @@ def _uses(scene: Scene, state: PathState, taken: Iterable[str] = ()) -> tuple[Us
             name,
             state.journal.size,
             manifest_upto(scene, state, name),
-            tuple(unit for unit in units if keys.get(step_of(unit)) == name) or None,
+            tuple(unit for unit in units if keys.get(step_of(unit)) == name),
         )
-        for name in sorted({r.session for r in records_of(scene, state)} | (scene.own & state.bare))
+        for name in sorted(scene.own & state.owners())
     )
 
 
@@ -131,10 +133,11 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    left, notes = (
-        separate.left_of(state, found),
-        separate.notes_of(scene, state, _unsaid(scene, state, found)),
-    )
+    lost = [note for note in found.notes if note.kind == "left out"]
+    if scene.contents[state.path].absent and is_same and not found.left and lost:
+        return _refuse(state, decision.GONE, GONE, [])
+    left = separate.left_of(state, found)
+    notes = separate.notes_of(scene, state, _unsaid(scene, state, found))
     if found.refused or (is_same and left):
         return Outcome(state.path, left=left, notes=notes)
     if is_same:
@@ -148,9 +151,7 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     """Without what an earlier commit said already of lines that are settled."""
-    if scene.undone:
-        return found
-    fresh = {str(r.offset) for name in scene.own for r in state.pending.get(name, ())}
+    fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
     notes = [
         note
         for note in found.notes
@@ -161,13 +162,12 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
     """No line of this session's is to be committed; said once."""
-    if not state.owners() & scene.own:
+    if not any(state.untold(name) for name in scene.own):
         return Outcome(state.path)
     unchanged = Left(state.path, decision.UNCHANGED, "nothing of this session's is left to commit")
     if not notes:
         notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
-    seen = provenance.content_id(scene.contents[state.path])
-    return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True, seen=seen)
+    return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True)
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:

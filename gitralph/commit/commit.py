@@ -425,7 +425,6 @@ def _land(
             old=plan.old,
             outcomes=found,
             keep=keep,
-            unjudged=made.unjudged,
             family=made.family,
             kind="amend" if request.amend else "",
         ),
@@ -445,7 +444,7 @@ def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_pla
 
 
 def note_void(ctx: Context, made: Draft) -> None:
-    """Consume with a note what needs no commit."""
+    """Log what needs no commit, so that it is said once."""
     void = [one for one in made.outcomes if one.void]
     if void:
         lines = land.consumption_lines(ctx.layout, made.head.name, None, void)

@@ -1,16 +1,14 @@
 """Decides for each pending path of a session what of it goes into the commit.
 
-Whole files here; where several owners share a text, ``separate`` takes over. Decisions only: a scene goes in
+Whole files here; where several owners share a text, ``by_pieces`` takes over. Decisions only: a scene goes in
 and an outcome comes out, and nothing is written but blobs.
 """
 
 import itertools
-from collections.abc import Sequence
 
 from gitralph.base.quote import shown
 from gitralph.commit import by_pieces, decision, path_texts, provenance
-from gitralph.commit import separate as lines
-from gitralph.commit.decision import Left, Outcome, ReadFrom, Use
+from gitralph.commit.decision import Left, Outcome, Use
 from gitralph.commit.inputs import Scene, manifest_upto, records_of
 from gitralph.commit.provenance import Chain, records_since_head
 from gitralph.git import blobs, history
@@ -18,10 +16,8 @@ from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import GAP, Record, replay
+from gitralph.hook.journal import Record, replay
 from gitralph.journal.pending import PathState
-
-_GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
 # here, and nothing is decided by it.
@@ -29,16 +25,12 @@ _NUMBERS = itertools.count()
 
 
 def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> tuple[Use, ...]:
-    """Consumption of everything these sessions (the family) have here."""
+    """What a commit tells of these sessions (the family): how far it has read what they recorded here."""
     out = []
     for session in sorted(sessions if sessions is not None else scene.own):
-        if session in state.owners() or session in state.void or session in state.taken:
-            known = any(r.session == session for r in state.journal.records)
-            upto = state.journal.size if known else -1
-            # Lines of the commit that left HEAD may be in a stash: they are looked for from now on.
-            away = scene.undone and session in scene.own and upto >= 0
-            manifest = manifest_upto(scene, state, session)
-            out.append(Use(session, upto, manifest, away=away, void=() if away else None))
+        if session in state.owners():
+            upto = state.journal.size if state.records.get(session) else -1
+            out.append(Use(session, upto, manifest_upto(scene, state, session)))
     return tuple(out)
 
 
@@ -86,7 +78,7 @@ def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> 
 
 
 def _void(scene: Scene, state: PathState) -> Outcome:
-    """Nothing to commit: consumed with a note, and back when its text comes back."""
+    """Nothing to commit, which is said once."""
     where = shown(state.path)
     content = scene.contents[state.path]
     if content.absent:
@@ -101,44 +93,16 @@ def _void(scene: Scene, state: PathState) -> Outcome:
         called = ", ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in others)
         note += f" (session {called} changed it too)"
     left = Left(state.path, decision.UNCHANGED, "HEAD already has this content")
-    seen = provenance.content_id(content)
-    return Outcome(
-        state.path,
-        left=(left,),
-        uses=uses(scene, state),
-        notes=(note,),
-        void=True,
-        seen=seen,
-        ground=ReadFrom(state.journal.size, seen),
-    )
-
-
-def _watched(scene: Scene, state: PathState) -> Outcome:
-    """Nothing to commit, and nothing is said; what left HEAD with an undone commit may be in a stash."""
-    made = {
-        fields.get("after")
-        for fields in state.journal.consumed
-        if fields.get("commit") is not None and fields.get("session") in scene.own
-    }
-    seen = provenance.content_id(scene.contents[state.path])
-    head = scene.reader.entry(state.path)
-    if not made or (head is not None and head.oid.decode() in made):
-        return Outcome(state.path)
-    ground = ReadFrom(state.journal.size, seen) if _unchanged(scene, state) else None
-    return Outcome(state.path, uses=uses(scene, state), void=True, seen=seen, ground=ground)
+    return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=(note,), void=True)
 
 
 def decide(scene: Scene, state: PathState) -> Outcome:
-    """The outcome for one path that several rules may keep out, in the order of the rules."""
-    found = _decided(scene, state)
-    if scene.is_pieces:
-        return found
-    return _watched(scene, state) if scene.undone and found == Outcome(state.path) else found
+    """The outcome for one path that several rules may keep out, in the order of the rules.
 
-
-def _decided(scene: Scene, state: PathState) -> Outcome:
+    Whole files are decided before lines: those as in HEAD, those known by path alone, those without lines.
+    """
     path, content = state.path, scene.contents[state.path]
-    if not records_of(scene, state) and not state.bare & scene.own:
+    if not state.owners() & scene.own:
         return Outcome(path)
     # Asked for by name, so no rule below keeps it out; those that protect the repository stand in
     # `inputs.look`.
@@ -147,112 +111,53 @@ def _decided(scene: Scene, state: PathState) -> Outcome:
     # A new path only: what git tracks is not ignored (gitignore(5)).
     if path in scene.ignored:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
-    if content.mode == GITLINK and not state.owners() - scene.own:
+    others = provenance.others(scene, state)
+    if content.mode == GITLINK and not others:
         return _submodule(scene, state)
-    if scene.is_pieces:
-        return _from_pieces(scene, state)
     if _unchanged(scene, state):
-        return _void(scene, state) if state.owners() & scene.own else Outcome(path)
+        is_told = not any(state.untold(name) for name in scene.own) and not state.bare & scene.own
+        return Outcome(path) if is_told else _void(scene, state)
+    mine = counting(scene, state)
+    by_path = bool(state.bare & scene.own) or any(not r.is_exact for r in mine)
+    if by_path or path_texts.whole_only(scene, state) is not None or is_binary(content.data):
+        return by_pieces.separated(scene, state) if others else _whole(scene, state, mine)
     since = records_since_head(scene, state)
     if since is not None and _is_alone(scene, state, since):
         # The way of nearly every commit: own exact records lead from HEAD to the file, and no line need be
         # separated.
-        found = _take_edits(scene, state, Chain(tuple(since)))
-        return _only_since(scene, state, since, found)
-    if _has_others(scene, state):
-        return _several(scene, state)
-    return _sole(scene, state)
-
-
-def _from_pieces(scene: Scene, state: PathState) -> Outcome:
-    """Whole files are decided before lines: gone ones, those known by path alone, and those without lines."""
-    content, last = scene.contents[state.path], state.journal.records[-1:]
-    if _unchanged(scene, state):
-        return _void(scene, state) if state.owners() & scene.own else Outcome(state.path)
-    if content.absent and last and last[0].after is not None and not state.bare & scene.own:
-        if not state.owners() & scene.own:
-            return Outcome(state.path)
-        return _refuse(state, decision.GONE, _GONE, [])
-    mine = (
-        records_of(scene, state) if scene.undone else [r for n in scene.own for r in state.pending.get(n, ())]
-    )
-    if state.bare or any(not r.is_exact for r in mine):
-        return _several(scene, state) if _has_others(scene, state) else _sole(scene, state)
-    others = {r.session for r in state.journal.records if r.op != GAP} - scene.own
-    has_lines = path_texts.whole_only(scene, state) is None and not is_binary(content.data)
-    if not others or not has_lines:
-        since = records_since_head(scene, state)
-        if since is not None and _is_alone(scene, state, since):
-            return _take_edits(scene, state, Chain(tuple(since)))
-    if not has_lines and not _has_others(scene, state):
-        return _sole(scene, state)
+        return _take_edits(scene, state, Chain(tuple(since)))
     return by_pieces.separated(scene, state)
 
 
-def _only_since(scene: Scene, state: PathState, since: "Sequence[Record]", found: Outcome) -> Outcome:
-    """Consume what led from HEAD to the file; what came before it may be away in a stash."""
-    first = since[0]
-    mine = [*records_of(scene, state), *(r for name in scene.own for r in state.void.get(name, ()))]
-    if any(r.offset < first.offset for r in mine):
-        taken = {name: [str(r.offset) for r in since if r.session == name] for name in scene.own}
-        used = (use._replace(units=tuple(taken[use.session]), away=True) for use in found.uses)
-        return found._replace(uses=tuple(used))
-    return found
+def counting(scene: Scene, state: PathState) -> list[Record]:
+    """The session's records after the last place where the file was HEAD's, but path-level ones told of."""
+    since = records_since_head(scene, state)
+    own = records_of(scene, state) if since is None else [r for r in since if r.session in scene.own]
+    open_ = {r.offset for name in scene.own for r in state.untold(name)}
+    return [r for r in own if r.is_exact or r.offset in open_]
 
 
 def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
     """True when this session's own exact records lead, one by one, from HEAD's text to the file's."""
-    if not since or state.bare - scene.own or any(r.session not in scene.own for r in since):
-        return False
-    if not all(r.is_exact for r in since):
+    # Others' lines may be in the file, or gone from it by a write that did not know of them.
+    if not since or state.owners() - scene.own or not all(r.is_exact for r in since):
         return False
     chain = Chain(tuple(since))
     head = scene.reader.entry(state.path)
     starts = since[0].before == (None if head is None else head.oid.decode())
-    if not (starts and chain.is_contiguous() and provenance.ends_at(chain, scene.contents[state.path])):
-        return False
-    return _knew(scene, state, since[0])
+    return starts and chain.is_contiguous() and provenance.ends_at(chain, scene.contents[state.path])
 
 
-def _knew(scene: Scene, state: PathState, first: Record) -> bool:
-    """False when a write from an old read may have thrown away what others had written before it."""
-    earlier = [r for r in state.journal.records if r.offset < first.offset]
-    # A pre event that read the bytes on disk cannot have been an old read.
-    if not earlier or first.seen or earlier[-1].after == first.before:
-        return True
-    return not state.owners() - scene.own
+def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
+    """A file without lines, or known by its path, in which nobody else has anything.
 
-
-def _has_others(scene: Scene, state: PathState) -> bool:
-    """True when another session's record, consumed or not, may stand between HEAD and the file."""
-    # A claim has no text, so nothing can tell what of the file is the claimant's: it may be anything.
-    if state.bare - scene.own:
-        return True
-    mine = records_of(scene, state)
-    first = mine[0].offset if mine else 0
-    if any(r.session not in scene.own for r in state.journal.records if r.offset >= first):
-        return True
-    return bool(state.owners() - scene.own)
-
-
-def by_lines(scene: Scene, state: PathState) -> Outcome:
-    """What one of the two engines says of a path whose lines have several owners."""
-    return by_pieces.separated(scene, state) if scene.is_pieces else lines.separate(scene, state)
-
-
-def _several(scene: Scene, state: PathState) -> Outcome:
-    last = max(state.journal.records, key=lambda r: r.offset, default=None)
-    if not state.owners() & scene.own and not records_of(scene, state):
-        return Outcome(state.path)
-    if scene.contents[state.path].absent and last is not None and last.after is not None:
-        return _refuse(state, decision.GONE, _GONE, [])
-    return by_lines(scene, state)
-
-
-def _sole(scene: Scene, state: PathState) -> Outcome:
-    mine, content = records_of(scene, state), scene.contents[state.path]
-    if not mine:
+    A claim by hand takes it as it stands; what a hook recorded only as it was then.
+    """
+    content = scene.contents[state.path]
+    if state.bare & scene.own:
         return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
+    if not mine:
+        return Outcome(state.path)
     last = mine[-1]
     if content.absent and last.after is None and last is state.journal.records[-1]:
         # A deletion known by its path only has the same effect as an exact one: the file is gone.
@@ -261,22 +166,17 @@ def _sole(scene: Scene, state: PathState) -> Outcome:
         if _base_fits(scene, state, Chain((last,))):  # it deleted what HEAD has, whatever was there before
             return _take_edits(scene, state, Chain((last,)))
     chain = provenance.chain_of(state.journal.records, mine)
-    claimed = bool(state.bare & scene.own)
-    if content.absent and chain.last.after is not None and not claimed:
-        return _refuse(state, decision.GONE, _GONE, [])
+    if content.absent and chain.last.after is not None:
+        return _refuse(state, decision.GONE, by_pieces.GONE, [])
     if chain.path_level:
-        # A claim by hand takes the file as it stands; a hook's path-level record only as it was when
-        # recorded.
-        if claimed or provenance.ends_at(chain, content):
+        if provenance.ends_at(chain, content):
             return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
         return _refuse(
             state, decision.UNANCHORED, "only its path was recorded, and the file changed afterwards", []
         )
-    if not (chain.is_contiguous() and provenance.ends_at(chain, content)):
-        return by_lines(scene, state)
-    if not _base_fits(scene, state, chain):
-        return by_lines(scene, state)
-    return _only_since(scene, state, chain.records, _take_edits(scene, state, chain))
+    if not (chain.is_contiguous() and provenance.ends_at(chain, content) and _base_fits(scene, state, chain)):
+        return by_pieces.separated(scene, state)
+    return _take_edits(scene, state, chain)
 
 
 def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:

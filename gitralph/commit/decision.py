@@ -1,4 +1,4 @@
-"""What may become of one pending path: taken, left with a reason, or consumed with a note."""
+"""What may become of one pending path: taken, left with a reason, or told of with a note."""
 
 from typing import NamedTuple
 
@@ -36,58 +36,22 @@ class Left(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What of one session's records of one path is consumed: all before ``upto`` but ``left``.
+    """How far a commit has read one session's records of one path: bytes of journal and manifest.
 
-    ``units`` None means every unit not left; byte positions in journal and manifest. ``away``: some
-    units have no effect now and may come back with their text; ``void`` names them, None for all.
+    ``units`` are the pieces that it took, None where it took the path whole. A log: it decides nothing but
+    whether a claim by path alone is still open, and what was said already.
     """
 
     session: str
     upto: int
     manifest: int | None
     units: tuple[str, ...] | None = None
-    left: tuple[str, ...] = ()
-    away: bool = False
-    void: tuple[str, ...] | None = None
-
-
-class Gap(NamedTuple):
-    """A change nobody recorded that a commit takes part of: it gets a record, so that its units keep
-    their names. ``key`` names it; ``before`` is the text that the last record left.
-    """
-
-    key: str
-    before: bytes | None
-    after: bytes | None
-
-
-class Sight(NamedTuple):
-    """That a file held a text between two records, as git's index or HEAD tells now and will not after the
-    next commit of the path: so it is kept with what that commit consumes.
-
-    ``upto`` is a place in the journal after the record before, ``text`` an id; ``at_head``: HEAD held it.
-    """
-
-    upto: int
-    text: str
-    at_head: bool
-
-
-class ReadFrom(NamedTuple):
-    """Where the records stand that a commit was decided on: those before ``since`` were settled.
-
-    ``base`` is the id of HEAD's text there, in working-tree form; None for no file.
-    """
-
-    since: int
-    base: str | None
 
 
 class Outcome(NamedTuple):
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
-    ``entry`` is a submodule's, which has no text. ``void``: all of it was reverted. ``seen`` is the id of the
-    text on disk when that was found; ``ground`` and ``gap`` are kept with what is consumed.
+    ``entry`` is a submodule's, which has no text. ``void``: there is nothing to commit, and that was said.
     """
 
     path: bytes
@@ -99,10 +63,6 @@ class Outcome(NamedTuple):
     includes: frozenset[str] = frozenset()
     entry: Entry | None = None
     void: bool = False
-    seen: str | None = None
-    ground: ReadFrom | None = None
-    gap: Gap | None = None
-    sights: tuple[Sight, ...] = ()
 
     @property
     def taken(self) -> bool:

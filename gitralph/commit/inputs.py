@@ -51,8 +51,7 @@ _NO_WISHES = Wishes()
 class Question:
     """Where and for whom is asked. ``family`` commits as one: the session and its subagents' sessions.
 
-    ``reader`` reads what edits are judged against, HEAD's tree; ``undone``: a commit of the family's left
-    HEAD, so what commits took counts as well; ``is_pieces``: the engine of pieces answers.
+    ``reader`` reads what edits are judged against, HEAD's tree.
     """
 
     repo: Repository
@@ -64,8 +63,6 @@ class Question:
     family: tuple[str, ...]
     wishes: Wishes
     head: str | None
-    undone: bool
-    is_pieces: bool
 
     @cached_property
     def own(self) -> frozenset[str]:
@@ -130,7 +127,6 @@ def question(
     head: Head,
     family: Iterable[str],
     wishes: Wishes = _NO_WISHES,
-    undone: bool = False,
 ) -> Question:
     """What is asked of the worktree as it stands against ``head``. Raises Fatal where HEAD is damaged."""
     return Question(
@@ -143,8 +139,6 @@ def question(
         family=tuple(family),
         wishes=wishes,
         head=head.oid,
-        undone=undone,
-        is_pieces=ctx.is_pieces,
     )
 
 
@@ -156,8 +150,7 @@ def _filtered(asked: Question, paths: Iterable[bytes]) -> set[bytes]:
 
 def records_of(asked: Question, state: PathState) -> list[Record]:
     """The family's records of a path, whatever became of them, in file order."""
-    known = {**state.taken, **state.void, **state.pending}
-    records = [r for s in asked.family for r in known.get(s, [])]
+    records = [r for s in asked.family for r in state.records.get(s, [])]
     return sorted(records, key=lambda record: record.offset)
 
 
@@ -202,8 +195,6 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
         family=asked.family,
         wishes=asked.wishes,
         head=asked.head,
-        undone=asked.undone,
-        is_pieces=asked.is_pieces,
         states=states,
         contents=contents,
         entries=entries,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
-from gitralph.commit.decision import UNRECORDED, Gap, Outcome, Sight
+from gitralph.commit.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.index import IndexCopy
 from gitralph.git.keep import GoneError, Keep
@@ -23,7 +23,6 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import GAP, Record
 from gitralph.journal import consumption, intents
 from gitralph.journal.intents import Intent
 
@@ -57,8 +56,6 @@ class Landing(NamedTuple):
     old: Mapping[bytes, Entry | None]
     outcomes: Sequence[Outcome]
     keep: Keep
-    unjudged: Sequence[str] = ()
-    """Earlier commits of the session that left HEAD and whose paths this commit was not to look at."""
     family: Sequence[str] = ()
     """The committing session and its subagents' sessions; of others something may be included."""
     kind: str = ""
@@ -69,57 +66,32 @@ def _text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-_NO_EFFECT = "no effect now"
-
-
 def consumption_lines(
-    lay: Layout,
-    ref: str,
-    commit: str | None,
-    outcomes: Sequence[Outcome],
-    unjudged: Sequence[str] = (),
-    family: Sequence[str] = (),
+    lay: Layout, ref: str, commit: str | None, outcomes: Sequence[Outcome], family: Sequence[str] = ()
 ) -> list[list[object]]:
-    """The lines that say what was consumed: ``[kind, session, path, fields]``, journals first.
+    """The log of a commit: ``[kind, session, path, fields]``, journals first.
 
-    ``unjudged``, ``family``: see Landing.
+    ``family``: see Landing.
     """
     lines: list[list[object]] = []
     manifests: dict[str, dict[str, int]] = {}
     notes: dict[str, list[str]] = {}
     for found in outcomes:
-        # nobody is told of what shows nothing now, and the line says it
-        told = found.notes or ((_NO_EFFECT,) if found.void else ())
-        if found.gap is not None:
-            lines.append(["gap", UNRECORDED, _text(found.path), _gap_fields(lay, found.gap)])
         for use in found.uses:
             if use.upto >= 0:
-                ground = found.ground
                 fields = {
                     "v": 1,
                     "ts": sessionfile.now(),
                     "commit": commit,
                     "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
-                    "left": list(use.left),
-                    "seen": found.seen,
-                    "note": "; ".join(told) or None,
-                    "void": None if use.void is None else list(use.void),
-                    "since": ground.since if ground else None,
-                    "base": ground.base if ground else None,
+                    "note": "; ".join(found.notes) or None,
                     "how": found.how,
                 }
                 lines.append(["journal", use.session, _text(found.path), fields])
-                # Two lines: the commit takes what it took, and what has no effect now may come back with its
-                # text.
-                if use.away and commit is not None and not use.left:
-                    away = {**fields, "commit": None, "units": [], "note": _NO_EFFECT}
-                    lines.append(["journal", use.session, _text(found.path), away])
             if use.manifest is not None:
                 manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
-            notes.setdefault(use.session, []).extend(told)
-        for sight in found.sights if found.uses else ():
-            lines.append(["journal", UNRECORDED, _text(found.path), _sight_fields(sight)])
+            notes.setdefault(use.session, []).extend(found.notes)
     for session, paths in manifests.items():
         fields = {
             "v": 1,
@@ -131,61 +103,10 @@ def consumption_lines(
             "note": "; ".join(notes[session]) or None,
             "paths": paths,
         }
-        if unjudged:
-            fields["undone"] = list(unjudged)
         if commit is not None and family and session not in family:
-            fields["included"] = True  # by another session's commit: it judged nothing else of this one
+            fields["included"] = True  # by another session's commit
         lines.append(["commits", session, "", fields])
     return lines
-
-
-def _sight_fields(sight: Sight) -> dict[str, object]:
-    """A line that consumes nothing: like that of a commit which finds nothing left, it says what was seen."""
-    return {
-        "v": 1,
-        "ts": sessionfile.now(),
-        "commit": None,
-        "upto": sight.upto,
-        "units": [],
-        "left": [],
-        "seen": sight.text,
-        "note": "stood there",
-        "void": [],
-        "since": None,
-        "base": sight.text if sight.at_head else None,
-        "how": None,
-    }
-
-
-def _gap_fields(lay: Layout, gap: Gap) -> dict[str, object]:
-    """A journal record of nobody's; the text it starts from is kept for whoever replays it."""
-    before, after = gap.before, gap.after
-    known = Record(
-        UNRECORDED,
-        GAP,
-        None if before is None else journal.text_id(before),
-        None if after is None else journal.text_id(after),
-        journal.PAYLOAD,
-        hunks=[journal.hunk_between(before or b"", after or b"")],
-        call=gap.key,
-        ts=sessionfile.now(),
-    )
-    # The journal's chain breaks at a gap, so the text before it must be found without replaying.
-    if before is not None and known.before is not None:
-        journal.store_text(lay, before, known.before)
-    return {"line": journal.encode(known, b"?").decode("ascii"), "call": gap.key}
-
-
-def _append_gap(lay: Layout, path: bytes, fields: dict[str, object], written: list[int]) -> None:
-    with files.Locked(lay.journal(path), WAIT) as fd:
-        data = os.pread(fd, os.fstat(fd).st_size, 0)
-        line = fields.get("line")
-        # Recovery runs this again after any crash: the name of the gap, made of its content, tells it is
-        # there.
-        if isinstance(line, str) and _member("call", fields.get("call")) not in data:
-            known = journal.decode(jsonline.loads(line))  # type: ignore[arg-type]
-            files.append(fd, journal.encode(known, path))
-            written.append(files.unlocked(fd))
 
 
 def _encode(fields: object) -> bytes:
@@ -207,12 +128,11 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
     return any(all(one in line for one in wanted) for line in data.split(b"\n"))
 
 
-def _is_void(fd: int, session: str) -> bool:
-    """True when all that a session has in an open journal is noted as reverted already."""
+def _is_told(fd: int, session: str, fields: dict[str, object]) -> bool:
+    """True when an open journal tells already of all that a line without a commit would tell of."""
+    upto = fields.get("upto")
     found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
-    mark = consumption.mark_of(found, session)
-    mine = [record for record in found.records if record.session == session]
-    return mark.void and not any(consumption.is_pending(record, mark) for record in mine)
+    return isinstance(upto, int) and consumption.told(found, session) >= upto
 
 
 def _member(key: str, value: object) -> bytes:
@@ -227,7 +147,9 @@ def _append_journal(
     if not os.path.lexists(name):
         return
     with files.Locked(name, WAIT) as fd:
-        if not _has(fd, fields, session) and not (fields.get("commit") is None and _is_void(fd, session)):
+        if not _has(fd, fields, session) and not (
+            fields.get("commit") is None and _is_told(fd, session, fields)
+        ):
             keys = journal.tail(fd)
             chain = {
                 "session": session,
@@ -262,9 +184,7 @@ def _append_all(lay: Layout, lines: list[list[object]], written: list[int]) -> N
             written.clear()
         if not (isinstance(session, str) and isinstance(path, str) and isinstance(fields, dict)):
             continue
-        if kind == "gap":
-            _append_gap(lay, path.encode("utf-8", "surrogateescape"), fields, written)
-        elif kind == "journal":
+        if kind == "journal":
             _append_journal(lay, session, path.encode("utf-8", "surrogateescape"), fields, written)
         else:
             _append_commits(lay, session, fields, written)
@@ -299,7 +219,7 @@ def land(landing: Landing, still: Still | None = None) -> None:
         repo.git_dir,
         lay.token,
         [row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
-        consumption_lines(lay, ref, landing.commit, landing.outcomes, landing.unjudged, landing.family),
+        consumption_lines(lay, ref, landing.commit, landing.outcomes, landing.family),
         prepared,
         landing.kind == UNCOMMIT,
     )

@@ -62,7 +62,7 @@ def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, t
 def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
     for state in states.values():
         known = [r for name in scene.own for r in (*state.void.get(name, ()), *state.pending.get(name, ()))]
-        if scene.undone or scene.is_pieces:
+        if True:
             known += [record for name in scene.own for record in state.taken.get(name, ())]
         for record in {r.offset: r for r in known}.values():
             found = _source(scene, states, state, record) if record.op == _TO else None
@@ -132,7 +132,7 @@ def _judge(
         detail = f"it was moved here from '{shown(move.old)}' with lines that HEAD has no longer"
         left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
         return found._replace(content=None, uses=(), left=(left,))
-    if scene.is_pieces:
+    if True:
         return _without_others(scene, move, found)
     who = _foreign(scene, states, move) if found.content is not None else None
     if who is None or _is_away(scene, move, found) or _is_over(scene, move) or _was_own_text(scene, move):
@@ -226,7 +226,7 @@ def _is_over(scene: Scene, move: Rename) -> bool:
 
 def _was_own_text(scene: Scene, move: Rename) -> bool:
     """As ``separate.was_own_text`` of what was moved."""
-    return separate.was_own_text(scene, move.state, move.left_by)
+    return True
 
 
 def settle(

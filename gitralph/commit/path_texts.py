@@ -82,7 +82,8 @@ class PathTexts:
 def read(scene: Scene, state: PathState) -> PathTexts:
     """Read a path. Whether a text of it is lost is known then, see :func:`lost_text`."""
     head, disk = head_text(scene, state.path), scene.contents[state.path].data
-    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    first = _first(scene, state) or 0
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
     seen = rewrites.seen(texts, disk)
     texts, disk = seen.rows, seen.worktree
     converted = not is_plain(scene, state.path) or lost_crlf(head, disk, texts)
@@ -210,21 +211,39 @@ def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
         return decision.FILTERED, "a clean filter governs it, and others have changes there"
     if len(content.data or b"") > TEXT_LIMIT:
         return decision.TOO_LARGE, f"it is larger than {TEXT_LIMIT >> 20} MiB, and others changed it"
-    if sum(len(records) for records in state.pending.values()) > STEP_LIMIT:
+    if _first(scene, state) is None:
         return decision.TOO_LARGE, f"it has more than {STEP_LIMIT} pending edits"
     return None
 
 
-def lost_text(state: PathState) -> bool:
-    """True when a pending record was found not to lead to its text; asked once `gather` has read them."""
+def _first(scene: Scene, state: PathState) -> int | None:
+    """The record from which on they are read; None where more than STEP_LIMIT of them may be pending.
+
+    Of a longer journal what HEAD had already, when a record found the file so, is left alone.
+    """
+    records = state.journal.records
+    if len(records) <= STEP_LIMIT:
+        return 0
+    for record in records[-STEP_LIMIT:]:
+        entry = history.entry_at(scene.repo, record.head, state.path) if record.is_exact else None
+        if isinstance(entry, Entry) and entry.oid.decode() == record.before:
+            return record.offset
+    return None
+
+
+def lost_text(scene: Scene, state: PathState) -> bool:
+    """True when a record was found not to lead to its text, and HEAD never had what came of it.
+
+    Asked once the texts were read.
+    """
     damaged = set(state.journal.damaged)
-    return any(record.offset in damaged for records in state.pending.values() for record in records)
+    return any(not has_passed(scene, state, r.offset) for r in state.journal.records if r.offset in damaged)
 
 
 def path_level(scene: Scene, state: PathState) -> bool:
     """True when the session claims more of the path than its texts tell."""
-    own = [r for name in scene.own for r in state.pending.get(name, [])]
-    return bool(state.bare & scene.own) or any(not record.is_exact for record in own)
+    untold = (record for name in scene.own for record in state.untold(name))
+    return bool(state.bare & scene.own) or any(not record.is_exact for record in untold)
 
 
 def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
-from gitralph.commit import decision, plan, undone
+from gitralph.commit import decision, plan
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
@@ -72,7 +72,7 @@ def of(ctx: Context, session: str, counting: bool = False) -> Works:
     except Fatal as error:  # damage of one session's records costs nobody else's
         ctx.warn(f"what session '{ctx.called(session)}' has pending cannot be told: {error.message}")
         family = pending.family(ctx.layout, session)
-        raw = pending.pending_paths(ctx.layout, family)
+        raw = pending.recorded_paths(ctx.layout, family, lambda old: old)
         return {p: Work(decision.UNANCHORED) for p, s in raw.items() if not s.owners().isdisjoint(family)}
 
 
@@ -86,21 +86,13 @@ def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
 
 
 def _unfinished(ctx: Context) -> Iterator[str]:
-    """The sessions with records that no commit in HEAD took; each journal is read once.
-
-    A session alone would read the journals of all its paths: a hundred finished ones in ten files, a
-    thousand readings of a journal that tells of a hundred sessions.
-    """
+    """The sessions of which anything was recorded that no commit told of, or that differs from HEAD."""
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
-    left = undone.sessions_among(ctx.repo, ctx.layout, [claim.session for claim in claims])
     old = {path for claim in claims for path in claim.old}
-    dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if ctx.is_pieces and old else set[bytes]()
-    for path in old:
-        if os.path.lexists(ctx.layout.journal(path)):
-            state = pending.path_state(ctx.layout, path, [])
-            left |= state.owners() | set(state.void) | (set(state.taken) if path in dirty else set())
+    dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if old else set[bytes]()
+    left = {claim.session for claim in claims if claim.fresh or not dirty.isdisjoint(claim.old)}
     for claim in claims:
-        if claim.fresh or not left.isdisjoint(pending.family(ctx.layout, claim.session)):
+        if not left.isdisjoint(pending.family(ctx.layout, claim.session)):
             yield claim.session
 
 

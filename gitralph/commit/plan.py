@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,15 +15,16 @@ from gitralph.commit import (
     orphan,
     provenance,
     shell_edits,
-    undone,
 )
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Question, Scene, Wishes
 from gitralph.commit.request import Draft
 from gitralph.context import Context
-from gitralph.git import blobs, history, refs
+from gitralph.git import blobs, history, refs, uncommitted
 from gitralph.git.blobs import Workbench
+from gitralph.git.config import Config
 from gitralph.git.refs import Head
+from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.hook.journal import Record
@@ -35,18 +36,22 @@ from gitralph.shell.attribution import ShellChanges
 
 def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
-    states = pending.pending_paths(asked.layout, list(asked.family), asked.undone or asked.is_pieces)
+    states = pending.recorded_paths(asked.layout, list(asked.family), _differing(asked.repo, asked.config))
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
     pending.add_foreign_claims(asked.layout, states, set(asked.family))
     return states
 
 
+def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[bytes]]:
+    """Those of some paths that are not as in HEAD, as git tells."""
+    return lambda paths: uncommitted.dirty_paths(repo, config, paths)
+
+
 def candidates(ctx: Context, session: str) -> list[bytes]:
     """The paths that a commit of a session would look at."""
     family = pending.family(ctx.layout, session)
-    gone = undone.commits_of(ctx.repo, ctx.layout, family)
-    known = pending.pending_paths(ctx.layout, family, bool(gone) or ctx.is_pieces)
+    known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
     return sorted({*known, *attribution.paths(ctx, family)})
 
 
@@ -72,9 +77,8 @@ def build(
     head = refs.read_head(ctx.repo)
     family = pending.family(ctx.layout, session) if family is None else family
     wanted = None if matches is None else set(matches)
-    gone = undone.commits_of(ctx.repo, ctx.layout, family)
     with Worktree(ctx.repo.root, instead) as worktree:
-        asked = inputs.question(ctx, bench, worktree, head, family, wishes, bool(gone))
+        asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
         read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {})
         outcomes, together = _decide_all(read)
@@ -88,9 +92,7 @@ def build(
             left=tuple(left for found in outcomes for left in found.left),
             states=read.states,
             together=together,
-            undone=tuple(gone),
             family=asked.family,
-            limited=wanted is not None,
         )
         draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
         if wishes.skip_entangled:
@@ -233,7 +235,7 @@ def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft |
 
     What was decided stands where HEAD holds on every path that was looked at what it held before.
     """
-    if made.undone or made.start is not made.base or head.ref != made.head.ref or not made.head.oid:
+    if made.start is not made.base or head.ref != made.head.ref or not made.head.oid:
         return None
     if not refs.contains(ctx.repo, head, made.head.oid):
         return None  # reset or amended: it may be other commits' lines that are pending now

@@ -69,10 +69,6 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
-    notes += [
-        f"commit {commit[:7]} of this session is not in HEAD any more (undone, amended or rebased)"
-        for commit in made.undone
-    ]
     return notes + _upstream_notes(ctx, made)
 
 

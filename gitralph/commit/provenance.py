@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gitralph.commit.inputs import Scene
 from gitralph.git.snapshot import Content
-from gitralph.hook.journal import Record, text_id
+from gitralph.hook.journal import GAP, Record, text_id
 from gitralph.journal.pending import PathState
 
 
@@ -105,3 +105,11 @@ def records_since_head(scene: Scene, state: PathState) -> list[Record] | None:
         if record.is_exact and record.before == head:
             return records[at:]
     return None
+
+
+def others(scene: Scene, state: PathState) -> list[str]:
+    """Who else stands between HEAD's text and the file, as far as the records tell."""
+    since = records_since_head(scene, state)
+    known = state.journal.records if since is None else since
+    found = {r.session for r in known if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
+    return sorted((found | state.bare) - scene.own)

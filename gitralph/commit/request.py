@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit.decision import GONE, Left, Outcome
+from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Entries, Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
@@ -96,8 +96,7 @@ class Draft(NamedTuple):
 
     ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with. ``now``
     are the files as they stand, ``trees`` the new folders of ``tree``; ``together`` are paths of which a
-    commit has both or neither. ``undone`` are the session's last commits that are not in HEAD any more;
-    ``limited``: only some paths were asked for.
+    commit has both or neither.
     """
 
     head: Head
@@ -113,15 +112,7 @@ class Draft(NamedTuple):
     states: Mapping[bytes, PathState] = _NONE
     trees: tuple[bytes, ...] = ()
     together: tuple[tuple[bytes, bytes], ...] = ()
-    undone: tuple[str, ...] = ()
     family: tuple[str, ...] = ()
-    limited: bool = False
-
-    @property
-    def unjudged(self) -> tuple[str, ...]:
-        """The undone commits of which a path was not looked at, refused or gone: the next one asks again."""
-        is_open = self.limited or any(left.refuses or left.reason == GONE for left in self.left)
-        return self.undone if is_open else ()
 
     def without(self, lefts: Collection[Left]) -> Draft:
         """The same with these paths taken out again, each with a reason; their records stay pending."""

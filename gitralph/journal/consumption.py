@@ -100,6 +100,17 @@ def _is_between(journal: Journal, session: str, since: int, upto: int) -> bool:
     return any(since <= r.offset < upto and r.session == session for r in journal.records)
 
 
+def told(journal: Journal, session: str) -> int:
+    """How far commits have told of a session's records in a journal, in bytes from its beginning."""
+    found = 0
+    for fields in journal.consumed:
+        upto = fields.get("upto")
+        # A position beyond the journal is of one that was removed and begun anew.
+        if fields.get("session") == session and type(upto) is int and found < upto <= journal.size:
+            found = upto
+    return found
+
+
 def is_pending(record: Record, mark: Mark) -> bool:
     """True when a record, or a unit of it, is in no commit yet."""
     if record.offset >= mark.upto:

@@ -1,9 +1,9 @@
-"""What sessions have pending in one worktree: manifests and journals less what was consumed."""
+"""What sessions recorded in one worktree: manifests and journals. Must not tell what of it is pending."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gitralph.base import files, locks
@@ -14,34 +14,51 @@ from gitralph.journal import consumption, manifests
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
+_FEW = 16
+"""So many paths are looked at without asking git first: its processes take longer than the files."""
 
 
 @dataclass(frozen=True)
 class PathState:
-    """One path: its journal, and per session the records no commit has taken.
+    """One path: its journal, and per session all that it recorded there.
 
-    ``bare`` are sessions with a claim: a manifest line that no journal record stands behind; ``void``
-    those whose records were reverted, and consumed with a note or only in part; ``taken`` those whose
-    records a commit took. What any of them mean now is judged by the content of HEAD and file.
+    ``bare`` are sessions with a claim: a manifest line that no journal record stands behind. What any of it
+    means now is judged by the content of HEAD and file; only claims, and records that know a path alone, are
+    over once a commit has told of them.
     """
 
     path: bytes
     journal: Journal
-    pending: dict[str, list[Record]] = field(default_factory=dict)
+    records: dict[str, list[Record]] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
-    void: dict[str, list[Record]] = field(default_factory=dict)
-    taken: dict[str, list[Record]] = field(default_factory=dict)
     manifest_upto: dict[str, int] = field(default_factory=dict)
 
     def owners(self) -> set[str]:
-        """Every session with something pending here."""
-        return set(self.pending) | self.bare
+        """Every session with a record or a claim here."""
+        return set(self.records) | self.bare
+
+    def untold(self, session: str) -> list[Record]:
+        """The records of a session of which no commit has told yet, by its answer or by a note."""
+        upto = consumption.told(self.journal, session)
+        return [record for record in self.records.get(session, ()) if record.offset >= upto]
 
     def add(self, record: Record) -> None:
         """Count a record as the last one of the journal, which does not hold it yet."""
         record.offset = record.end = self.journal.size
         self.journal.records.append(record)
-        self.pending.setdefault(record.session, []).append(record)
+        self.records.setdefault(record.session, []).append(record)
+
+    @property
+    def pending(self) -> dict[str, list[Record]]:
+        return self.records
+
+    @property
+    def void(self) -> dict[str, list[Record]]:
+        return {}
+
+    @property
+    def taken(self) -> dict[str, list[Record]]:
+        return {}
 
 
 @dataclass
@@ -136,35 +153,23 @@ def journal_bytes(layout: Layout, path: bytes) -> int:
         return 0
 
 
-def _split_records(found: PathState) -> None:
-    by_session: dict[str, list[Record]] = {}
+def _by_session(found: PathState) -> None:
     for record in found.journal.records:
-        # A gap has no session: it is recorded only for the names of its units.
-        if record.op == GAP:
-            continue
-        by_session.setdefault(record.session, []).append(record)
-    for session, records in by_session.items():
-        mark = consumption.mark_of(found.journal, session)
-        waiting = [r for r in records if consumption.is_pending(r, mark)]
-        if waiting:
-            found.pending[session] = waiting
-        if mark.void:
-            found.void[session] = records
-        elif not waiting:
-            found.taken[session] = records
+        if record.op != GAP:  # nobody's, of a version that gave the names of its units away
+            found.records.setdefault(record.session, []).append(record)
 
 
 def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
     """Everything known of one path; ``claimed`` are the manifests that may hold claims of it."""
     found = PathState(path, read_journal(layout, path, claimed))
-    _split_records(found)
+    _by_session(found)
     for claim in claimed:
         fresh = claim.fresh.get(path, 0)
         if path in claim.fresh or path in claim.old:
             found.manifest_upto[claim.session] = claim.upto(path)
         # More manifest lines than records: a script appended the path, or a hook was killed between its two
         # appends.
-        if fresh > len(found.pending.get(claim.session, ())):
+        if fresh > len(found.untold(claim.session)):
             found.bare.add(claim.session)
     return found
 
@@ -172,8 +177,7 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
 def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | None:
     """The state when the file last held a text, by its id (None: no file); None where it never did.
 
-    Only a record from byte ``since`` on can tell. What was recorded after it stays pending for whoever
-    consumes it.
+    Only a record from byte ``since`` on can tell. What was recorded after it is not in the state.
     """
     records = state.journal.records
     ends = [
@@ -193,25 +197,26 @@ def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | Non
         state.journal.length,
     )
     found = PathState(state.path, cut, bare=set(state.bare), manifest_upto=dict(state.manifest_upto))
-    _split_records(found)
+    _by_session(found)
     return found
 
 
-def pending_paths(layout: Layout, sessions: list[str], undone: bool = False) -> dict[bytes, PathState]:
-    """The paths that ``sessions`` (one family) have pending or reverted, each with its state.
+def recorded_paths(
+    layout: Layout, sessions: list[str], differing: Callable[[set[bytes]], Iterable[bytes]]
+) -> dict[bytes, PathState]:
+    """The paths in which ``sessions`` (one family) may have something pending, each with its state.
 
-    ``undone``: a commit of theirs left HEAD, so what commits took counts as well.
+    A session that works for weeks has recorded thousands of paths that HEAD holds by now, so ``differing``
+    says which of those that a commit told of are not as in HEAD.
     """
     claimed = [claims(layout, session) for session in sessions]
-    names = {path for claim in claimed for path in (*claim.fresh, *claim.old)}
+    fresh = {path for claim in claimed for path in claim.fresh}
+    old = {path for claim in claimed for path in claim.old} - fresh
+    old = {path for path in old if os.path.lexists(layout.journal(path))}
     out: dict[bytes, PathState] = {}
-    for path in sorted(names):
-        fresh = any(path in claim.fresh for claim in claimed)
-        if not fresh and not os.path.lexists(layout.journal(path)):
-            continue
+    for path in sorted({*fresh, *(differing(old) if len(old) > _FEW else old)}):
         found = path_state(layout, path, claimed)
-        known = found.owners() | set(found.void) | (set(found.taken) if undone else set())
-        if known & set(sessions):
+        if found.owners() & set(sessions):
             out[path] = found
     return out
 
@@ -222,5 +227,5 @@ def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[
         for session in sessions:
             claim = claims(layout, session)
             fresh = claim.fresh.get(path, 0)
-            if fresh > len(states[path].pending.get(session, ())):
+            if fresh > len(states[path].untold(session)):
                 states[path].bare.add(session)

@@ -227,7 +227,7 @@ def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[s
     tree = ctx.git.line("rev-parse", "--verify", f"{head}^{{tree}}") if head else None
     reader = TreeReader(objects, tree.encode() if tree else None)
     out = []
-    for path, state in pending.pending_paths(ctx.layout, family).items():
+    for path, state in pending.recorded_paths(ctx.layout, family, lambda old: old).items():
         own = [r for r in state.journal.records if r.session in family and r.op != GAP]
         if path in seen or not own:
             continue

@@ -123,10 +123,10 @@ def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]
         naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
         if naming or os.path.lexists(ctx.layout.journal(path)):
             found, asking = pending.path_state(ctx.layout, path, naming), works.get(path, {})
-            known = {**(found.taken if ctx.is_pieces else {}), **found.void, **found.pending}
+            known = found.records
             # A session whose commit would take nothing here has nothing pending, whatever its records say.
             alive = {name: known[name] for name in asking if name in known}
-            out[path] = replace(found, pending=alive, bare=found.bare & set(asking))
+            out[path] = replace(found, records=alive, bare=found.bare & set(asking))
     return out
 
 

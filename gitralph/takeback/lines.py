@@ -32,7 +32,7 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     ):
         return decision.UNANCHORED, "only its path is recorded"
     known = found.evidence(path)
-    if path_texts.lost_text(state):
+    if path_texts.lost_text(found.scene, state):
         return decision.UNANCHORED, path_texts.LOST_TEXT.partition(",")[0]
     texts = [known.head, known.worktree, *(step.after for step in known.steps)]
     if any(map(is_binary, texts)):

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gitralph.commit import decision, inputs, separate, undone
+from gitralph.commit import decision, inputs, separate
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
@@ -107,8 +107,7 @@ def _states(
         known = {path: pending.path_state(ctx.layout, path, claimed) for path in sorted(paths)}
         states = {path: state for path, state in known.items() if picks(state)}
     else:
-        gone = undone.commits_of(ctx.repo, ctx.layout, family)
-        states = pending.pending_paths(ctx.layout, family, bool(gone) or ctx.is_pieces)
+        states = pending.recorded_paths(ctx.layout, family, lambda old: old)
         pending.add_foreign_claims(ctx.layout, states, set(family))
     if match is None:
         return states
