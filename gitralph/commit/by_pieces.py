@@ -24,6 +24,7 @@ from gitralph.isolate.weave import NEWLINE
 from gitralph.journal import shell
 from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
+from gitralph.lines.pieces import Pieces
 
 _FILES = (0o100644, 0o100755)
 
@@ -45,6 +46,8 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
+    if known.disk is None and known.steps and known.steps[-1].after is not None:
+        return _gone(scene, state, known.pieces)
     at = _arrival(scene, state) if known.head is not None else None
     if at is not None:
         return _moved_onto(scene, state, at, whom)
@@ -61,6 +64,14 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         moved=known.moved,
     )
     return _outcome(scene, state, known.head, known.seen.told(found))
+
+
+def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
+    """Nobody recorded that the file went: of what went with it nothing is committed, and that is said."""
+    own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
+    if any(known.is_history(x) and known.owner(x) is None for x in own):
+        return _refuse(state, decision.GONE, GONE, [])
+    return Outcome(state.path)
 
 
 def _arrival(scene: Scene, state: PathState) -> int | None:
@@ -133,9 +144,6 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    lost = [note for note in found.notes if note.kind == "left out"]
-    if scene.contents[state.path].absent and is_same and not found.left and lost:
-        return _refuse(state, decision.GONE, GONE, [])
     left = separate.left_of(state, found)
     notes = separate.notes_of(scene, state, _unsaid(scene, state, found))
     if found.refused or (is_same and left):

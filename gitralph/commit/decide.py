@@ -130,11 +130,11 @@ def decide(scene: Scene, state: PathState) -> Outcome:
 
 
 def counting(scene: Scene, state: PathState) -> list[Record]:
-    """The session's records after the last place where the file was HEAD's, but path-level ones told of."""
+    """The session's records after the last place where the file was HEAD's, and by path alone those untold."""
     since = records_since_head(scene, state)
-    own = records_of(scene, state) if since is None else [r for r in since if r.session in scene.own]
+    late = {r.offset for r in (state.journal.records if since is None else since)}
     open_ = {r.offset for name in scene.own for r in state.untold(name)}
-    return [r for r in own if r.is_exact or r.offset in open_]
+    return [r for r in records_of(scene, state) if r.offset in (late if r.is_exact else open_)]
 
 
 def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
