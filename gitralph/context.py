@@ -120,7 +120,7 @@ def refuse_operation(ctx: Context, left_undone: str) -> None:
 
 
 def without_programs(ctx: Context) -> Context:
-    """The same with a git that starts no program which the configuration names; to be closed as its own."""
+    """The same with a git that starts no program which the configuration names."""
     git = ctx.git._replace(words=(*ctx.git.words, *ctx.config.without_programs()))
     return replace(ctx, repo=replace(ctx.repo, git=git))
 

@@ -130,7 +130,7 @@ def decide(scene: Scene, state: PathState) -> Outcome:
 
 
 def counting(scene: Scene, state: PathState) -> list[Record]:
-    """The session's records after the last place where the file was HEAD's, and by path alone those untold."""
+    """The session's records after the file was HEAD's last, and by path alone those untold."""
     since = records_since_head(scene, state)
     late = {r.offset for r in (state.journal.records if since is None else since)}
     open_ = {r.offset for name in scene.own for r in state.untold(name)}

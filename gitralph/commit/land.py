@@ -18,6 +18,7 @@ from gitralph.commit.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.index import IndexCopy
 from gitralph.git.keep import GoneError, Keep
+from gitralph.git.objects import Objects
 from gitralph.git.refs import Head, Move, Still
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
@@ -361,7 +362,7 @@ def seen_from(repo: Repository, git_dir: str) -> Repository | None:
     if not inside or not os.path.isdir(real):
         return None
     git = repo.git.at(GIT_DIR=real)
-    return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"")
+    return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"", Objects(git))
 
 
 def _own_layout(top: Layout, token: str) -> Layout:

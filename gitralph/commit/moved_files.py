@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decision, path_texts, separate
+from gitralph.commit import by_pieces, decision, path_texts
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git import history

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -67,8 +66,22 @@ def of(ctx: Context, session: str, counting: bool = False) -> Works:
     """
     if not os.path.isdir(ctx.layout.top):
         return {}
+    quiet = _quiet(ctx)
+    with open_bench(quiet, quarantine=True) as bench:
+        return _of(quiet, bench, session, counting)
+
+
+def _quiet(ctx: Context) -> Context:
+    quiet = without_programs(ctx)
+    if attribution.setting(ctx.config) == attribution.OFFER:
+        # an offer is no pending work, and looking for one asks git about the whole tree
+        return replace(quiet, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
+    return quiet
+
+
+def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
     try:
-        return _drafted(ctx, session, counting)
+        return _drafted(ctx, bench, session, counting)
     except Fatal as error:  # damage of one session's records costs nobody else's
         ctx.warn(f"what session '{ctx.called(session)}' has pending cannot be told: {error.message}")
         family = pending.family(ctx.layout, session)
@@ -81,7 +94,11 @@ def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
     names = set(_unfinished(ctx))
     if attribution.setting(ctx.config) == attribution.INCLUDE:
         names |= {window.session for window in shell.read(ctx.layout)}
-    found = {name: of(ctx, name, counting) for name in sorted(names)}
+    if not names:
+        return {}
+    quiet = _quiet(ctx)
+    with open_bench(quiet, quarantine=True) as bench:
+        found = {name: _of(quiet, bench, name, counting) for name in sorted(names)}
     return {name: works for name, works in found.items() if works}
 
 
@@ -101,21 +118,12 @@ def counted(works: Works) -> list[bytes]:
     return sorted(path for path, work in works.items() if work.counts)
 
 
-def _drafted(ctx: Context, session: str, counting: bool) -> Works:
-    quiet = without_programs(ctx)
-    if attribution.setting(ctx.config) == attribution.OFFER:
-        # an offer is no pending work, and looking for one asks git about the whole tree
-        quiet = replace(quiet, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
-    with closing(quiet.repo):
-        bench = open_bench(quiet, quarantine=True)
-        try:
-            made = plan.build(quiet, bench, session, Wishes(), None, writing=False)
-            works = _found(made)
-            if counting and made.entries:
-                works = _counted(quiet, made, bench, works)
-        finally:
-            bench.remove()
-        return _without_clean(quiet, works)
+def _drafted(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
+    made = plan.build(ctx, bench, session, Wishes(), None, writing=False)
+    works = _found(made)
+    if counting and made.entries:
+        works = _counted(ctx, made, bench, works)
+    return _without_clean(ctx, works)
 
 
 def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works:

@@ -133,10 +133,7 @@ def _read(
             if path in states:
                 states[path].add(record)
         # a bench of its own: every reading makes its copies afresh
-        outer = asked.bench
-        inner = Workbench.make(
-            outer.folder, outer.git, ctx.repo.common_dir, quarantine=False, lasting=outer.lasting
-        )
+        inner = asked.bench.inner(ctx.repo.common_dir)
         start = _start(ctx, inner.folder, asked.reader, head, states)
         offered = attribution.survey(
             ctx, asked.reader, head.oid, asked.own, asked.wishes.with_shell, wanted, states

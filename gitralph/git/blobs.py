@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
@@ -21,6 +21,8 @@ from gitralph.git.snapshot import ABSENT, Content, Worktree, write_copy
 from gitralph.git.trees import GITLINK, Entry, TreeReader
 
 _ATTRIBUTES = b".gitattributes"
+_FEW = 20
+"""So many entries are given as words: the process that takes more costs less than their length does."""
 # What is drafted to be thrown away nobody needs after a crash: ten objects cost a status 2 ms.
 _FLEETING = ("-c", "core.fsync=none")
 
@@ -32,6 +34,8 @@ class Workbench:
     folder: str
     git: Git
     lasting: bool = True
+    made: dict[tuple[bytes, Content, Entry | None], Entry] = field(default_factory=dict)
+    """What was made of a content already: ten sessions in one file are ten looks at the same bytes."""
 
     @classmethod
     def make(
@@ -57,7 +61,12 @@ class Workbench:
 
     def objects(self, common_dir: str) -> Objects:
         """What this bench made, and all that the repository has."""
-        return Objects(self.git)
+        return Objects(self.git, self.objects_dir(common_dir))
+
+    def inner(self, common_dir: str) -> Workbench:
+        """A folder below, for another look; only what lasts is made afresh there."""
+        found = Workbench.make(self.folder, self.git, common_dir, quarantine=False, lasting=self.lasting)
+        return found if self.lasting else replace(found, made=self.made)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -86,10 +95,15 @@ def attribute_files(paths: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def _write_seeds(git: Git, entries: Mapping[bytes, Entry]) -> None:
-    if entries:
-        rows = nul.joined(b"%o %s 0\t%s" % (e.mode, e.oid, path) for path, e in entries.items())
-        git.run(*PLAIN_INDEX, "update-index", "-z", "--index-info", stdin=rows)
+def _seeds(git: Git, entries: Mapping[bytes, Entry]) -> list[str | bytes]:
+    """The words by which the next ``update-index`` begins with these entries; none where it has them."""
+    if len(entries) <= _FEW:
+        return [
+            word for p, e in entries.items() for word in ("--cacheinfo", b"%o,%s,%s" % (e.mode, e.oid, p))
+        ]
+    rows = nul.joined(b"%o %s 0\t%s" % (e.mode, e.oid, path) for path, e in entries.items())
+    git.run(*PLAIN_INDEX, "update-index", "-z", "--index-info", stdin=rows)
+    return []
 
 
 def _entries(git: Git) -> dict[bytes, Entry]:
@@ -111,6 +125,10 @@ def blobs_for(
     os.mkdir(copy, 0o700)
     there = {p: c for p, c in contents.items() if c.data is not None}
     seeds = {path: base.entry(path) for path in there}
+    keys = {path: (path, content, seeds[path]) for path, content in there.items()}
+    known = {path: bench.made[key] for path, key in keys.items() if key in bench.made}
+    if len(known) == len(there):
+        return _answer(contents, known)
     # Attributes are read from the worktree first (gitattributes(5)), so the folder must hold those above each
     # file.
     for path in sorted(attribute_files(there) - set(contents)):
@@ -122,20 +140,23 @@ def blobs_for(
     for path, content in there.items():
         write_copy(copy, path, content)
     git = bench.git.at(copy, GIT_INDEX_FILE=index, GIT_WORK_TREE=copy)
-    _write_seeds(git, {path: entry for path, entry in seeds.items() if entry is not None})
     wanted = nul.joined(there)
     made: dict[bytes, Entry] = {}
     if wanted:
         # In 35 attribute cases raw bytes differed from `git add` in 21, dulwich's normaliser in 11, `git
         # hash-object --path` in 2; this way in none (git 2.39, dulwich 1.2).
         words = (*PLAIN_INDEX, *(() if bench.lasting else _FLEETING))
-        git.run(*words, "update-index", "--add", "--replace", "-z", "--stdin", stdin=wanted)
+        first = _seeds(git, {path: entry for path, entry in seeds.items() if entry is not None})
+        git.run(*words, "update-index", "--add", "--replace", *first, "-z", "--stdin", stdin=wanted)
         made = _entries(git)
     if missing := [path for path in there if path not in made]:
         raise Fatal(f"git would not take '{os.fsdecode(missing[0])}'")
-    return {
-        path: made.get(path) if path in there else None for path in contents if contents[path].mode != GITLINK
-    }
+    bench.made |= {key: made[path] for path, key in keys.items()}
+    return _answer(contents, {path: made[path] for path in there})
+
+
+def _answer(contents: Mapping[bytes, Content], made: Mapping[bytes, Entry]) -> dict[bytes, Entry | None]:
+    return {path: made.get(path) for path, content in contents.items() if content.mode != GITLINK}
 
 
 def working_form(git: Git, path: bytes, entry: Entry) -> bytes:

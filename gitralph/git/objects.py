@@ -3,6 +3,7 @@
 dulwich's own object store knows packs too, but git also knows partial clones and whatever comes after packs.
 """
 
+import os
 import subprocess
 from subprocess import Popen
 
@@ -14,10 +15,13 @@ from gitralph.git.run import Git
 
 
 class Objects:
-    """The object database that a git sees. Use :meth:`close` when done."""
+    """The object database that a git sees. Use :meth:`close` when done.
 
-    def __init__(self, git: Git) -> None:
-        self._git = git
+    ``near`` is a folder in which git has just written loose objects: a commit there costs no process.
+    """
+
+    def __init__(self, git: Git, near: str = "") -> None:
+        self._git, self._near = git, near
         self._batch: Popen[bytes] | None = None
 
     def raw(self, oid: bytes) -> tuple[bytes, bytes]:
@@ -26,7 +30,7 @@ class Objects:
 
     def commit(self, oid: bytes) -> Commit:
         """A commit. Raises Fatal where it is missing, another kind of object, or damaged."""
-        found = self._parsed(oid, "commit")
+        found = self._loose(oid) or self._parsed(oid, "commit")
         if not isinstance(found, Commit) or found.author_time is None or found.commit_time is None:
             raise Fatal(f"object {oid.decode()} is not a commit", "git fsck")
         return found
@@ -44,6 +48,11 @@ class Objects:
         git tells it of every commit that it takes, dulwich reads none whose author's line is out of form.
         """
         return self._ask(commit + b"^{tree}")[0]
+
+    def _loose(self, oid: bytes) -> ShaFile | None:
+        name = oid.decode()
+        path = f"{self._near}/{name[:2]}/{name[2:]}"
+        return ShaFile.from_path(path) if self._near and os.path.exists(path) else None
 
     def _parsed(self, oid: bytes, wanted: str) -> ShaFile | None:
         """The object; None for one that dulwich cannot read."""
