@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -38,6 +38,8 @@ CALLS = (
 )
 _SET = ",".join("?" + name for name in CALLS)
 LIMIT = 60.0
+FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+"""Every point of every sweep; else a number of them that fits CI."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,23 @@ class Point:
 
     def __str__(self) -> str:
         return f"{self.call} {self.when}: {self.shown}"
+
+
+def chosen(points: Sequence[Point], most: int, named: Collection[str] = ()) -> list[Point]:
+    """All points, or in a CI run so many, spread from the first to the last, and as many of the calls named.
+
+    A count, not every n-th: how many calls a command makes must not decide how long the suite takes.
+    """
+    if FULL:
+        return list(points)
+    of_name = [number for number, point in enumerate(points) if point.call in named]
+    wanted = {*_spread(range(len(points)), most), *_spread(of_name, most)}
+    return [point for number, point in enumerate(points) if number in wanted]
+
+
+def _spread(numbers: Sequence[int], most: int) -> Sequence[int]:
+    count = len(numbers)
+    return numbers if count <= most else [numbers[at * (count - 1) // max(most - 1, 1)] for at in range(most)]
 
 
 @dataclass(frozen=True)

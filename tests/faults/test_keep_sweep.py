@@ -3,17 +3,15 @@
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults import scenes, strace
 from tests.faults.scenes import Place
-from tests.faults.strace import Point
 from tests.support.home import Home, with_tool_on_path
 
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+_NAMES = ("rename", "link", "unlink", "rmdir")
 SETTINGS = '{\n  "model": "x"\n}\n'
 AGENTS = ("--agent", "claude-code", "--agent", "pi")
 
@@ -21,14 +19,6 @@ pytestmark = [
     pytest.mark.faults,
     pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing())),
 ]
-
-
-def chosen(points: list[Point], every: int) -> Iterator[Point]:
-    """All points, or in a CI run every n-th and whatever gives or takes a name."""
-    for number, point in enumerate(points):
-        named = point.call in ("rename", "link", "unlink", "rmdir")
-        if FULL or named or number % every == 0:
-            yield point
 
 
 def swept_scene(folder: Path, env: dict[str, str]) -> Place:
@@ -89,7 +79,7 @@ def test_gc_killed_anywhere(tmp_path: Path, environ: dict[str, str]) -> None:
     assert ended.code == 0, ended
     assert wrong_after_gc(reference) == []
     bad = []
-    for point in chosen(points, 8):
+    for point in strace.chosen(points, 8, _NAMES):
         place = scene.copy(tmp_path / "hurt")
         ended = strace.hurt(point, "signal=KILL", ("gc",), str(place.root), environ, b"")
         assert ended.code in (-9, 0), (point, ended)
@@ -133,7 +123,7 @@ def test_install_and_uninstall_killed_anywhere(command: str, tmp_path: Path, env
     ended, points = strace.points(args, str(tmp_path), prepared().env, b"", str(tmp_path / "calls"))
     assert ended.code == 0, ended
     bad = []
-    for point in chosen(points, 6):
+    for point in strace.chosen(points, 6, _NAMES):
         home = prepared()
         strace.hurt(point, "signal=KILL", args, str(tmp_path), home.env, b"")
         if home.read(".claude/settings.json") not in allowed:

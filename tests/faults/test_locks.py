@@ -16,8 +16,7 @@ from tests.faults.scenes import Place
 from tests.faults.strace import COMMAND
 from tests.support.runner import PATIENCE
 
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
-LIMIT = locks.WAIT if FULL else 1.0
+LIMIT = locks.WAIT if strace.FULL else 1.0
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.skipif(strace.missing() is not None, reason=str(strace.missing())),

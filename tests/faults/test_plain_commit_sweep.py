@@ -12,14 +12,12 @@ import pytest
 
 from tests.faults import strace, verdict
 from tests.faults.scenes import Place, Scene
-from tests.faults.strace import Point
 from tests.support.guarded import TEN, ten
 
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
 GIT = shutil.which("git") or "git"
 TOOL = shutil.which("git-ralph") or "git-ralph"
 FORMS = {"as it stands": (), "all": ("-a",), "paths": ("--", "f", "g", "h")}
-_FULL_ONLY = pytest.mark.skipif(not FULL, reason="the whole sweep: only with RALPH_FULL=1")
+_FULL_ONLY = pytest.mark.skipif(not strace.FULL, reason="the whole sweep: only with RALPH_FULL=1")
 HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 
 pytestmark = [
@@ -143,11 +141,6 @@ def sweeps(tmp_path: Path, environ: dict[str, str]) -> Iterator[list[Sweep]]:
         assert one.tried
 
 
-def _chosen(points: list[Point], count: int) -> list[Point]:
-    """All points, or in a CI run so many of them, from the first to the last."""
-    return points if FULL else points[:: max(1, len(points) // count)]
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_git_itself_killed_before_every_call(
     form: str, sweeps: list[Sweep], tmp_path: Path, environ: dict[str, str]
@@ -155,7 +148,7 @@ def test_git_itself_killed_before_every_call(
     """Before our first hook, while it reads, while it moves the branch: 0 manual steps."""
     sweep = Sweep(tmp_path, environ, form)
     sweeps.append(sweep)
-    for point in _chosen(sweep.points, 6):
+    for point in strace.chosen(sweep.points, 6):
         place = sweep.copy()
         ended = strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"", command=[GIT])
         assert ended.code in (-9, 0), ended
@@ -206,7 +199,7 @@ def test_the_guard_killed_before_every_call(
     assert _git(place, _shim(tmp_path / "shim", hook, strace.recording(log), False), hook) == 0
     points = [p for p in strace.calls_in(log) if "__pycache__" not in p.shown]
     assert points, "the hook was never traced"
-    for point in _chosen(points, 4 if hook == "pre-commit" else 2):
+    for point in strace.chosen(points, 4 if hook == "pre-commit" else 2):
         place = sweep.copy()
         shim = _shim(tmp_path / "shim", hook, strace.injecting(point, "signal=KILL"), also_git)
         _git(place, shim, hook)
@@ -225,7 +218,7 @@ def test_a_full_or_read_only_disk_stops_the_commit_or_not_and_nothing_is_lost(
         place = sweep.copy()
         assert _git(place, _shim(tmp_path / "shim", hook, strace.recording(log), False), hook) == 0
         points = [p for p in strace.calls_in(log) if "__pycache__" not in p.shown and p.call != "unlink"]
-        for point in _chosen(points, 2):
+        for point in strace.chosen(points, 2):
             place = sweep.copy()
             shim = _shim(tmp_path / "shim", hook, strace.injecting(point, f"error={error}"), False)
             _git(place, shim, hook)

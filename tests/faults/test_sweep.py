@@ -11,7 +11,6 @@ from tests.faults import scenes, strace, verdict
 from tests.faults.scenes import Place, Scene
 from tests.faults.strace import Ended, Point
 
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
 ERRORS = ("ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EINTR")
 Maker = Callable[[Path, Mapping[str, str]], Scene]
 
@@ -37,12 +36,6 @@ class Sweep:
         assert verdict.faults_of(place, self.wanted) == []
         self.bad: list[str] = []
         self.tried = self.missed = 0
-
-    def chosen(self, every: int, always: tuple[str, ...] = ()) -> list[Point]:
-        """All points, or in a CI run every n-th and those of the calls that move git's own files."""
-        if FULL:
-            return self.points
-        return [p for n, p in enumerate(self.points) if n % every == 0 or p.call in always]
 
     def hurt(self, point: Point, how: str) -> None:
         """Hurt a fresh copy at one point, run the command again, note what is wrong then."""
@@ -109,7 +102,7 @@ def test_commit_killed_before_every_call_is_finished_by_the_next(
     """Killed at any step: one commit, records consumed once, nothing for a human to delete."""
     run = sweep(maker)
     main = maker is scenes.branch
-    for point in run.chosen(8 if main else 29, _GIT_FILES if main else ()):
+    for point in strace.chosen(run.points, 14 if main else 4, _GIT_FILES if main else ()):
         run.hurt(point, "signal=KILL")
 
 
@@ -118,14 +111,14 @@ def test_recording_killed_before_every_call_is_finished_by_the_next(
     maker: Maker, sweep: Callable[[Maker], Sweep]
 ) -> None:
     run = sweep(maker)
-    for point in run.chosen(6):
+    for point in strace.chosen(run.points, 5):
         run.hurt(point, "signal=KILL")
 
 
 def test_a_range_whose_proof_was_killed_is_proved_by_the_next(sweep: Callable[[Maker], Sweep]) -> None:
     """No worktree that git could not use, and no lock, is left in the way of anybody."""
     run = sweep(scenes.proving)
-    for point in run.chosen(11):
+    for point in strace.chosen(run.points, 6):
         run.hurt(point, "signal=KILL")
 
 
@@ -136,9 +129,9 @@ EVERY = [*scenes.COMMITS, *scenes.RECORDERS, scenes.proving]
 def test_an_error_of_every_call_loses_nothing(maker: Maker, sweep: Callable[[Maker], Sweep]) -> None:
     """Exit codes as documented, no traceback, and a rerun that finishes the job."""
     run = sweep(maker)
-    chosen = run.chosen(17 if maker is scenes.branch else 47)
+    chosen = strace.chosen(run.points, 8 if maker is scenes.branch else 2)
     for number, point in enumerate(chosen):
-        for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
+        for error in ERRORS if strace.FULL else ERRORS[number % len(ERRORS) :][:1]:
             run.hurt(point, f"error={error}")
 
 

@@ -4,7 +4,6 @@ Right after it each file is what it was or what it shall be, whole, and nothing 
 tree; after the next run all is done, once, and a redo brings every byte back.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from tests.faults import strace, verdict
 from tests.faults.scenes import TEN, Place, Scene, _based
 from tests.faults.strace import Point
 
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+_NAMES = ("renameat2", "rename", "link", "linkat")
 ERRORS = ("ENOSPC", "EIO", "EROFS", "EACCES", "EDQUOT", "EINTR")
 Files = dict[str, tuple[bytes, int]]
 
@@ -138,10 +137,8 @@ def test_killed_before_every_call_it_is_finished_or_dropped_by_the_next(
 ) -> None:
     """A kill at any point leaves nothing to clean up; every file is whole at any moment."""
     run = Sweep(maker, tmp_path, environ)
-    every = 1 if FULL else 7 if maker is undo else 19
-    for number, point in enumerate(run.points):
-        if number % every == 0 or (maker is undo and point.call in ("renameat2", "rename", "link", "linkat")):
-            run.hurt(point, "signal=KILL")
+    for point in strace.chosen(run.points, *((9, _NAMES) if maker is undo else (4,))):
+        run.hurt(point, "signal=KILL")
     assert not run.bad, f"{len(run.bad)} went wrong:\n" + "\n".join(run.bad[:12])
 
 
@@ -151,12 +148,12 @@ def test_an_error_of_every_call_loses_nothing(
 ) -> None:
     """A full disk, a read-only one, an input error: exit codes as documented, and a rerun that does it."""
     run = Sweep(maker, tmp_path, environ)
-    every = 1 if FULL else 13 if maker is undo else 37
-    for number, point in enumerate(run.points):
-        # The file is in its place when its record is written.
-        if number % every == 0 or (point.call == "write" and '\\"op\\":' in point.shown):
-            for error in ERRORS if FULL else ERRORS[number % len(ERRORS) :][:1]:
-                run.hurt(point, f"error={error}")
+    some = strace.chosen(run.points, 6 if maker is undo else 2)
+    # The file is in its place when its record is written.
+    records = [one for one in run.points if one.call == "write" and '\\"op\\":' in one.shown]
+    for number, point in enumerate(dict.fromkeys([*some, *records])):
+        for error in ERRORS if strace.FULL else ERRORS[number % len(ERRORS) :][:1]:
+            run.hurt(point, f"error={error}")
     assert not run.bad, f"{len(run.bad)} went wrong:\n" + "\n".join(run.bad[:12])
 
 
@@ -183,10 +180,7 @@ def test_uncommit_hurt_at_any_call_has_happened_or_not(
     base = reference.git("rev-parse", "HEAD")
     assert (base, _staged_of(reference)) == (place.git("rev-parse", "HEAD~1"), staged)
     bad: list[str] = []
-    every = 1 if FULL else 9 if how == "signal=KILL" else 23
-    for number, point in enumerate(points):
-        if number % every and not (how == "signal=KILL" and point.call in ("link", "rename")):
-            continue
+    for point in strace.chosen(points, *((8, _NAMES) if how == "signal=KILL" else (4,))):
         hurt = scene.copy(tmp_path / "hurt")
         strace.hurt(point, how, hurt.args, str(hurt.root), environ, b"")
         done = hurt.ralph("status")

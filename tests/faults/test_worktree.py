@@ -16,7 +16,7 @@ import pytest
 from tests.faults import scenes, strace, verdict
 from tests.faults.scenes import Place, Scene
 
-FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
+_NAMES = ("link", "rename", "unlink")
 Maker = Callable[[Path, Mapping[str, str]], Scene]
 WORK = {"new": b"untracked work\n", "a": b"modified work\n"}
 
@@ -165,9 +165,7 @@ def test_killed_before_every_call(
     assert ended.code == 0, ended
     wanted = _outcome(place)
     assert _wrong(place, work) == []
-    always = ("link", "rename", "unlink")
-    chosen = [p for n, p in enumerate(points) if FULL or n % 9 == 0 or (p.call in always and n % 2 == 0)]
-    for point in chosen:
+    for point in strace.chosen(points, 10, _NAMES):
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         hurt = strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"")
@@ -187,7 +185,7 @@ def test_a_merge_that_was_killed_is_settled_by_any_commit(
     before = _outcome(place)
     _, points = strace.points(place.args, str(place.root), place.env, b"", str(tmp_path / "calls"))
     landed = _outcome(place)
-    for point in [p for p in points if FULL or p.call in ("link", "rename", "unlink")]:
+    for point in strace.chosen([p for p in points if p.call in _NAMES], 10):
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"")
@@ -229,7 +227,7 @@ def test_git_itself_killed(
     work = _blobs(place)
     assert place.again().code == 0
     wanted = _outcome(place)
-    for when in range(1, 40 if FULL else 6, 1 if FULL else 2):
+    for when in range(1, 40 if strace.FULL else 6, 1 if strace.FULL else 2):
         shutil.rmtree(place.root)
         place = scene.copy(tmp_path / "hurt")
         if not _git_killed(place, name, when):
