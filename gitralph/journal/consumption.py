@@ -182,6 +182,19 @@ def settled_keys(journal: Journal) -> set[str]:
     return settled
 
 
+def length_at(journal: Journal, commit: str) -> int:
+    """How long the journal was when a commit took something of it; 0 where it took nothing."""
+    ends = [fields.get("upto") for fields in journal.consumed if fields.get("commit") == commit]
+    return max((end for end in ends if type(end) is int), default=0)
+
+
+def read_past(journal: Journal, session: str) -> int:
+    """Up to where commits of a session have read: what it claimed by path alone before that is done with."""
+    ends = [fields.get("upto") for fields in journal.consumed if fields.get("session") == session]
+    # A position beyond the journal is of one that was removed and begun anew.
+    return max((end for end in ends if type(end) is int and end <= journal.size), default=0)
+
+
 def commit_of(journal: Journal, record: Record) -> str | None:
     """The commit that took a record, or the first of its units; None for none."""
     since = 0

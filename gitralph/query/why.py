@@ -34,10 +34,8 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
 def _fate(read: Read, record: Record) -> tuple[str, str | None]:
     """What became of a record, and the commit that holds it."""
     key, journal = str(record.offset), read.state.journal
-    mark = consumption.mark_of(journal, record.session)
     noted = consumption.commit_of(journal, record)
-    # A claim has no lines to look for in HEAD: consumption alone tells.
-    if key in read.pending or (not record.is_exact and consumption.is_pending(record, mark)):
+    if key in read.pending:
         return PENDING, None
     lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]
     holding = [commit for commit in lines if commit is not None]
