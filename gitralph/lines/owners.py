@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gitralph.isolate.api import step_of
-from gitralph.isolate.weave import BASE
+from gitralph.isolate.lines import split_lines
+from gitralph.isolate.weave import BASE, NEWLINE
 from gitralph.lines.choose import Attempt
 from gitralph.lines.pieces import Pieces
 
@@ -51,3 +52,24 @@ def _written_over(known: Pieces) -> Iterator[int]:
     for owner in {unit.owner for unit in known.weave.units if unit.owner is not None}:
         commit = Attempt(known, {owner}, ())
         yield from (unit for unit in commit.own if any(map(commit.is_written_over, known.births(unit))))
+
+
+def may_return(known: Pieces) -> bool:
+    """Tell whether a stash or an editor may bring something back that a session did here.
+
+    Then nobody recorded who undid it, and HEAD was never seen with it.
+    """
+    weave = known.weave
+    held = {line for text in (known.head, *known.heads()) for line in split_lines(text)}
+
+    def is_session(hunk: int) -> bool:
+        return weave.units[weave.hunks[hunk].unit].owner is not None
+
+    for line, changes in known.changes.items():
+        at, stands, credit = changes[-1]
+        if line <= NEWLINE or is_session(at) or (not stands and is_session(credit)):
+            continue
+        was = changes[-2][2] if len(changes) > 1 else weave.birth[line]
+        if is_session(was) and (stands or weave.content(line) not in held):
+            return True
+    return False
