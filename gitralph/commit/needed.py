@@ -56,6 +56,9 @@ def _how(scene: Scene, state: PathState) -> str:
     # the file may still hold the lines as they were before a hook rewrote them for a commit
     if any(record.op == RENDERED for record in records):
         return A_WHILE if is_clean else YES
+    # Taken back by a recorded edit: who did that may think better of it.
+    if is_clean and ends and any(record.before == records[-1].after for record in records):
+        return A_WHILE
     # The usual case costs no weave: each record starts where the one before it ended.
     if is_clean and ends and is_exact and all(one.after == two.before for one, two in pairwise(records)):
         return NO

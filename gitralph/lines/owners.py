@@ -16,7 +16,7 @@ from gitralph.lines.choose import Attempt
 from gitralph.lines.pieces import Pieces
 
 
-class LineOwner(NamedTuple):
+class WrittenBy(NamedTuple):
     """Who wrote a line of the file; ``key`` is that of the step, None for a line from before all of them."""
 
     owner: str | None
@@ -24,17 +24,17 @@ class LineOwner(NamedTuple):
     in_head: bool
 
 
-def by_line(known: Pieces) -> list[LineOwner]:
+def by_line(known: Pieces) -> list[WrittenBy]:
     """For each line of the file who brought it there last, and whether HEAD has it."""
     return [_owner(known, line) for line in known.weave.shown]
 
 
-def _owner(known: Pieces, line: int) -> LineOwner:
+def _owner(known: Pieces, line: int) -> WrittenBy:
     in_head, unit = bool(known.in_head[line]), known.unit(line)
     if unit == known.weave.hunks[BASE].unit:
-        return LineOwner(None, None, in_head)
+        return WrittenBy(None, None, in_head)
     made = known.weave.units[unit]
-    return LineOwner(made.owner, step_of(made.key), in_head)
+    return WrittenBy(made.owner, step_of(made.key), in_head)
 
 
 def pending(known: Pieces) -> set[str]:

@@ -18,7 +18,7 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
 from gitralph.isolate import Step
 from gitralph.journal import consumption, finished, pending, sessions
-from gitralph.lines.owners import LineOwner, by_line
+from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
 from gitralph.query import alike
 from gitralph.query.changed import Commit, File
@@ -254,14 +254,14 @@ class CommitOwners:
         rows = [row for row in journal.consumed if row.get("commit") == self.commit.oid]
         return set() if self.commit.includes else {row.get("how") for row in rows}
 
-    def _owner(self, row: LineOwner, made: Sequence[Record]) -> Owner | None:
+    def _owner(self, row: WrittenBy, made: Sequence[Record]) -> Owner | None:
         record = next((r for r in made if str(r.offset) == row.key), None)
         if record is None:
             return None
         session = self.main if record.session in self.family else record.session
         return Owner(session, self.makers.model_of(record))
 
-    def _by_line(self, file: File, known: Journal, text: bytes) -> list[LineOwner]:
+    def _by_line(self, file: File, known: Journal, text: bytes) -> list[WrittenBy]:
         rows = [(r, b, a) for r, b, a in replay(known, self.layout) if r.is_exact]
         converted = any(b"\r\n" in (one or b"") for _, b, a in rows for one in (b, a)) and b"\r\n" not in text
         steps = [
@@ -271,7 +271,7 @@ class CommitOwners:
         count = len(full_lines(text))
         # Beyond it the hook judges a file whole as well: its lines have no records.
         if not steps or len(text) > TEXT_LIMIT:
-            return [LineOwner(None, None, in_head=False)] * count
+            return [WrittenBy(None, None, in_head=False)] * count
         old = blob(self.ctx, file.old)
         chained = isolate.chain(steps, steps[0].before)
         return by_line(pieces(old, text, chained))
