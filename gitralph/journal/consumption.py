@@ -188,8 +188,8 @@ def length_at(journal: Journal, commit: str) -> int:
     return max((end for end in ends if type(end) is int), default=0)
 
 
-def read_past(journal: Journal, session: str) -> int:
-    """Up to where commits of a session have read: what it claimed by path alone before that is done with."""
+def told(journal: Journal, session: str) -> int:
+    """How far commits have told of a session's records in a journal, in bytes from its beginning."""
     ends = [fields.get("upto") for fields in journal.consumed if fields.get("session") == session]
     # A position beyond the journal is of one that was removed and begun anew.
     return max((end for end in ends if type(end) is int and end <= journal.size), default=0)

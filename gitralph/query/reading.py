@@ -82,13 +82,13 @@ def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
 def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]:
     """The records of which something is in no commit.
 
-    What is known by its path alone has no lines to look for: it waits until a commit has read past it, as
+    What is known by its path alone has no lines to look for: it waits until a commit has told of it, as
     long as HEAD has another file there.
     """
     if scene.entries.get(state.path) == scene.reader.entry(state.path):
         return frozenset()
     bare = [r for r in state.journal.records if r.op != GAP and not r.is_exact]
-    waiting = [r for r in bare if r.offset >= consumption.read_past(state.journal, r.session)]
+    waiting = [r for r in bare if r.offset >= consumption.told(state.journal, r.session)]
     return _keys_of(waiting) | owners.pending(known.pieces)
 
 

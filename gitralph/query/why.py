@@ -55,6 +55,13 @@ def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
     return [(made[key], key) if key in made else (None, None) for key in read.keys]
 
 
+def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
+    """The sessions of which something in a path is in no commit. Raises Fatal as :func:`authors` does."""
+    read = reading.read(ctx, path)
+    found = {r.session for r in read.state.journal.records if str(r.offset) in read.pending}
+    return tuple(sorted(found))
+
+
 def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
     read = reading.read(ctx, path)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import shells
 from tests.support.repo import Repo
 from tests.support.texts import TEN
 
@@ -149,6 +150,15 @@ def reverted(repo: Repo) -> None:
     repo.git("stash", "pop", "-q")
 
 
+def by_shell(repo: Repo) -> None:
+    """What the command did is offered: of the other nothing waits there any more."""
+    swap(repo, "S2", "line 8\n", "eight by two\n")
+    swap(repo, "S1", "line 1\n", "one by one\n", "g")
+    repo.commit("S2")
+    repo.commit("S1")
+    shells.run(repo, "S1", "sed -i 's/line 2$/two by one/' f")
+
+
 HISTORIES = (
     one_of_two_committed,
     both_committed,
@@ -168,6 +178,7 @@ HISTORIES = (
     deleted,
     committed_by_the_other_branch,
     reverted,
+    by_shell,
 )
 
 
