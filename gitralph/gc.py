@@ -338,7 +338,8 @@ def _roots(ctx: Context) -> dict[str, str]:
 
 
 def _orphan(lay: Layout, reason: str) -> Orphan:
-    counts = {s: len(pending.pending_paths(lay, [s])) for s in manifests.sessions_here(lay)}
+    # Nobody can tell what became of its files: what no commit has told of is named.
+    counts = {s: len(pending.claims(lay, s).fresh) for s in manifests.sessions_here(lay)}
     return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
 
 
