@@ -14,17 +14,19 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from gitralph.base import files, gitdir, layout, locks
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout, session_of
-from gitralph.commit import commit, decision, own_worktree, pending_paths, recover
+from gitralph.commit import commit, decision, needed, own_worktree, pending_paths, recover
 from gitralph.commit.preview import preview
 from gitralph.commit.request import Request
 from gitralph.context import Context, in_worktree
 from gitralph.fleet import tidy
 from gitralph.git import worktrees as git_worktrees
 from gitralph.hook import sessionfile
+from gitralph.hook.journal import Journal
 from gitralph.journal import finished, manifests, over_time, pending, sessions, sweep
 from gitralph.journal.sweep import Sweep, Swept, names
 from gitralph.loop import runs
@@ -107,6 +109,16 @@ def _has_pending(trees: Worktrees, session: str) -> bool:
         if any(work.reason != decision.IGNORED for work in works.values()):
             return True
     return False
+
+
+def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
+    """How long the journal of a path is needed."""
+    try:
+        with _standing_in(trees, lay) as ctx:
+            return needed.how(ctx, path, found)
+    # What cannot be looked at may have something pending: it is kept.
+    except Fatal:
+        return sweep.YES
 
 
 def _settle(trees: Worktrees, session: str) -> None:
@@ -326,7 +338,8 @@ def _roots(ctx: Context) -> dict[str, str]:
 
 
 def _orphan(lay: Layout, reason: str) -> Orphan:
-    counts = {s: len(pending.recorded_paths(lay, [s], lambda old: old)) for s in manifests.sessions_here(lay)}
+    # Nobody can tell what became of its files: what no commit has told of is named.
+    counts = {s: len(pending.claims(lay, s).fresh) for s in manifests.sessions_here(lay)}
     return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
 
 
@@ -362,9 +375,9 @@ def put_away_by_portions(ctx: Context) -> int:
         trees, _ = worktrees(ctx)
         # Once, before the first portion: a line that comes later comes with its record, under the journal's
         # lock.
-        needed = {lay.token: sweep.claimed(lay) for lay in trees.here}
+        claimed = {lay.token: sweep.claimed(lay) for lay in trees.here}
         now = time.time()
-        steps = _small_steps(Sweep(ctx.layout.top, now, cutoff(ctx, now)), trees, needed)
+        steps = _small_steps(Sweep(ctx.layout.top, now, cutoff(ctx, now)), trees, claimed)
         done = 0
         while True:
             with locks.hold(ctx.layout, locks.COMMIT):
@@ -379,7 +392,7 @@ def put_away_by_portions(ctx: Context) -> int:
             time.sleep(_PAUSE)
 
 
-def _small_steps(run: Sweep, trees: Worktrees, needed: dict[str, set[str]]) -> Iterator[int]:
+def _small_steps(run: Sweep, trees: Worktrees, claimed: dict[str, set[str]]) -> Iterator[int]:
     """Put finished sessions away, one journal or one session a step; how many sessions a step put away.
 
     A session may have edited 170,000 paths: all its journals at once kept a commit waiting for ten seconds.
@@ -388,9 +401,9 @@ def _small_steps(run: Sweep, trees: Worktrees, needed: dict[str, set[str]]) -> I
         if _last_event(trees, session) >= run.now - FINISHED_AGE:
             continue
         for lay in trees.here:
-            paths = {lay.journal(path) for path in manifests.read(lay, session).lines}
-            for path in sorted(paths - needed[lay.token]):
-                sweep.journal_of_nothing(run, lay, path)
+            paths = {lay.journal(path): path for path in manifests.read(lay, session).lines}
+            for name in sorted(paths.keys() - claimed[lay.token]):
+                sweep.journal_of_nothing(run, name, partial(_needed, trees, lay, paths[name]))
                 yield 0
         yield _put_away(trees, [session], run.now, False)
 
@@ -411,7 +424,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
     if not dry:
         recover.settle(ctx)
     for lay in trees.here:
-        sweep.journals(run, lay)
+        sweep.journals(run, lay, partial(_needed, trees, lay))
         sweep.calls(run, lay)
         sweep.shells(run, lay)
         sweep.leftovers(run, lay)

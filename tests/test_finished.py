@@ -135,8 +135,8 @@ def test_what_another_commit_took_along_is_told_so(repo: Repo) -> None:
     repo.write("a", "one\n")
     repo.git("add", "a")
     repo.git("commit", "-qm", "a")
-    repo.edit("S1", "a", "two\n")
-    repo.edit("S2", "a", "three\n")
+    repo.edit("S1", "a", "two of them\n")
+    repo.edit("S2", "a", "three of them\n")
     repo.ralph("commit", "--session", "S2", "--include-entangled", "-m", "both")
     for session in ("S1", "S2"):
         repo.ralph("session", "end", session)

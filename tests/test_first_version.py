@@ -4,7 +4,6 @@
 ``fixtures/make_first_version.py``: what happened in it is written there.
 """
 
-import json
 import os
 import re
 import tarfile
@@ -13,30 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import archives
 from tests.support.repo import Repo
 
-ARCHIVE = Path(__file__).parent / "fixtures/first-version.tar.xz"
+ARCHIVE = archives.FIXTURES / "first-version.tar.xz"
 ALICE, BOB, KILLED = "0b7cf1de-claude-alice", "codex-bob-7f21", "killed"
-
-
-def _unpacked(folder: Path) -> Path:
-    """The folder as it was, in another place: its new name where the marks are, its files' old times."""
-    with tarfile.open(ARCHIVE) as tar:
-        tar.extractall(folder, filter="data")
-    times: dict[str, int] = json.loads((folder / "times").read_bytes())
-    for name, when in times.items():
-        path = folder / name
-        data = path.read_bytes()
-        if b"@ROOT@" in data:
-            path.write_bytes(data.replace(b"@ROOT@", os.fsencode(folder)))
-        os.utime(path, ns=(when, when))
-    return folder / "repo"
 
 
 @pytest.fixture
 def old(tmp_path: Path, environ: Mapping[str, str]) -> Repo:
     """The main worktree of the first version's repository."""
-    return Repo(_unpacked(tmp_path), dict(environ))
+    return Repo(archives.unpacked(ARCHIVE.name, tmp_path), dict(environ))
 
 
 def _lines(text: bytes | None, *changes: tuple[str, str]) -> bytes:

@@ -17,7 +17,7 @@ from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import Record, replay
+from gitralph.hook.journal import GAP, Record, replay
 from gitralph.isolate import Separation, Step
 from gitralph.isolate.api import step_of
 from gitralph.isolate.weave import NEWLINE
@@ -124,10 +124,12 @@ def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> 
     return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
-def _uses(scene: Scene, state: PathState, taken: Iterable[str] = ()) -> tuple[Use, ...]:
-    """All that the session has there is told of: what it means later, the lines say."""
-    keys = {str(r.offset): r.session for r in state.journal.records}
-    units = list(taken)
+def _uses(
+    scene: Scene, state: PathState, taken: Iterable[str] = (), included: Iterable[str] = ()
+) -> tuple[Use, ...]:
+    """All that the session has there is told of, and what goes along: what it means later, the lines say."""
+    keys = {str(r.offset): r.session for r in state.journal.records if r.op != GAP}
+    units, others = list(taken), set(included) & set(keys.values())
     return tuple(
         Use(
             name,
@@ -135,7 +137,7 @@ def _uses(scene: Scene, state: PathState, taken: Iterable[str] = ()) -> tuple[Us
             manifest_upto(scene, state, name),
             tuple(unit for unit in units if keys.get(step_of(unit)) == name),
         )
-        for name in sorted(scene.own & state.owners())
+        for name in sorted((scene.own & state.owners()) | others)
     )
 
 
@@ -153,7 +155,7 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     content = ABSENT if found.text is None else Content(mode, found.text)
     if is_foreign and found.text is not None:
         notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
-    uses = _uses(scene, state, found.taken)
+    uses = _uses(scene, state, found.taken, found.includes)
     return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
 
 

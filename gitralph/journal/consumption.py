@@ -100,17 +100,6 @@ def _is_between(journal: Journal, session: str, since: int, upto: int) -> bool:
     return any(since <= r.offset < upto and r.session == session for r in journal.records)
 
 
-def told(journal: Journal, session: str) -> int:
-    """How far commits have told of a session's records in a journal, in bytes from its beginning."""
-    found = 0
-    for fields in journal.consumed:
-        upto = fields.get("upto")
-        # A position beyond the journal is of one that was removed and begun anew.
-        if fields.get("session") == session and type(upto) is int and found < upto <= journal.size:
-            found = upto
-    return found
-
-
 def is_pending(record: Record, mark: Mark) -> bool:
     """True when a record, or a unit of it, is in no commit yet."""
     if record.offset >= mark.upto:
@@ -191,6 +180,19 @@ def settled_keys(journal: Journal) -> set[str]:
             )
         last[session] = max(upto, last.get(session, 0))
     return settled
+
+
+def length_at(journal: Journal, commit: str) -> int:
+    """How long the journal was when a commit took something of it; 0 where it took nothing."""
+    ends = [fields.get("upto") for fields in journal.consumed if fields.get("commit") == commit]
+    return max((end for end in ends if type(end) is int), default=0)
+
+
+def told(journal: Journal, session: str) -> int:
+    """How far commits have told of a session's records in a journal, in bytes from its beginning."""
+    ends = [fields.get("upto") for fields in journal.consumed if fields.get("session") == session]
+    # A position beyond the journal is of one that was removed and begun anew.
+    return max((end for end in ends if type(end) is int and end <= journal.size), default=0)
 
 
 def commit_of(journal: Journal, record: Record) -> str | None:

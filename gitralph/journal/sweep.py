@@ -10,15 +10,16 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile
 from gitralph.hook import names as session_naming
 from gitralph.hook.journal import Journal
-from gitralph.journal import consumption, manifests, pending
+from gitralph.journal import manifests, pending
 
 # A client may wait for a person's permission between pre and post, overnight too.
 CALL_AGE = 24 * 3600.0
@@ -94,37 +95,37 @@ def claimed(lay: Layout) -> set[str]:
     return found
 
 
-def _is_needed(lay: Layout, found: Journal, changed: float, cutoff: float) -> bool:
-    """True while a record waits for a commit, or may come back because it was only reverted.
+NO, A_WHILE, YES = "no", "a while", "yes"
+"""How long a journal is needed. A while: a stash may bring back what it tells of."""
 
-    A session without a manifest was forgotten: a hook writes the manifest first, under the same lock.
-    """
-    for session in found.sessions():
-        if not os.path.lexists(lay.manifest(session)):
-            continue
-        mark = consumption.mark_of(found, session)
-        records = [record for record in found.records if record.session == session]
-        # the file may still hold the lines as they were before a hook rewrote them for a commit
-        if (mark.void or any(one.op == journal.RENDERED for one in records)) and changed >= cutoff:
-            return True
-        if any(consumption.is_pending(record, mark) for record in records):
-            return True
-    return False
+Needed = Callable[[Journal], str]
 
 
-def journals(sweep: Sweep, lay: Layout) -> None:
-    """Remove the journals of one worktree in which nothing is pending."""
-    needed = claimed(lay)
+def journals(sweep: Sweep, lay: Layout, needed: Callable[[bytes, Journal], str]) -> None:
+    """Remove the journals of one worktree that tell of nothing any more, as ``needed`` says by path."""
+    kept, paths = claimed(lay), paths_of(lay)
     for name in names(lay.edits, ".jsonl"):
         path = f"{lay.edits}/{name}"
-        if path not in needed:
-            journal_of_nothing(sweep, lay, path)
+        if path not in kept:
+            known = paths.get(path)
+            journal_of_nothing(sweep, path, partial(needed, known) if known is not None else _forgotten)
 
 
-def journal_of_nothing(sweep: Sweep, lay: Layout, path: str) -> None:
-    """Remove one journal that is not :func:`claimed`, if nothing in it is pending."""
+def paths_of(lay: Layout) -> dict[str, bytes]:
+    """The path that each journal is of."""
+    lines = (manifests.read(lay, session).lines for session in manifests.sessions_here(lay))
+    return {lay.journal(path): path for found in lines for path in found}
+
+
+def _forgotten(_: Journal) -> str:
+    """No manifest names the path: its sessions were forgotten, for a hook writes the manifest first."""
+    return NO
+
+
+def journal_of_nothing(sweep: Sweep, path: str, needed: Needed) -> None:
+    """Remove one journal that is not :func:`claimed`, if it is not needed."""
     try:
-        _journal(sweep, lay, path)
+        _journal(sweep, path, needed)
     except files.LockTimeoutError:
         sweep.busy.append(path)
     except OSError:
@@ -142,12 +143,12 @@ def _open_existing(path: str) -> int:
     return fd
 
 
-def _journal(sweep: Sweep, lay: Layout, path: str) -> None:
+def _journal(sweep: Sweep, path: str, needed: Needed) -> None:
     fd = _open_existing(path)
     try:
         facts = os.fstat(fd)
-        found = journal.parse(os.pread(fd, min(facts.st_size, _LIMIT), 0))
-        if not _is_needed(lay, found, facts.st_mtime, sweep.cutoff):
+        how = needed(journal.parse(os.pread(fd, min(facts.st_size, _LIMIT), 0)))
+        if how == NO or (how == A_WHILE and facts.st_mtime < sweep.cutoff):
             sweep.unlink("journal", path)
     finally:
         os.close(fd)

@@ -24,7 +24,6 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import FILES, GITLINK, SYMLINK, TreeBuilder, TreeReader, write_trees
-from gitralph.journal import pending
 from gitralph.prove.proof import Prover, Tree
 from gitralph.prove.results import ProofCommand
 from gitralph.query import why
@@ -160,10 +159,9 @@ def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference
     """The pieces of one path."""
     old, new = _lines(tree.data), _lines(here.data)
     made = _Difference(path, old, tree, here, [])
-    everybody = tuple(sorted(pending.path_state(ctx.layout, path, []).pending))
     special = {tree.mode, here.mode} & {SYMLINK} or is_binary(tree.data) or is_binary(here.data)
     if special or here.data is None or not new or max(len(old), len(new)) > _LINES:
-        made.pieces.append(Piece(path, everybody))
+        made.pieces.append(Piece(path, _waiting(ctx, path)))
         return made
     wrote = _authors(ctx, path, len(new))
     # autojunk ignores lines that make up over a hundredth of a long text, braces for one (difflib).
@@ -171,7 +169,7 @@ def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference
         if tag == "equal":
             continue
         if first == last:
-            made.pieces.append(Piece(path, everybody, (first + 1, first + 1), start, end))
+            made.pieces.append(Piece(path, _waiting(ctx, path), (first + 1, first + 1), start, end))
         at = first
         while at < last:
             stop = next((n for n in range(at, last) if wrote[n] != wrote[at]), last)
@@ -182,8 +180,15 @@ def _cut(ctx: Context, path: bytes, tree: Content, here: Content) -> _Difference
             # The tree's lines go with the first author's piece; the next one only adds.
             at, start = stop, end
     if not made.pieces:  # only the mode differs
-        made.pieces.append(Piece(path, everybody))
+        made.pieces.append(Piece(path, _waiting(ctx, path)))
     return made
+
+
+def _waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
+    try:
+        return why.waiting(ctx, path)
+    except RalphError:
+        return ()
 
 
 def _authors(ctx: Context, path: bytes, count: int) -> list[tuple[str | None, str | None]]:

@@ -1,21 +1,24 @@
 """A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
 
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitralph import isolate
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
-from gitralph.commit import inputs, pathspecs, separate
+from gitralph.commit import inputs, path_texts, pathspecs, provenance
 from gitralph.commit.bench import open_bench
+from gitralph.commit.inputs import Scene
+from gitralph.commit.path_texts import PathTexts
 from gitralph.context import Context
 from gitralph.git import blame, refs
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
-from gitralph.hook.journal import TEXT_LIMIT, full_lines
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import OutsideError
-from gitralph.journal import pending
+from gitralph.journal import consumption, pending
 from gitralph.journal.pending import PathState
+from gitralph.lines import owners
 
 
 def tree_path(ctx: Context, typed: str) -> bytes:
@@ -59,33 +62,46 @@ def read(ctx: Context, path: bytes) -> Read:
             if scene.barred:
                 raise Fatal(f"'{shown(path)}': {scene.barred[path].detail}")
             data = scene.contents[path].data or b""
-            count = len(full_lines(data))
+            lines = _blamed(ctx, path, data)
             if len(data) > TEXT_LIMIT or is_binary(data):
-                return Read(state, [None] * count, _blamed(ctx, path, data), _by_marks(state))
-            known = separate.gather(scene, state)
-            return Read(state, _keys(known, count), _blamed(ctx, path, data), _still_pending(known))
+                return Read(state, [None] * len(lines), lines, _since_head(scene, state))
+            known = path_texts.read(scene, state)
+            return Read(state, _keys(known, len(lines)), lines, _pending(scene, state, known))
     finally:
         bench.remove()
 
 
-def _by_marks(state: PathState) -> frozenset[str]:
-    """What consumption says is pending: all there is where lines are not told apart."""
-    return frozenset(str(r.offset) for records in state.pending.values() for r in records)
+def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
+    """The records of which the file may still hold something, where its lines are not told apart."""
+    if scene.entries.get(state.path) == scene.reader.entry(state.path):
+        return frozenset()
+    since = provenance.records_since_head(scene, state)
+    return _keys_of(state.journal.records if since is None else since)
 
 
-def _keys(known: separate.Evidence, count: int) -> list[str | None]:
+def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]:
+    """The records of which something is in no commit.
+
+    What is known by its path alone has no lines to look for: it waits until a commit has told of it, as
+    long as HEAD has another file there.
+    """
+    if scene.entries.get(state.path) == scene.reader.entry(state.path):
+        return frozenset()
+    bare = [r for r in state.journal.records if r.op != GAP and not r.is_exact]
+    waiting = [r for r in bare if r.offset >= consumption.told(state.journal, r.session)]
+    return _keys_of(waiting) | owners.pending(known.pieces)
+
+
+def _keys_of(records: Iterable[Record]) -> frozenset[str]:
+    return frozenset(str(record.offset) for record in records)
+
+
+def _keys(known: PathTexts, count: int) -> list[str | None]:
     """The record behind each line of the file as it stands, by its place in the journal."""
-    rows = isolate.owners_by_line(known.head, known.steps, known.worktree, committed=known.committed)
+    rows = owners.by_line(known.pieces)
     made = [row.key if row.key is not None and row.key.isdigit() else None for row in rows]
     places = [known.seen.line(number) for number in range(1, count + 1)]
     return [made[at - 1] if 0 < at <= len(made) else None for at in places]
-
-
-def _still_pending(known: separate.Evidence) -> frozenset[str]:
-    units = isolate.pending_units(
-        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
-    )
-    return frozenset(one.unit.partition(".")[0] for one in units if one.owner is not None)
 
 
 def _blamed(ctx: Context, path: bytes, data: bytes) -> list[blame.Line]:

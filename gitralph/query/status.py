@@ -18,7 +18,7 @@ from gitralph.git.listing import Counts
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import Journal
+from gitralph.hook.journal import GAP, Journal
 from gitralph.journal import manifests, pending, sessions
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import Window
@@ -82,61 +82,56 @@ class SessionRows(NamedTuple):
     task: str | None = None
 
 
-def _has_gap(worktree: Worktree, state: PathState, works: list[Work]) -> bool:
-    """True when somebody whom no hook saw has changes there as well.
-
-    Where one session alone has work there, its commit tells; else, or where a filter stands between, the
-    records do: whether they chain, and end at what stands there.
-    """
-    # A filter makes another text for the commit, so that its being the whole file tells nothing.
-    if len(works) == 1 and works[0].reason != decision.FILTERED:
-        return not works[0].whole
-    records = [r for group in state.pending.values() for r in group]
-    if not records:
-        return False
-    chain = provenance.chain_of(state.journal.records, records)
-    try:
-        content = worktree.read(state.path)
-    except LeadsOutError:
-        return True
-    return not (chain.is_contiguous() and provenance.ends_at(chain, content))
+def _recorded(state: PathState, works: Mapping[str, Work]) -> tuple[str, ...]:
+    """The sessions with work in a path, named after who recorded it: a parent's commit takes its child's."""
+    told = {r.session for r in state.journal.records if r.op != GAP} | state.bare
+    return tuple(sorted(told & works.keys() or works))
 
 
-def _owner(worktree: Worktree, state: PathState, works: dict[str, Work], family: set[str]) -> Owned:
+def _owner(state: PathState, works: dict[str, Work], gap: bool, family: set[str]) -> Owned:
     path = state.path
     if not works:
         return Owned(path, NOBODY, ())
-    # a parent's commit takes its child's edits as well; the edit is named after who recorded it
-    found = tuple(sorted(state.owners() or works))
-    gap = _has_gap(worktree, state, [works[name] for name in found])
+    found = _recorded(state, works)
     mine = set(found) <= family
     if (len(found) > 1 and not mine) or gap:
         return Owned(path, CONTESTED, found, gap, works=works)
     return Owned(path, MINE if mine else OTHER, found, works=works)
 
 
-def _states(ctx: Context, paths: list[bytes], works: dict[bytes, dict[str, Work]]) -> dict[bytes, PathState]:
-    """What is recorded of each path, pending only where a commit of its session finds it."""
+def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[str, Work]]) -> set[bytes]:
+    """The paths in which somebody whom no hook saw has changes as well.
+
+    Where one session alone has work, its commit tells. A filter makes another text for the commit, so that
+    its being the whole file tells nothing.
+    """
+    found, asked = set[bytes](), []
+    for state in states:
+        here = works.get(state.path, {})
+        names = _recorded(state, here)
+        if len(names) == 1 and here[names[0]].reason != decision.FILTERED:
+            found |= set() if here[names[0]].whole else {state.path}
+        elif names and state.journal.records:
+            asked.append(state)
+    return found | _unexplained(ctx, asked)
+
+
+def _states(ctx: Context, paths: list[bytes]) -> dict[bytes, PathState]:
+    """What is recorded of each path."""
     claimed = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     out = {}
     for path in paths:
         naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
         if naming or os.path.lexists(ctx.layout.journal(path)):
-            found, asking = pending.path_state(ctx.layout, path, naming), works.get(path, {})
-            known = found.records
-            # A session whose commit would take nothing here has nothing pending, whatever its records say.
-            alive = {name: known[name] for name in asking if name in known}
-            out[path] = replace(found, records=alive, bare=found.bare & set(asking))
+            out[path] = pending.path_state(ctx.layout, path, naming)
     return out
 
 
-def _unexplained(ctx: Context, paths: list[bytes]) -> dict[bytes, bool]:
-    """Whether a file holds more than all sessions together recorded; for those of which that can be told.
-
-    Records alone do not tell what stood in a file before the first of them.
-    """
+def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
+    """The paths that hold more than all sessions together recorded: a commit of them all together tells."""
+    paths = {state.path: state for state in states}
     if not paths:
-        return {}
+        return set()
     ctx = without_programs(ctx)
     # Corrections that nobody recorded would go along with whose lines they correct, and this asks whether
     # there are any.
@@ -144,13 +139,28 @@ def _unexplained(ctx: Context, paths: list[bytes]) -> dict[bytes, bool]:
     bench = open_bench(ctx, quarantine=True)
     try:
         names = manifests.sessions_here(ctx.layout)
-        made = plan.build(strict, bench, "", Wishes(), paths, family=names, writing=False)
+        made = plan.build(strict, bench, "", Wishes(), list(paths), family=names, writing=False)
     finally:
         bench.remove()
         ctx.repo.close()
+    filtered = {left.path for left in made.left if left.reason == decision.FILTERED}
     untold = {left.path for left in made.left}
-    known = [path for path in paths if path in made.entries and path not in untold]
-    return {path: made.entries[path] != made.now.get(path) for path in known}
+    known = {path for path in made.entries if path not in untold and made.entries[path] == made.now.get(path)}
+    with Worktree(ctx.repo.root) as worktree:
+        known |= {path for path in filtered & paths.keys() if _is_chain(worktree, paths[path])}
+    return paths.keys() - known
+
+
+def _is_chain(worktree: Worktree, state: PathState) -> bool:
+    """Whether the records of a path lead from one to the next, and to what stands there."""
+    records = [r for r in state.journal.records if r.op != GAP]
+    if not records:
+        return False
+    chain = provenance.chain_of(records, records)
+    try:
+        return chain.is_contiguous() and provenance.ends_at(chain, worktree.read(state.path))
+    except LeadsOutError:
+        return False
 
 
 def owners(
@@ -168,16 +178,10 @@ def owners(
     dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
     paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
-    states = _states(ctx, paths, works)
+    states = {path: PathState(path, Journal()) for path in paths} | _states(ctx, paths)
     family = set(pending.family(ctx.layout, session)) if session else set()
-    with Worktree(ctx.repo.root) as worktree:
-        rows = [
-            _owner(worktree, states.get(path) or PathState(path, Journal()), works.get(path, {}), family)
-            for path in paths
-        ]
-    if counting:
-        unexplained = _unexplained(ctx, [row.path for row in rows if len(row.sessions) > 1])
-        rows = [row._replace(gap=unexplained.get(row.path, row.gap)) for row in rows]
+    gaps = _gaps(ctx, states.values(), works)
+    rows = [_owner(states[path], works.get(path, {}), path in gaps, family) for path in paths]
     made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
     changed = _changes(ctx, dirty) if counting and dirty else {}
     return [

@@ -18,6 +18,8 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
 from gitralph.isolate import Step
 from gitralph.journal import consumption, finished, pending, sessions
+from gitralph.lines.owners import WrittenBy, by_line
+from gitralph.lines.pieces import pieces
 from gitralph.query import alike
 from gitralph.query.changed import Commit, File
 
@@ -193,8 +195,7 @@ class CommitOwners:
             if len(models) == 1:
                 return dict.fromkeys(wanted, every)
             return self._by_content(taken, file, text, every, telling=0)
-        ends = [one.upto for one in consumption.landings(found) if one.commit == self.commit.oid]
-        known = _until(found, max(ends, default=0))
+        known = _until(found, consumption.length_at(found, self.commit.oid))
         made = [r for r in known.records if r.op != GAP and r.session in self.allowed]
         rows = self._by_line(file, known, text)
         # Only this session's own shell command could explain what `--with-shell` took (guarantee 1 again).
@@ -253,14 +254,14 @@ class CommitOwners:
         rows = [row for row in journal.consumed if row.get("commit") == self.commit.oid]
         return set() if self.commit.includes else {row.get("how") for row in rows}
 
-    def _owner(self, row: isolate.LineOwner, made: Sequence[Record]) -> Owner | None:
+    def _owner(self, row: WrittenBy, made: Sequence[Record]) -> Owner | None:
         record = next((r for r in made if str(r.offset) == row.key), None)
         if record is None:
             return None
         session = self.main if record.session in self.family else record.session
         return Owner(session, self.makers.model_of(record))
 
-    def _by_line(self, file: File, known: Journal, text: bytes) -> list[isolate.LineOwner]:
+    def _by_line(self, file: File, known: Journal, text: bytes) -> list[WrittenBy]:
         rows = [(r, b, a) for r, b, a in replay(known, self.layout) if r.is_exact]
         converted = any(b"\r\n" in (one or b"") for _, b, a in rows for one in (b, a)) and b"\r\n" not in text
         steps = [
@@ -270,10 +271,10 @@ class CommitOwners:
         count = len(full_lines(text))
         # Beyond it the hook judges a file whole as well: its lines have no records.
         if not steps or len(text) > TEXT_LIMIT:
-            return [isolate.LineOwner(None, None, None, committed=False)] * count
+            return [WrittenBy(None, None, in_head=False)] * count
         old = blob(self.ctx, file.old)
         chained = isolate.chain(steps, steps[0].before)
-        return isolate.owners_by_line(old, chained, text, committed=())
+        return by_line(pieces(old, text, chained))
 
 
 def _form(text: bytes | None, converted: bool) -> bytes | None:

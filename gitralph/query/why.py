@@ -34,10 +34,8 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
 def _fate(read: Read, record: Record) -> tuple[str, str | None]:
     """What became of a record, and the commit that holds it."""
     key, journal = str(record.offset), read.state.journal
-    mark = consumption.mark_of(journal, record.session)
     noted = consumption.commit_of(journal, record)
-    # A claim has no lines to look for in HEAD: consumption alone tells.
-    if key in read.pending or (not record.is_exact and consumption.is_pending(record, mark)):
+    if key in read.pending:
         return PENDING, None
     lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]
     holding = [commit for commit in lines if commit is not None]
@@ -55,6 +53,13 @@ def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
     read = reading.read(ctx, path)
     made = {str(r.offset): r.session for r in read.state.journal.records if r.op != GAP}
     return [(made[key], key) if key in made else (None, None) for key in read.keys]
+
+
+def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
+    """The sessions of which something in a path is in no commit. Raises Fatal as :func:`authors` does."""
+    read = reading.read(ctx, path)
+    found = {r.session for r in read.state.journal.records if str(r.offset) in read.pending}
+    return tuple(sorted(found))
 
 
 def line_of(ctx: Context, path: bytes, line: int) -> Finding:

@@ -14,7 +14,7 @@ from gitralph.context import Context
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import Record
 from gitralph.hook.record import path_text
-from gitralph.journal import manifests, pending
+from gitralph.journal import consumption, manifests, pending
 from gitralph.journal.pending import Claims, PathState
 from gitralph.query import reading
 
@@ -35,19 +35,24 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
 
 
 def _by_hand(state: PathState, session: str) -> list[Record]:
-    mine = state.pending.get(session, [])
-    return [one for one in mine if not one.is_exact and one.tool in _BY_HAND]
+    return [one for one in _untold(state, session) if not one.is_exact and one.tool in _BY_HAND]
+
+
+def _untold(state: PathState, session: str) -> list[Record]:
+    """The records of which no commit has told yet: what is known by its path alone is over then."""
+    upto = consumption.told(state.journal, session)
+    return [one for one in state.journal.records if one.session == session and one.offset >= upto]
 
 
 def _claimants(state: PathState) -> set[str]:
-    return state.bare | {name for name in state.pending if _by_hand(state, name)}
+    return state.bare | {name for name in state.journal.sessions() if _by_hand(state, name)}
 
 
 def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -> None:
     left = []
     for path, state in states.items():
         others = _claimants(state)
-        if others and session not in others | set(state.pending):
+        if others and session not in others and not _untold(state, session):
             detail = "it is another session's claim"
             left.append(Left(path, decision.CONTESTED, detail, tuple(sorted(others))))
     if left:
@@ -61,7 +66,7 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
 
 def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[str]:
     where, records = f"'{shown(path)}'", _by_hand(state, session)
-    recorded = len(state.pending.get(session, [])) > len(records)
+    recorded = len(_untold(state, session)) > len(records)
     notes = []
     if records:
         _append(ctx, session, path, [record.offset for record in records])

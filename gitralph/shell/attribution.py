@@ -18,12 +18,17 @@ from gitralph.base.quote import shown
 from gitralph.context import Context
 from gitralph.git import history, refs, uncommitted
 from gitralph.git.config import Config
-from gitralph.git.trees import TreeReader
+from gitralph.git.snapshot import LeadsOutError, Worktree
+from gitralph.git.texts import is_binary, with_line_feeds
+from gitralph.git.trees import FILES, Entry, TreeReader
 from gitralph.hook import record, sessionfile
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
+from gitralph.isolate import Step, chain
 from gitralph.journal import pending, shell
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import ChangedPath, Form, Window
+from gitralph.lines import owners
+from gitralph.lines.pieces import pieces
 
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"
@@ -158,13 +163,16 @@ def judge(
     windows: Sequence[Window],
     state: PathState | None,
     family: frozenset[str],
+    others: tuple[str, ...] = (),
 ) -> Offer | None:
-    """What a family's shell commands have to do with a path; None when nothing."""
+    """What a family's shell commands have to do with a path; None when nothing.
+
+    ``others`` are the sessions that have something to commit there.
+    """
     touching = [w for w in windows if w.session in family and w.row(path, now) is not None]
     if not touching:
         return None
     known = state.journal.records if state is not None else []
-    pending_here = state.owners() if state is not None else set()
     mine = [r for r in known if r.session in family]
     walk = _Walk(path, base, head, windows, mine, family)
     explained = walk.back(now)
@@ -172,7 +180,6 @@ def judge(
     if told and (not walk.used or known[-1].session not in family or not known[-1].is_exact):
         return None  # the journal tells who made what stands there
     commands = tuple(w for w, _ in reversed(walk.used)) or tuple(touching[-1:])
-    others = tuple(sorted(pending_here - family))
     # Its end was never reported, so a person's change after it would look like its own.
     loose = any(w.late or w.closed is None for w, _ in walk.used)
     if others:
@@ -318,10 +325,50 @@ def _judged(
 ) -> Offer | None:
     """What a family's shell commands have to do with a path as it stands, moves followed."""
     now = form_of(ctx.repo.root, path)
-    offer = judge(path, now, base_of(reader, path), head, windows, state, family)
+    others = _others(ctx, reader, path, state, family) if state is not None else ()
+    offer = judge(path, now, base_of(reader, path), head, windows, state, family, others)
     if offer is None or offer.verdict != MINE:
         return offer
     return _with_source(ctx, reader, head, windows, family, offer)
+
+
+def _others(
+    ctx: Context, reader: TreeReader, path: bytes, state: PathState, family: frozenset[str]
+) -> tuple[str, ...]:
+    """The sessions but the family with something to commit in a path: a line of theirs differs from HEAD."""
+    records = [r for r in state.journal.records if r.op != GAP]
+    entry = reader.lookup_safe(path)
+    base = None if entry is None else entry.oid.decode()
+    # what was recorded before the file last was as in HEAD is done with
+    ends = [at for at, record in enumerate(records, 1) if record.after == base and record.is_exact]
+    since = [r for r in records[max(ends, default=0) :] if r.session not in family]
+    found = {r.session for r in since if not r.is_exact} | state.bare
+    if {r.session for r in since} - found:
+        found |= _waiting(ctx, entry, state)
+    return tuple(sorted(found - family))
+
+
+def _waiting(ctx: Context, entry: Entry | None, state: PathState) -> set[str]:
+    """The sessions with lines that differ, or all where lines are not told apart."""
+    rows = [(r, b, a) for r, b, a in replay(state.journal, ctx.layout) if r.is_exact]
+    everybody = {r.session for r in state.journal.records if r.op != GAP}
+    try:
+        with Worktree(ctx.repo.root) as worktree:
+            content = worktree.read(state.path)
+    except (LeadsOutError, OSError):
+        return everybody
+    head = ctx.repo.objects.raw(entry.oid)[1] if entry is not None else None
+    texts = [head, content.data, *(text for _, before, after in rows for text in (before, after))]
+    modes = {content.mode or FILES[0], FILES[0] if entry is None else entry.mode}
+    if not rows or modes - set(FILES) or any(is_binary(x) or len(x or b"") > TEXT_LIMIT for x in texts):
+        return everybody
+
+    def form(text: bytes | None) -> bytes | None:
+        return None if text is None else with_line_feeds(text)
+
+    steps = [Step(str(r.offset), None if r.op == GAP else r.session, form(b), form(a)) for r, b, a in rows]
+    left = owners.pending(pieces(form(head), form(content.data), chain(steps, form(rows[0][1]))))
+    return {r.session for r, _, _ in rows if str(r.offset) in left}
 
 
 def offered(ctx: Context, changed: Iterable[bytes], family: Iterable[str]) -> list[bytes]:

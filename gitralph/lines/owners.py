@@ -1,0 +1,75 @@
+"""Whose each line of a file is, and of which records something is left to commit; pure.
+
+``why``, ``blame`` and ``prove`` ask here. They read the pieces that ``commit`` chooses from, so that they
+cannot tell another story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitralph.isolate.api import step_of
+from gitralph.isolate.lines import split_lines
+from gitralph.isolate.weave import BASE, NEWLINE
+from gitralph.lines.choose import Attempt
+from gitralph.lines.pieces import Pieces
+
+
+class WrittenBy(NamedTuple):
+    """Who wrote a line of the file; ``key`` is that of the step, None for a line from before all of them."""
+
+    owner: str | None
+    key: str | None
+    in_head: bool
+
+
+def by_line(known: Pieces) -> list[WrittenBy]:
+    """For each line of the file who brought it there last, and whether HEAD has it."""
+    return [_owner(known, line) for line in known.weave.shown]
+
+
+def _owner(known: Pieces, line: int) -> WrittenBy:
+    in_head, unit = bool(known.in_head[line]), known.unit(line)
+    if unit == known.weave.hunks[BASE].unit:
+        return WrittenBy(None, None, in_head)
+    made = known.weave.units[unit]
+    return WrittenBy(made.owner, step_of(made.key), in_head)
+
+
+def pending(known: Pieces) -> set[str]:
+    """The steps of sessions of which something is left to commit.
+
+    That is a line in which HEAD and the file differ, or one that goes from the record because another's
+    edit stands over it.
+    """
+    units = known.weave.units
+    found = {n for n in known.by_unit if units[n].owner is not None} | set(_written_over(known))
+    return {step_of(units[n].key) for n in found}
+
+
+def _written_over(known: Pieces) -> Iterator[int]:
+    for owner in {unit.owner for unit in known.weave.units if unit.owner is not None}:
+        commit = Attempt(known, {owner}, ())
+        yield from (unit for unit in commit.own if any(map(commit.is_written_over, known.births(unit))))
+
+
+def may_return(known: Pieces) -> bool:
+    """Tell whether a stash or an editor may bring something back that a session did here.
+
+    Then nobody recorded who undid it, and HEAD was never seen with it.
+    """
+    weave = known.weave
+    held = {line for text in (known.head, *known.heads()) for line in split_lines(text)}
+
+    def is_session(hunk: int) -> bool:
+        return weave.units[weave.hunks[hunk].unit].owner is not None
+
+    for line, changes in known.changes.items():
+        at, stands, credit = changes[-1]
+        if line <= NEWLINE or is_session(at) or (not stands and is_session(credit)):
+            continue
+        was = changes[-2][2] if len(changes) > 1 else weave.birth[line]
+        if is_session(was) and (stands or weave.content(line) not in held):
+            return True
+    return False
