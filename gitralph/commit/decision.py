@@ -87,7 +87,8 @@ class Outcome(NamedTuple):
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
     ``entry`` is a submodule's, which has no text. ``void``: all of it was reverted. ``seen`` is the id of the
-    text on disk when that was found; ``ground`` and ``gap`` are kept with what is consumed.
+    text on disk when that was found; ``ground`` and ``gap`` are kept with what is consumed. ``kept`` are
+    lines that nobody recorded on the session's own, and that stay out.
     """
 
     path: bytes
@@ -103,6 +104,7 @@ class Outcome(NamedTuple):
     ground: ReadFrom | None = None
     gap: Gap | None = None
     sights: tuple[Sight, ...] = ()
+    kept: tuple[tuple[int, int], ...] = ()
 
     @property
     def taken(self) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gitralph import isolate
 from gitralph.base.quote import shown
-from gitralph.commit import advice, decision, provenance, rewrites, sights
+from gitralph.commit import by_pieces, decision, provenance, rewrites, sights
 from gitralph.commit.decision import Gap, Left, Outcome, ReadFrom, Use
 from gitralph.commit.inputs import Scene, manifest_upto, read_blob
 from gitralph.commit.path_texts import FILES as _FILES
@@ -583,25 +583,8 @@ def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> 
     return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
 
-def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
-    """What of a path stays out."""
-    return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
-
-
-def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
-    """What a user is told of a path."""
-    out = []
-    for note in found.notes:
-        where = f"'{shown(state.path)}'"
-        if note.lines:
-            first, last = note.lines
-            where += f" line {first}" if first == last else f" lines {first}-{last}"
-        out.append(f"{where}: {advice.named(scene.layout, note.detail, note.sessions)}")
-    return tuple(out)
-
-
 def _outcome(scene: Scene, state: PathState, known: Evidence, found: Separation) -> Outcome:
-    left, notes = left_of(state, found), notes_of(scene, state, found)
+    left, notes = by_pieces.left_of(state, found), by_pieces.notes_of(scene, state, found)
     if found.refused:
         return Outcome(state.path, left=left, notes=notes)
     if found.text == known.head and not found.taken:

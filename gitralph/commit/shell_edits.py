@@ -51,9 +51,7 @@ def _taken(scene: Scene, offer: Offer, state: PathState) -> Outcome:
     names = " and ".join(call_name(scene.layout, command) for command in offer.commands)
     note = f"'{shown(offer.path)}' was changed by {names}; taken as it stands"
     content = scene.contents[offer.path]
-    known = state.owners() | set(state.void)
-    used = decide.uses(scene, state) if known else ()
-    return Outcome(offer.path, content, decision.SHELL, uses=used, notes=(note,))
+    return Outcome(offer.path, content, decision.SHELL, uses=decide.uses(scene, state), notes=(note,))
 
 
 def _is_still(scene: Scene, offer: Offer) -> bool:

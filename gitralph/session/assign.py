@@ -6,7 +6,7 @@ session recorded.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +15,7 @@ from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import (
     advice,
+    by_pieces,
     decision,
     inputs,
     land,
@@ -42,8 +43,8 @@ from gitralph.journal.pending import PathState
 from gitralph.lines import give
 from gitralph.lines.give import Unrecorded
 
-__all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign", "ranges"]
-Lines = tuple[int, int]
+__all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
+Lines = by_pieces.Range
 _DRIFTED = "HEAD holds other text here than the text that was changed"
 # Each try is lost to an edit recorded while the file was read.
 _TRIES = 3
@@ -301,7 +302,7 @@ def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
     rows = [(n, name) for n, name in sorted(found.others.items()) if n in asked]
     out: list[Left] = []
     for name in sorted({name for _, name in rows}):
-        for lines in ranges(n for n, whose in rows if whose == name):
+        for lines in by_pieces.ranges(n for n, whose in rows if whose == name):
             detail = f"session '{name}' recorded it and has not committed it"
             out.append(Left(found.path, decision.CONTESTED, detail, (name,), lines))
     return out
@@ -318,17 +319,6 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
         elif one.stale:
             detail = "HEAD has no such file any more" if found.head is None else _DRIFTED
             out.append(Left(found.path, decision.STALE, detail, (), lines))
-    return out
-
-
-def ranges(numbers: Iterable[int]) -> list[Lines]:
-    """Line numbers as ranges."""
-    out: list[Lines] = []
-    for number in sorted(set(numbers)):
-        if out and number == out[-1][1] + 1:
-            out[-1] = out[-1][0], number
-        else:
-            out.append((number, number))
     return out
 
 
@@ -372,7 +362,7 @@ def _records(
             made = _lines_record(ctx, session, one, chosen[one.path], everything)
         if made is not None:
             out[one.path] = made
-            result.paths[one.path] = ranges(change.line for change in chosen[one.path])
+            result.paths[one.path] = by_pieces.ranges(change.line for change in chosen[one.path])
     return out
 
 
