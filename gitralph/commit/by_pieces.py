@@ -33,7 +33,7 @@ Range = tuple[int, int]
 
 def separated(scene: Scene, state: PathState) -> Outcome:
     """The outcome for one path whose lines can be told apart."""
-    others = sorted({r.session for r in state.journal.records if r.session} - scene.own)
+    others = sorted(({r.session for r in state.journal.records if r.session} | state.bare) - scene.own)
     whom = others or [decision.UNRECORDED]
     barred = path_texts.whole_only(scene, state)
     if barred is not None:

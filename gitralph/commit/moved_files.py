@@ -12,8 +12,7 @@ from gitralph.commit import by_pieces, decision
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git.texts import with_line_feeds
-from gitralph.hook.journal import Record, full_lines, replay
-from gitralph.isolate.lines import is_telling
+from gitralph.hook.journal import Record, full_lines
 from gitralph.journal.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
@@ -63,18 +62,8 @@ def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
                 yield found
 
 
-def _judge(scene: Scene, move: Rename, old: Outcome | None, found: Outcome) -> Outcome:
-    """What becomes of the new path: as decided, or refused for the text that came along."""
-    found = _with_head(scene, move, old, found)
-    if _lost_with_head(scene, move, found):
-        detail = f"it was moved here from '{shown(move.old)}' with lines that HEAD has no longer"
-        left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
-        return found._replace(content=None, uses=(), left=(left,))
-    return _without_others(scene, move, found)
-
-
 def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
-    """The same for lines: refused where the commit brings lines of others that came with the file."""
+    """The outcome of the new path, refused where it brings lines of others that came with the file."""
     if found.content is None or found.content.data is None or not move.left_by.is_exact:
         return found
     came = _lines(found.content.data)
@@ -94,44 +83,6 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     return found._replace(content=None, uses=(), left=(left,))
 
 
-def _with_head(scene: Scene, move: Rename, old: Outcome | None, found: Outcome) -> Outcome:
-    """What HEAD got at the old path since the move (a rebase, a reset) and the file has must not go."""
-    entry, disk = scene.reader.entry(move.old), scene.contents[move.new]
-    if entry is None or disk.data is None or scene.reader.entry(move.new) is not None:
-        return found
-    if found.content is None or found.content.data is None or found.content.data == disk.data:
-        return found
-    there = scene.repo.objects.raw(entry.oid)[1]
-    # only with the removal of the old path are they moved, and not there twice
-    goes = old is not None and old.content is not None and old.content.absent
-    if goes and there in (disk.data, with_line_feeds(disk.data)):
-        return found._replace(content=found.content._replace(data=disk.data))
-    left_out = set(full_lines(with_line_feeds(there))) & set(full_lines(with_line_feeds(disk.data)))
-    if left_out <= set(full_lines(with_line_feeds(found.content.data))):
-        return found
-    detail = f"it was moved here from '{shown(move.old)}', where HEAD has lines since that it does not record"
-    left = Left(move.new, decision.CONTESTED, detail, (decision.UNRECORDED,))
-    return found._replace(content=None, uses=(), left=(left,))
-
-
-def _lost_with_head(scene: Scene, move: Rename, found: Outcome) -> bool:
-    """True when the commit brings lines that came with the move, and HEAD and the file have no more."""
-    if found.content is None or found.content.data is None:
-        return False
-
-    came, own = set[bytes](), set[bytes]()
-    for record, before, after in replay(move.state.journal, scene.layout):
-        if record.offset == move.left_by.offset:
-            came = _lines(before)
-        elif record.session in scene.own:
-            own |= _lines(after) - _lines(before)
-    came = (came & _lines(found.content.data)) - own - _lines(scene.contents[move.new].data)
-    for path in (move.old, move.new):
-        entry = scene.reader.entry(path) if came else None
-        came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
-    return any(map(is_telling, came))
-
-
 def _lines(text: bytes | None) -> set[bytes]:
     return {line.rstrip(b"\n") for line in full_lines(with_line_feeds(text or b""))}
 
@@ -149,7 +100,7 @@ def settle(
         # where the old path is refused already, one reason is enough; but some of it may be skipped only
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
-            by_path[move.new] = _judge(scene, move, old, new)
+            by_path[move.new] = _without_others(scene, move, new)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
 
 
