@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.support import engine, shells
+from tests.support import shells
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
 
@@ -80,20 +80,15 @@ def test_a_file_moved_onto_one_that_lacked_a_line_of_head_does_not_take_it_out(r
     assert repo.blob("a") == changed(5, "pulled").encode()
 
 
-def test_skipping_a_rename_that_another_session_edited_at_its_new_place_keeps_the_old_one(
-    repo: Repo,
-) -> None:
-    """Without its new name the file would be gone from HEAD."""
+def test_a_rename_goes_without_what_another_session_edited_at_its_new_place(repo: Repo) -> None:
+    """The lines of the move and those of the edit are told apart."""
     repo.rename("S1", "a", "z")
     repo.edit("S2", "z", changed())
     repo.edit("S1", "b", changed())
     answer = repo.commit("S1", "--skip-entangled")
-    if engine.PIECES:  # nothing stands in its way: the edit of the other is left out
-        assert answer.paths == {"a": "D", "b": "M", "z": "A"}
-        assert repo.blob("z") == TEN.encode()
-        return
-    assert answer.paths == {"b": "M"} == repo.changes()
-    assert repo.blob("a") == TEN.encode()
+    # nothing stands in its way: the edit of the other is left out
+    assert answer.paths == {"a": "D", "b": "M", "z": "A"}
+    assert repo.blob("z") == TEN.encode()
 
 
 def test_a_file_of_a_human_that_a_session_moves_is_refused(repo: Repo) -> None:

@@ -157,12 +157,6 @@ def a_rename_of_a_file_that_another_edits(repo: Repo) -> None:
 
 
 @scene("contested")
-def a_rename_to_a_file_that_another_edits(repo: Repo) -> None:
-    repo.rename("S1", "a", "z")
-    repo.edit("S2", "z", changed())
-
-
-@scene("contested")
 def a_rename_onto_a_file_that_another_edits(repo: Repo) -> None:
     repo.edit("S2", "b", changed())
     repo.edit("S1", "a", changed(8, "eight"))

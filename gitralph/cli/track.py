@@ -23,7 +23,9 @@ from gitralph.session import track as tracking
     is_flag=True,
     help="Claim the uncommitted files that the session's transcript names, where no hook recorded any.",
 )
-@click.option("--release", "back", is_flag=True, help="Take a claim back; recorded edits stay.")
+@click.option(
+    "--release", "back", is_flag=True, help="Take back a claim or an assignment; recorded edits stay."
+)
 @options.paths
 def track(
     session: str | None, zero: bool, from_stdin: bool, told: bool, back: bool, paths: tuple[str, ...]

@@ -10,16 +10,17 @@ from itertools import pairwise
 
 from gitralph import isolate
 from gitralph.base.quote import shown
-from gitralph.commit import decision, path_texts, provenance, separate
+from gitralph.commit import advice, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome, Use
 from gitralph.commit.inputs import Scene, manifest_upto, read_blob, records_of
+from gitralph.commit.path_texts import PathTexts
 from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, replay
 from gitralph.isolate import Separation, Step
-from gitralph.isolate.api import step_of
+from gitralph.isolate.api import UNRECORDED, Note, step_of
 from gitralph.isolate.weave import NEWLINE
 from gitralph.journal import shell
 from gitralph.journal.pending import PathState
@@ -29,6 +30,8 @@ from gitralph.lines.pieces import Pieces
 _FILES = (0o100644, 0o100755)
 
 GONE = "it was deleted after the last recorded edit; no session recorded it"
+
+Range = tuple[int, int]
 
 
 def separated(scene: Scene, state: PathState) -> Outcome:
@@ -51,6 +54,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     at = _arrival(scene, state) if known.head is not None else None
     if at is not None:
         return _moved_onto(scene, state, at, whom)
+    how = _follow(scene, state)
     found = choose.separate(
         known.head,
         known.steps,
@@ -58,12 +62,13 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         owners=scene.own,
         skip_entangled=scene.wishes.skip_entangled,
         include_entangled=scene.wishes.include_entangled,
-        follow=_follow(scene, state),
+        follow=how,
         held=known.heads.lines,
         heads=known.heads.texts,
         moved=known.moved,
     )
-    return _outcome(scene, state, known.head, known.seen.told(found))
+    found, kept = _on_its_lines(scene, known, found, how)
+    return _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
@@ -120,6 +125,41 @@ def _follow(scene: Scene, state: PathState) -> str:
     return choose.WORDS
 
 
+def _on_its_lines(
+    scene: Scene, known: PathTexts, found: Separation, how: str
+) -> tuple[Separation, tuple[Range, ...]]:
+    """What nobody recorded on the session's lines and stays out is said, and where: a person may give it."""
+    where = [n.lines for n in found.notes if n.lines and n.sessions == (UNRECORDED,) and n.kind in _LEFT]
+    if found.refused or known.seen.blocks or not (where or how == choose.LEAVE):
+        return found, ()
+    look = choose.Attempt(known.pieces, scene.own, known.steps)
+    if how == choose.LEAVE:
+        look.follow(choose.WORDS)
+    shown_lines = list(enumerate(known.pieces.weave.shown, 1))
+    births = {line for unit in look.followed for line in known.pieces.births(unit)}
+    told = {n for first, last in where for n in range(first, last + 1)}
+    among = ranges(n for n, line in shown_lines if line in births and n not in told)
+    notes = [Note("differs", each, (UNRECORDED,), _AMONG) for each in among]
+    free = {n for n, x in shown_lines if known.pieces.is_added(x) and known.pieces.owner(x) is None}
+    fresh = {n for first, last in among for n in range(first, last + 1)}
+    return found._replace(notes=(*found.notes, *notes)), tuple(ranges(free & (told | fresh)))
+
+
+_LEFT = ("differs", "left out")
+_AMONG = "was put among this session's lines by somebody without a session, and is left to it"
+
+
+def ranges(numbers: Iterable[int]) -> list[Range]:
+    """Line numbers as ranges."""
+    out: list[Range] = []
+    for number in sorted(set(numbers)):
+        if out and number == out[-1][1] + 1:
+            out[-1] = out[-1][0], number
+        else:
+            out.append((number, number))
+    return out
+
+
 def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
     return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
 
@@ -146,8 +186,10 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    left = separate.left_of(state, found)
-    notes = separate.notes_of(scene, state, _unsaid(scene, state, found))
+    left, notes = (
+        left_of(state, found),
+        notes_of(scene, state, _unsaid(scene, state, found)),
+    )
     if found.refused or (is_same and left):
         return Outcome(state.path, left=left, notes=notes)
     if is_same:
@@ -178,6 +220,23 @@ def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
     if not notes:
         notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
     return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True)
+
+
+def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
+    """What of a path stays out."""
+    return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
+
+
+def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
+    """What a user is told of a path."""
+    out = []
+    for note in found.notes:
+        where = f"'{shown(state.path)}'"
+        if note.lines:
+            first, last = note.lines
+            where += f" line {first}" if first == last else f" lines {first}-{last}"
+        out.append(f"{where}: {advice.named(scene.layout, note.detail, note.sessions)}")
+    return tuple(out)
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:

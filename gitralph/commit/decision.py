@@ -52,6 +52,7 @@ class Outcome(NamedTuple):
     """The decision for one path. ``content`` is what to commit, in working-tree form.
 
     ``entry`` is a submodule's, which has no text. ``void``: there is nothing to commit, and that was said.
+    ``kept`` are lines that nobody recorded on the session's own, and that stay out.
     """
 
     path: bytes
@@ -63,6 +64,7 @@ class Outcome(NamedTuple):
     includes: frozenset[str] = frozenset()
     entry: Entry | None = None
     void: bool = False
+    kept: tuple[tuple[int, int], ...] = ()
 
     @property
     def taken(self) -> bool:

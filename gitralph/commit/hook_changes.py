@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from gitralph.base import files, nul
 from gitralph.base.errors import Failed
 from gitralph.base.quote import line_form, shown
-from gitralph.commit import hooks, rewrites
+from gitralph.commit import hooks, path_texts, rewrites
 from gitralph.commit.hooks import MovedError, Pair, Stage, Taken
 from gitralph.commit.request import Draft
 from gitralph.context import Context
@@ -25,7 +25,6 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record
 from gitralph.hook.record import path_of_call, path_text
-from gitralph.journal.pending import PathState
 
 NAME = "pre-commit"
 
@@ -120,14 +119,9 @@ def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: Pair) -> bool
     state = made.states.get(path)
     step = _step(made, "edit", old, new)
     large = len(old.data or b"") > TEXT_LIMIT or len(new.data or b"") > TEXT_LIMIT
-    if large or state is None or _by_path_only(state, made.session):
+    if large or state is None or path_texts.claimants(state):
         step.hunks, step.exact, step.unknown_before, step.before = None, journal.NONE, True, None
     return _append(ctx, path, step, old.data, -1 if state is None else state.journal.length)
-
-
-def _by_path_only(state: PathState, session: str) -> bool:
-    records = [one for found in state.pending.values() for one in found]
-    return session in state.bare or any(not one.is_exact for one in records)
 
 
 def _step(made: Draft, op: str, old: Content, new: Content) -> Record:
@@ -244,7 +238,7 @@ def _rendered(
     there = _read_all(ctx.repo.root, changed)
     for path, pair in pairs.items():
         texts = _texts(pair) if path in made.entries and path in made.states else None
-        if texts is None or _by_path_only(made.states[path], made.session):
+        if texts is None or path_texts.claimants(made.states[path]):
             return None
         head = _of_entry(ctx.git.at(ctx.repo.root), path, made.base.entry(path))
         # The lines that this commit adds: a hook may rewrite these, and no line of HEAD.
@@ -334,11 +328,11 @@ def _wanted(ctx: Context, made: Draft, path: bytes, disk: Content | None, pair: 
 
 def _note_offer(ctx: Context, made: Draft, path: bytes, disk: Content, wanted: Content) -> None:
     state = made.states.get(path)
-    if state is None or path not in made.entries or _by_path_only(state, made.session):
+    if state is None or path not in made.entries or path_texts.claimants(state):
         return
     step = _step(made, OFFERED, disk, wanted)
     # A hook that refuses twice makes the same offer twice.
-    told = [(one.op, one.before, one.after) for one in state.pending.get(made.session, [])]
+    told = [(one.op, one.before, one.after) for one in state.journal.records if one.session == made.session]
     if (step.op, step.before, step.after) not in told:
         _append(ctx, path, step, disk.data, -1)
 
@@ -365,7 +359,7 @@ def notes(ctx: Context, bench: Workbench, session: str, taken: Taken) -> list[st
 def _claims(ctx: Context, made: Draft, paths: Iterable[bytes]) -> list[str]:
     """The command that claims what no record of this session's lines can tell."""
     states = made.states
-    others = [p for p in paths if p not in states or _by_path_only(states[p], made.session)]
+    others = [p for p in paths if p not in states or path_texts.claimants(states[p])]
     if not others:
         return []
     listed = " ".join(shlex.quote(os.fsdecode(path)) for path in sorted(others))

@@ -22,7 +22,6 @@ from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import full_lines, replay, text_id
 from gitralph.isolate.lines import words
-from gitralph.journal.pending import PathState
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5
@@ -199,7 +198,7 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
 
 
 def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
-    """The lines of a path that this session's edits, pending or in the commit, brought, and nobody else's.
+    """The lines of a path that this session's edits brought, and nobody else's.
 
     What an edit made of another's line that HEAD lacks is not one, nor what it made of a person's: giving it
     up would give up that line.
@@ -208,11 +207,10 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
     if state is None:
         return set()
 
-    waiting = _waiting(made, state)
     mine, others, made_of = set[bytes](), set[bytes](), dict[bytes, set[bytes]]()
     for record, before, after in replay(state.journal, lay):
         old, new = set(full_lines(before or b"")), set(full_lines(after or b""))
-        if str(record.offset) not in waiting:
+        if record.session not in made.family:
             others |= new - old
             continue
         mine |= new - old
@@ -224,35 +222,27 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
 
 
 def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
-    """The blobs of a path that are pending states of this session alone: from HEAD's text on, by its own
-    edits, one after the other. A committed state is none of them, nor one with anybody else's line.
+    """The blobs of a path that are states of this session alone: from HEAD's text on, by its own edits, one
+    after the other. One with anybody else's line is none of them.
     """
     state = made.states.get(path)
     if state is None:
         return set()
     head = made.start.entry(path)
-    waiting = _waiting(made, state)
     found: set[bytes] = set()
     at: bytes | None = None
     alone = False
     for record, before, after in replay(state.journal, lay):
         # git stores line feeds where the file may have carriage returns
         forms = {text_id(t).encode() for t in _forms(before)} if before is not None else {None}
-        if str(record.offset) in waiting and (head.oid if head else None) in forms:
+        is_own = record.session in made.family
+        if is_own and (head.oid if head else None) in forms:
             alone, at = True, before
-        alone = alone and str(record.offset) in waiting and record.is_exact and before == at
+        alone = alone and is_own and record.is_exact and before == at
         if alone:
             at = after
             found |= {text_id(text).encode() for text in _forms(after)} if after is not None else set()
     return found
-
-
-def _waiting(made: Draft, state: PathState) -> set[str]:
-    """The family's records that are pending, or go into the commit: a reset took those out of HEAD."""
-    waiting = {str(r.offset) for name in made.family for r in state.pending.get(name, [])}
-    uses = (use for found in made.outcomes if found.path == state.path for use in found.uses)
-    taken = (unit for use in uses if use.session in made.family for unit in use.units or ())
-    return waiting | {unit.partition(".")[0] for unit in taken}
 
 
 def _forms(text: bytes) -> set[bytes]:

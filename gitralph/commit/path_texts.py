@@ -6,6 +6,7 @@ All texts are in working-tree form and in one form of line ends. ``commit``, ``s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,7 @@ from gitralph.hook.journal import (
 from gitralph.isolate import Step
 from gitralph.isolate.lines import split_lines
 from gitralph.journal.pending import PathState
+from gitralph.lines import give
 from gitralph.lines.pieces import Pieces, pieces
 
 FILES = (0, 0o100644, 0o100755)
@@ -74,9 +76,13 @@ class PathTexts:
     @cached_property
     def pieces(self) -> Pieces:
         """Whose each line is."""
+        return self.pieces_by(self.steps)
+
+    def pieces_by(self, steps: Sequence[Step]) -> Pieces:
+        """The same as other steps would tell it."""
         exists = self.head is not None
         heads = self.heads
-        return pieces(self.base, self.disk, self.steps, heads.lines, heads.texts, exists=exists)
+        return pieces(self.base, self.disk, steps, heads.lines, heads.texts, exists=exists)
 
 
 def read(scene: Scene, state: PathState) -> PathTexts:
@@ -169,7 +175,7 @@ def takes_of(
 ) -> tuple[isolate.Take, ...] | None:
     """What the hunks of an assignment give; None where its texts are read in another way than they were."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]
-    return isolate.takes(full_lines(before or b""), full_lines(after or b""), places)
+    return give.takes(full_lines(before or b""), full_lines(after or b""), places)
 
 
 def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
@@ -242,8 +248,12 @@ def lost_text(scene: Scene, state: PathState) -> bool:
 
 def path_level(scene: Scene, state: PathState) -> bool:
     """True when the session claims more of the path than its texts tell."""
-    untold = (record for name in scene.own for record in state.untold(name))
-    return bool(state.bare & scene.own) or any(not record.is_exact for record in untold)
+    return bool(claimants(state) & scene.own)
+
+
+def claimants(state: PathState) -> set[str]:
+    """The sessions that have the path pending, but not its lines: only of these a commit's word is asked."""
+    return state.bare | {name for name in state.records if any(not r.is_exact for r in state.untold(name))}
 
 
 def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:

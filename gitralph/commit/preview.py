@@ -52,11 +52,11 @@ def result_of(ctx: Context, made: Draft, status: str) -> Result:
 
 
 def _hints(ctx: Context, made: Draft) -> list[str]:
+    given = ways_out.for_what_is_kept(ctx, made.session, made.outcomes)
     # Nothing stands in the way, so there is no way out to tell of.
     if all(left.reason == decision.UNCHANGED for left in made.left):
-        return []
-
-    return ways_out.after_leaving(ctx, made.session, made.left)
+        return given
+    return [*ways_out.after_leaving(ctx, made.session, made.left), *given]
 
 
 def _notes(ctx: Context, made: Draft) -> list[str]:

@@ -80,7 +80,18 @@ def blocks(old: bytes, new: bytes, own: set[int] | None = None) -> list[Block] |
             i, k = grown[-1][0], grown[-1][2]
             grown.pop()
         grown.append((i, j, k, m))
-    return [Block(i, j, tuple(b[k:m])) for i, j, k, m in grown]
+    return [one for i, j, k, m in grown for one in _apart(i, a[i:j], b[k:m])]
+
+
+def _apart(start: int, old: list[bytes], new: list[bytes]) -> list[Block]:
+    """Line for line where only spaces differ: an edit of one leaves the others as the hook had them."""
+    if _packed(old) != _packed(new):
+        return [Block(start, start + len(old), tuple(new))]
+    return [Block(at, at + 1, (line,)) for at, line in enumerate(new, start)]
+
+
+def _packed(lines: list[bytes]) -> list[bytes]:
+    return [b"".join(line.split()) for line in lines]
 
 
 def carried(found: Sequence[Block], old: bytes, new: bytes) -> list[Block | None]:

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gitralph import isolate
-from gitralph.base.quote import shown
-from gitralph.commit import advice, rewrites
-from gitralph.commit.decision import Left
+from gitralph.commit import rewrites
 from gitralph.commit.inputs import Scene, read_blob
 from gitralph.commit.path_texts import (
     as_step,
@@ -31,7 +29,7 @@ from gitralph.hook.journal import (
     replay,
     text_id,
 )
-from gitralph.isolate import Reading, Separation, Step
+from gitralph.isolate import Reading, Step
 from gitralph.journal import consumption
 from gitralph.journal.consumption import Landed
 from gitralph.journal.pending import PathState
@@ -230,20 +228,3 @@ def _start(
     plain = is_plain(scene, state.path)
     text = read_blob(scene, then) if plain else working(scene, state.path, then)
     return text, text
-
-
-def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
-    """What of a path stays out."""
-    return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
-
-
-def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
-    """What a user is told of a path."""
-    out = []
-    for note in found.notes:
-        where = f"'{shown(state.path)}'"
-        if note.lines:
-            first, last = note.lines
-            where += f" line {first}" if first == last else f" lines {first}-{last}"
-        out.append(f"{where}: {advice.named(scene.layout, note.detail, note.sessions)}")
-    return tuple(out)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gitralph.base.quote import is_control
 from gitralph.commit import decision
-from gitralph.commit.decision import Left
+from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
 
@@ -162,6 +162,19 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
         given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])
         out.append(f"git ralph commit --session {name} --whole-file -- {given}  # takes it all the same")
     return out
+
+
+def for_what_is_kept(ctx: Context, session: str, outcomes: Iterable[Outcome]) -> list[str]:
+    """What gives the session what nobody recorded on its lines: only a person knows that it is its."""
+    places = [
+        f"{typed_name(ctx, one.path)}:{first}" + (f"-{last}" if last > first else "")
+        for one in outcomes
+        for first, last in one.kept
+    ]
+    if ctx.is_agent or not places:
+        return []
+    name = shlex.quote(ctx.called(session))
+    return [f"git ralph assign --to {name} -- {' '.join(places[:_MOST])}  # lets its next commit take it"]
 
 
 # A hint is typed or pasted: a command of more paths is nobody's to read.

@@ -29,7 +29,7 @@ Way of a question::
     by_lines  a second answer after git put files back, from counted lines alone (11)
     materialize  the text; explain words it
     annotate  the same weave asked line by line, for ``why`` and ``status``
-    assign    the lines that nobody recorded; handover gives some of them to an owner
+    handover  lines that nobody recorded are given to an owner
     takeback  the file without some units, or with those it lost; reversal does it operation by operation,
               twins looks whether a line would be lost or doubled, balance whether the words add up
 
@@ -89,8 +89,6 @@ from gitralph.isolate.api import (
     Step,
     Take,
 )
-from gitralph.isolate.assign import Unrecorded, gives, takes, unrecorded, without
-from gitralph.isolate.explain import drifted
 from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
 from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
@@ -109,22 +107,16 @@ __all__ = [
     "Separation",
     "Step",
     "Take",
-    "Unrecorded",
     "agreed",
     "bring_back",
     "came_back",
     "chain",
     "changed",
-    "drifted",
-    "gives",
     "owners_by_line",
     "pending_units",
     "rewound",
     "separate",
     "take_back",
-    "takes",
     "undo_undo",
     "unmoved_since",
-    "unrecorded",
-    "without",
 ]

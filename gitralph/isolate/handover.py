@@ -43,24 +43,28 @@ def is_nobodys(weave: Weave, hunk: int) -> bool:
     return hunk != BASE and weave.owner_of(hunk) is None
 
 
-def interleave(weave: Weave, hunk: int) -> None:
-    """Put each line of a replacement right behind the line it replaced, where they pair one to one.
+def paired(weave: Weave, hunk: int) -> list[int]:
+    """Return each line of a replacement behind the line it replaced; empty where they do not pair one to one.
 
     Then either can be taken without the others, and a removal stands before the line it belongs to.
     """
     made = weave.hunks[hunk]
     gone = [atom for atom in made.dels if atom > END]
-    if len(gone) != len(made.births) or len(gone) < 2:
-        return
-    left, right = weave.prev[gone[0]], weave.next[made.births[-1]]
     run = gone + made.births
+    if len(gone) != len(made.births) or len(gone) < 2:
+        return []
     if any(weave.next[atom] != follower for atom, follower in pairwise(run)):
-        return
-    for pair in zip(gone, made.births, strict=True):
-        for atom in pair:
-            weave.link(left, atom)
-            left = atom
-    weave.link(left, right)
+        return []
+    return [atom for pair in zip(gone, made.births, strict=True) for atom in pair]
+
+
+def interleave(weave: Weave, hunk: int) -> None:
+    """Put each line of a replacement right behind the line it replaced."""
+    run, made = paired(weave, hunk), weave.hunks[hunk]
+    if run:
+        left, right = weave.prev[run[0]], weave.next[made.births[-1]]
+        for one, two in pairwise((left, *run, right)):
+            weave.link(one, two)
 
 
 def _taken(weave: Weave, shown: list[int], take: Take) -> tuple[Hunk, int]:
@@ -121,12 +125,9 @@ def _operate(weave: Weave, made: Hunk, index: int, atom: int, visible: bool) -> 
 
 
 def _take_file(weave: Weave, made: Hunk, index: int, take: Take) -> None:
-    """Lines of a file that nobody's gap made bring it along, whoever of several is committed first."""
-    last = _last(weave, EXISTS)
-    exists = weave.visible(EXISTS)
-    if not (is_nobodys(weave, last) or weave.hunks[last].assigned):
-        return
-    if made.touched() or (not take.count and not take.removed):
+    """The first lines that are given of a file that nobody recorded making bring it along."""
+    if is_nobodys(weave, _last(weave, EXISTS)) and (made.touched() or not (take.count or take.removed)):
+        exists = weave.visible(EXISTS)
         weave.operate(EXISTS, index, exists)
         (made.undels if exists else made.dels).append(EXISTS)
 

@@ -194,7 +194,7 @@ class Attempt:
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
             for unit in sorted(self.wanted & known.by_unit.keys()):
-                yield Bond(weave.units[unit].hunks[0], maker, "is in a file created by")
+                yield Bond(weave.units[unit].hunks[0], maker, "is in a file created by", stale=maker == BASE)
 
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """It replaced lines that HEAD lacks, or took away what stands for lines of HEAD."""
@@ -264,7 +264,7 @@ class Attempt:
         for unit in sorted(sides[0] & sides[1]):
             if self.weave.hunks[number].assigned and self.weave.units[unit].owner is None:
                 continue  # a person gave these lines of it, and no others
-            yield Bond(number, unit, "is inside")
+            yield Bond(number, unit, "is inside", stale=unit == BASE)
 
     def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
         """Who brought the lines that the commit lacks, in one direction, as of when a hunk was made."""

@@ -40,6 +40,9 @@ def caught(
     if found is not None:
         return found
     own = [step for step in steps if step.owner in names]
+    # a person gave these lines alone: what stands between and behind them stays away
+    alone = [(step, _given(step.after, step.takes)[1]) for step in own if step.takes]
+    own += [step._replace(after=b"".join([line + b"\n" for line in came])) for step, came in alone]
     return out_of_place(head, text, disk, own, True)
 
 
@@ -57,7 +60,7 @@ def _counted(
         return None
     old, new, now = (_count(each, asked) for each in (head, text, disk))
     brought, took = set[bytes](), set[bytes]()
-    last, taker = dict[bytes, str | None](), dict[bytes, str]()
+    last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
     times, most = Counter[bytes](), old | now
     for owner, before, after, takes in _changes(steps, disk):
         went, came = _given(after, takes) if takes else difference(before, after)
@@ -65,6 +68,10 @@ def _counted(
             for line, count in _count(text, lines).items():
                 most[line] = max(most[line], count)
         gone, fresh = asked & (went.keys() - came.keys()), asked & (came.keys() - went.keys())
+        if takes:  # what somebody recorded, as it turned out, is not given
+            gone = {line for line in gone if last.get(line) is None}
+            fresh = {line for line in fresh if writer.get(line) is None}
+        writer.update(dict.fromkeys(fresh, owner))
         if owner is not None or after != disk:
             times.update(fresh)
         for line in gone:

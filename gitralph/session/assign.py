@@ -6,16 +6,16 @@ session recorded.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from gitralph import isolate
 from gitralph.base import files, locks
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import (
     advice,
+    by_pieces,
     decision,
     inputs,
     land,
@@ -23,13 +23,12 @@ from gitralph.commit import (
     path_texts,
     provenance,
     recover,
-    separate,
 )
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
+from gitralph.commit.path_texts import PathTexts
 from gitralph.commit.provenance import Chain
-from gitralph.commit.separate import Evidence
 from gitralph.commit.ways_out import typed_name
 from gitralph.context import Context, refuse_operation
 from gitralph.git import refs
@@ -37,13 +36,16 @@ from gitralph.git.snapshot import Content, LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import ASSIGN, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
-from gitralph.isolate import Unrecorded
+from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
+from gitralph.isolate.api import Step
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
+from gitralph.lines import give
+from gitralph.lines.give import Unrecorded
 
-__all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign", "ranges"]
-Lines = tuple[int, int]
+__all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
+Lines = by_pieces.Range
+_DRIFTED = "HEAD holds other text here than the text that was changed"
 # Each try is lost to an edit recorded while the file was read.
 _TRIES = 3
 
@@ -53,7 +55,8 @@ class Unowned:
     """What nobody recorded in one path, and the text it stands in.
 
     ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
-    other sessions have pending to them; ``settled`` says why there is nothing to give.
+    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``settled`` says why there is
+    nothing to give.
     """
 
     path: bytes
@@ -64,11 +67,12 @@ class Unowned:
     commit: str | None
     changes: list[Unrecorded] = field(default_factory=list)
     others: dict[int, str] = field(default_factory=dict)
+    writers: frozenset[str] = frozenset()
     whole: str | None = None
     settled: str | None = None
     converted: bool = False
     mode: bool = False
-    known: Evidence | None = None
+    known: PathTexts | None = None
     owners: frozenset[str] = frozenset()
 
     @property
@@ -149,7 +153,8 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
     if scene.entries.get(path) == entry:
         return replace(found, settled="it is as in HEAD")
-    others = _path_level(state) - scene.own
+    claimed = path_texts.claimants(state)
+    others = claimed - scene.own
     if others:
         ways = [
             f"git ralph track --release --session {ctx.called(name)} -- {_typed(ctx, path)}"
@@ -157,9 +162,9 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
         ]
         left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
-    if _path_level(state):
+    if claimed:
         return replace(found, settled="this session claims the whole path already")
-    found = replace(found, whole=_whole(scene, state))
+    found = replace(found, whole=_whole(scene, state), writers=_writers(scene, state))
     if content.mode != GITLINK and found.whole is None:
         found = _with_lines(scene, state, found)
     elif content.mode != GITLINK and (entry is None or entry.mode != GITLINK):
@@ -167,9 +172,11 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     return replace(found, mode=_has_new_mode(found))
 
 
-def _path_level(state: PathState) -> set[str]:
-    """The sessions that have the path pending, but not its lines."""
-    return state.bare | {s for s, group in state.pending.items() if any(not r.is_exact for r in group)}
+def _writers(scene: Scene, state: PathState) -> frozenset[str]:
+    """Who recorded what stands between HEAD's text and the file."""
+    since = provenance.records_since_head(scene, state)
+    known = state.journal.records if since is None else since
+    return frozenset(record.session for record in known if record.op != GAP)
 
 
 def _whole(scene: Scene, state: PathState) -> str | None:
@@ -183,37 +190,37 @@ def _whole(scene: Scene, state: PathState) -> str | None:
 
 
 def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
-    known = separate.gather(scene, state)
-    changes = isolate.unrecorded(known.head, known.worktree, known.readings, scene.own)
-    if known.seen.blocks or changes is None:
-        detail = "HEAD has moved to a text that the recorded edits do not fit"
-        if known.seen.blocks:
-            detail = "a hook's lines are in the commit alone, and the file has others"
-        left = Left(state.path, decision.STALE, detail)
-        raise Refused(advice.describe(scene.layout, left), left=(left,))
-    rows = isolate.owners_by_line(
-        known.head, known.steps, known.worktree, committed=known.committed, readings=known.readings
-    )
-    others = {
-        number: row.owner
-        for number, row in enumerate(rows, 1)
-        if row.owner is not None and not row.committed and row.owner not in scene.own
-    }
+    known = path_texts.read(scene, state)
+    barred = None
+    if path_texts.lost_text(scene, state):
+        barred = Left(state.path, decision.UNANCHORED, path_texts.LOST_TEXT)
+    elif known.seen.blocks:
+        barred = Left(
+            state.path, decision.STALE, "a hook's lines are in the commit alone, and the file has others"
+        )
+    if barred is not None:
+        raise Refused(advice.describe(scene.layout, barred), left=(barred,))
+    pieces = known.pieces_by(_steps(known))
     return replace(
         found,
         head=known.head,
         converted=known.converted,
         known=known,
         owners=scene.own,
-        changes=changes,
-        others=others,
+        changes=give.unrecorded(pieces, scene.own, known.steps),
+        others=give.recorded(pieces, scene.own),
     )
+
+
+def _steps(known: PathTexts) -> list[Step]:
+    """Those of a path; where there is none, HEAD's text is where all begins."""
+    return known.steps or [Step("head", None, known.base, known.base)]
 
 
 def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     """What this session recorded last is where its whole path goes on from."""
     rows = replay(state.journal, scene.layout)
-    if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in set(state.pending) & scene.own:
+    if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in scene.own:
         return found
     known = rows[-1][2] == found.content.data
     return replace(found, head=rows[-1][2], settled="this session recorded it already" if known else None)
@@ -271,7 +278,7 @@ def _check(found: Unowned, wanted: list[Lines]) -> None:
 
 
 def _choose_whole(found: Unowned, session: str, parts: bool, result: Assigned) -> None:
-    others = set(found.state.pending) - {session}
+    others = found.writers - {session}
     if parts:
         result.left.append(
             Left(found.path, decision.CONTESTED, f"{found.whole}; only the whole path can be given")
@@ -295,7 +302,7 @@ def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
     rows = [(n, name) for n, name in sorted(found.others.items()) if n in asked]
     out: list[Left] = []
     for name in sorted({name for _, name in rows}):
-        for lines in ranges(n for n, whose in rows if whose == name):
+        for lines in by_pieces.ranges(n for n, whose in rows if whose == name):
             detail = f"session '{name}' recorded it and has not committed it"
             out.append(Left(found.path, decision.CONTESTED, detail, (name,), lines))
     return out
@@ -310,18 +317,8 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
             detail = "it changes, or stands among, uncommitted lines of another session"
             out.append(Left(found.path, decision.CONTESTED, detail, one.sessions, lines))
         elif one.stale:
-            out.append(Left(found.path, decision.STALE, isolate.drifted(found.head), (), lines))
-    return out
-
-
-def ranges(numbers: Iterable[int]) -> list[Lines]:
-    """Line numbers as ranges."""
-    out: list[Lines] = []
-    for number in sorted(set(numbers)):
-        if out and number == out[-1][1] + 1:
-            out[-1] = out[-1][0], number
-        else:
-            out.append((number, number))
+            detail = "HEAD has no such file any more" if found.head is None else _DRIFTED
+            out.append(Left(found.path, decision.STALE, detail, (), lines))
     return out
 
 
@@ -365,7 +362,7 @@ def _records(
             made = _lines_record(ctx, session, one, chosen[one.path], everything)
         if made is not None:
             out[one.path] = made
-            result.paths[one.path] = ranges(change.line for change in chosen[one.path])
+            result.paths[one.path] = by_pieces.ranges(change.line for change in chosen[one.path])
     return out
 
 
@@ -374,7 +371,7 @@ def _lines_record(
 ) -> tuple[Record, bytes | None]:
     after = found.content.data
     eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
-    before, places = isolate.without(after, found.head, chosen, eol) if chosen else (after, [])
+    before, places = give.without(after, found.head, chosen, eol) if chosen else (after, [])
     hunks = _hunks(before, after, places)
     if hunks is None or (chosen and not _gives(session, found, chosen, before, hunks)):
         detail = "its lines cannot be told apart from their neighbours"
@@ -398,11 +395,12 @@ def _gives(
     """True when the record will be read as just these changes."""
     known = found.known
     assert known is not None
-    old = path_texts.one_form(before) if known.converted else before
-    given = path_texts.takes_of(hunks, old, known.worktree)
-    return given is not None and isolate.gives(
-        known.head, known.worktree, known.readings, session, found.owners, chosen, given
-    )
+    old, steps = path_texts.one_form(before) if known.converted else before, _steps(known)
+    given = path_texts.takes_of(hunks, old, known.disk)
+    if given is None:
+        return False
+    then = [*steps, Step("given", session, known.disk, known.disk, takes=given)]
+    return give.is_exact(known.pieces_by(steps), known.pieces_by(then), found.owners, chosen, known.steps)
 
 
 def _hunks(

@@ -1,4 +1,4 @@
-"""``git ralph track --release``: a claim by path alone is taken back, as if it had never been made."""
+"""``git ralph track --release``: a claim or an assignment is taken back, as if it had never been made."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gitralph.commit.decision import Left
 from gitralph.commit.ways_out import typed_name
 from gitralph.context import Context
 from gitralph.hook import journal, sessionfile
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import Record, replay
 from gitralph.hook.record import path_text
-from gitralph.journal import consumption, manifests, pending
+from gitralph.journal import manifests, pending
 from gitralph.journal.pending import Claims, PathState
 from gitralph.query import reading
 
@@ -35,13 +35,10 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
 
 
 def _by_hand(state: PathState, session: str) -> list[Record]:
-    return [one for one in _untold(state, session) if not one.is_exact and one.tool in _BY_HAND]
-
-
-def _untold(state: PathState, session: str) -> list[Record]:
-    """The records of which no commit has told yet: what is known by its path alone is over then."""
-    upto = consumption.told(state.journal, session)
-    return [one for one in state.journal.records if one.session == session and one.offset >= upto]
+    """What a person recorded for a session: claims that no commit told of yet, and lines that he gave to it."""
+    records = [r for r in state.records.get(session, ()) if r.tool in _BY_HAND]
+    untold = state.untold(session)
+    return [r for r in records if r.is_exact or r in untold]
 
 
 def _claimants(state: PathState) -> set[str]:
@@ -52,7 +49,7 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
     left = []
     for path, state in states.items():
         others = _claimants(state)
-        if others and session not in others and not _untold(state, session):
+        if others and session not in others and not state.untold(session):
             detail = "it is another session's claim"
             left.append(Left(path, decision.CONTESTED, detail, tuple(sorted(others))))
     if left:
@@ -66,10 +63,12 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
 
 def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[str]:
     where, records = f"'{shown(path)}'", _by_hand(state, session)
-    recorded = len(_untold(state, session)) > len(records)
+    offsets = {record.offset for record in records}
+    recorded = any(r.offset not in offsets for r in state.untold(session))
     notes = []
     if records:
-        _append(ctx, session, path, [record.offset for record in records])
+        _keep_texts(ctx, state, records)
+        _append(ctx, session, path, sorted(offsets))
     if records or session in state.bare:
         size = next(claim.size for claim in claims if claim.session == session)
         fields = {
@@ -87,6 +86,13 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
     if recorded:
         notes.append(f"{where}: recorded edits of session '{ctx.called(session)}' are not released")
     return notes or [f"{where}: session '{ctx.called(session)}' claims nothing there; nothing to release"]
+
+
+def _keep_texts(ctx: Context, state: PathState, records: list[Record]) -> None:
+    """What was recorded after an assignment starts from its text, which nothing else may lead to."""
+    for record, _, after in replay(state.journal, ctx.layout):
+        if record in records and record.is_exact and after is not None and record.after is not None:
+            journal.store_text(ctx.layout, after, record.after)
 
 
 def _append(ctx: Context, session: str, path: bytes, offsets: list[int]) -> None:

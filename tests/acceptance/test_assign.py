@@ -458,6 +458,42 @@ def test_a_released_claim_was_never_made(two: Repo) -> None:
     assert head(two) == ten(l2="two")
 
 
+@pytest.mark.parametrize("later", [False, True])
+def test_an_assignment_is_taken_back(two: Repo, later: bool) -> None:
+    """The lines are nobody's again; what was recorded since stays as it was."""
+    two.write("f", ten(l3="three", l8="eight"))
+    give(two, "S2", "f:8")
+    if later:
+        swap(two, "S1", "line 5\n", "five\n")
+        swap(two, "S2", "line 10\n", "ten\n")
+    said = two.ralph("track", "--release", "--session", "S2", "f").said
+    assert "no longer claimed" in said
+    assert ("recorded edits" in said) is later
+    if later:
+        two.commit("S2")
+        assert head(two) == ten(l10="ten")
+        two.commit("S1")
+        assert head(two) == ten(l5="five", l10="ten")
+    else:
+        assert two.commit("S2").status == "nothing"
+    give(two, "S1", "f")
+    two.commit("S1")
+    assert head(two) == text(two)
+    nothing_pending(two, "S1", "S2")
+
+
+def test_what_was_assigned_and_committed_stays_committed(two: Repo) -> None:
+    two.write("f", ten(l3="three", l8="eight"))
+    give(two, "S2", "f:8")
+    two.commit("S2")
+    two.ralph("track", "--release", "--session", "S2", "f")
+    assert head(two) == ten(l8="eight")
+    assert two.owners() == {"f": "nobody"}
+    swap(two, "S2", "line 10\n", "ten\n")
+    two.commit("S2")
+    assert head(two) == ten(l8="eight", l10="ten")
+
+
 def test_a_bare_line_of_a_manifest_is_released(two: Repo) -> None:
     swap(two, None, "line 2\n", "two\n")
     with (two.state / "S1.files").open("a") as manifest:

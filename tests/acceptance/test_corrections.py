@@ -3,7 +3,7 @@
 import pytest
 
 from tests.acceptance.test_head_moved import head, nothing_pending, swap, ten, text
-from tests.support import engine, shells
+from tests.support import shells
 from tests.support.repo import Repo
 from tests.support.texts import TEN
 
@@ -14,12 +14,6 @@ def day(empty_repo: Repo) -> Repo:
     empty_repo.write("f", TEN)
     empty_repo.commit_all("base")
     return empty_repo
-
-
-only_by_marks = pytest.mark.skipif(
-    engine.PIECES,
-    reason="the new engine asks for half of the words that a line brought, and for no mark of git's",
-)
 
 
 def included(repo: Repo) -> bool:
@@ -55,16 +49,6 @@ def test_a_correction_that_was_staged_is_committed_as_it_stands(day: Repo) -> No
         ("return total", "return sum(total, start)", "return sum(start, total)"),
         ("timeout = 30", "timeout_s = 60", "timeout_s = 60.0"),
         ("x = f(y)", "x = g(z)", "x = g(z, y)"),
-        *(
-            pytest.param(*row, marks=only_by_marks)
-            for row in (
-                ("return a + b", "return b + a", "return (b + a)"),
-                ("timeout = 30", "timeout = 60", "timeout = 45"),
-                ("x = f(y)", "x = g(y)", "x = helper(y)"),
-                ("return x", "return x  # total", "return x  # sum"),
-                ("---", "***", "==="),
-            )
-        ),
     ],
 )
 def test_a_correction_is_one_also_where_git_wrote_its_index(
@@ -97,7 +81,7 @@ def test_what_a_person_wrote_and_staged_where_a_checkout_took_a_line_is_his(day:
     assert day.git_bytes("show", ":f").decode() == his
 
 
-@pytest.mark.xfail(engine.PIECES, reason="refused needlessly: equal lines on both sides of the removal")
+@pytest.mark.xfail(reason="refused needlessly: equal lines on both sides of the removal")
 def test_a_removal_beside_a_persons_change_goes_alone_also_after_git_status(empty_repo: Repo) -> None:
     """The last look asks more where git put files back, and `git status` puts none back."""
     repo, text = empty_repo, "def g(line):\n    set(line)\n    return x\n\ndef h(q):\n    return x\n"
@@ -125,7 +109,7 @@ def test_a_removal_of_a_whole_edit_and_half_of_another_goes_with_them(day: Repo)
     swap(day, None, "b\nc\n", "")
     day.commit("S1")
     assert head(day) == TEN + "a\n"
-    assert included(day) is not engine.PIECES  # the commit has no line that anybody else wrote
+    assert not included(day)  # the commit has no line that anybody else wrote
     nothing_pending(day, "S1")
 
 
@@ -175,6 +159,36 @@ def test_leave_commits_the_recorded_text_and_says_so(day: Repo) -> None:
     assert head(day) == ten(l3="x = 'three'")
     assert not included(day)
     assert "'f' line 3: was changed since" in answer.notes
+
+
+@pytest.mark.parametrize(
+    ("new", "told", "place"),
+    [
+        ("def three():\n    by hand\n    return 3\n", "'f' line 4: was put among", "f:4"),
+        ("def three():\n    return 33 + 3\n", "'f' line 4: was changed since", "f:4"),
+        ("def three(x):\n    by hand\n    return 3\n", "'f' lines 3-4: was changed since", "f:3-4"),
+    ],
+    ids=["put inside", "changed", "both"],
+)
+def test_what_is_left_is_named_with_the_command_that_takes_it(
+    day: Repo, new: str, told: str, place: str
+) -> None:
+    """A person is told; an agent knows not whose it is, and is told the line alone."""
+    day.git("config", "ralph.unrecorded", "leave")
+    swap(day, "S1", "line 3\n", "def three():\n    return 3\n")
+    swap(day, None, "def three():\n    return 3\n", new)
+    command = f"git ralph assign --to {day.called('S1')} -- {place}"
+    agent = day.ralph("commit", "--session", "S1", "-m", "x", "--dry-run", env={"GEMINI_CLI": "1"})
+    assert told in agent.said
+    assert "assign" not in agent.said
+    answer = day.commit("S1")
+    assert told in answer.notes
+    assert head(day) == ten(l3="def three():\n    return 3")
+    assert command in answer.said
+    day.ralph(*command.split()[2:])
+    day.commit("S1")
+    assert head(day) == text(day)
+    assert "assign" not in day.commit("S1").said
 
 
 def test_a_bad_setting_is_said(day: Repo) -> None:
@@ -242,8 +256,8 @@ def test_a_gap_over_own_and_head_lines_that_do_not_pair_is_left(day: Repo) -> No
     swap(day, "S1", "line 3\n", "three\n")
     swap(day, None, "three\nline 4\n", "THREE FOUR\n")
     answer = day.commit("S1")
-    assert head(day) == (TEN if engine.PIECES else ten(l3="three"))
-    assert ("is left to" if engine.PIECES else "changed since") in answer.notes
+    assert head(day) == TEN
+    assert "is left to" in answer.notes
 
 
 def test_each_session_keeps_its_own_correction(day: Repo) -> None:

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from tests.support import engine, shells
+from tests.support import shells
 from tests.support.repo import Repo
 
 BLANK = "\n\n"
@@ -20,9 +20,6 @@ ORDERS = [
 ]
 
 
-@pytest.mark.skipif(
-    not engine.is_pieces(), reason="the engine before takes a formatter in another's shell for an edit"
-)
 @pytest.mark.skipif(shutil.which("black") is None, reason="black is not installed")
 @pytest.mark.parametrize("first", ["S1", "S2"])
 @pytest.mark.parametrize("order", ORDERS, ids=" ".join)

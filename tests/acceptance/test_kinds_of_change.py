@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import engine, payloads
+from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
 
@@ -135,7 +135,7 @@ def test_rename_where_another_session_has_edits(repo: Repo, end: str) -> None:
     else:
         repo.rename("S1", "a", "z")
         repo.edit("S2", "z", changed())
-    if end == "z" and engine.PIECES:  # the lines of the move and those of the edit are told apart
+    if end == "z":  # the lines of the move and those of the edit are told apart
         assert repo.commit("S1").paths == {"a": "D", "z": "A"}
         assert repo.blob("z") == TEN.encode()
         assert repo.commit("S2").paths == {"z": "M"}
