@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gitralph.hook import journal
-from gitralph.isolate.fit import fit
+from gitralph.lines.pieces import pieces
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support.repo import Repo
 
@@ -497,9 +497,9 @@ def test_the_records_of_a_path_are_read_into_the_weave_once(
 
     def noted(*given: Any, **named: Any) -> Any:
         read.append("f")
-        return fit(*given, **named)
+        return pieces(*given, **named)
 
-    monkeypatch.setattr("gitralph.isolate.takeback.fit", noted)
+    monkeypatch.setattr("gitralph.commit.path_texts.pieces", noted)
     undo(day, "S1", *args)
     assert text(day) == ten(l7="seven")
     assert read == ["f"]
