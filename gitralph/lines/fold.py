@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import GAP, TAIL, Step
 from gitralph.isolate.build import Folding
@@ -39,18 +39,26 @@ def _taken_back(weave: Weave, step: Step) -> list[int] | None:
     if not units or len(units) != len(names):
         return None
     owners = {weave.units[unit].owner for unit in units}
-    shown = bytearray(map(weave.visible, range(len(weave.line))))
-    for line in {x for unit in units for x in weave.atoms_of(weave.units[unit])}:
-        ops = list(weave.ops[line] or ())
-        while ops and ops[-1] >> 1 != BASE:
-            number = ops[-1] >> 1
-            is_kept = (
-                weave.owner_of(number) in owners if step.restores else weave.hunks[number].unit not in units
-            )
-            if is_kept:
-                break
-            ops.pop()
-        born = step.restores or weave.hunks[weave.birth[line]].unit not in units
-        shown[line] = bool(ops[-1] & 1) if ops else bool(born)
+
+    def is_left(number: int) -> bool:
+        return weave.hunks[number].unit not in units
+
+    def is_recorded(number: int) -> bool:
+        return weave.owner_of(number) is not None
+
+    # What nobody recorded counts, or what came between does not: the text says which.
+    ways: list[Callable[[int], bool]] = [is_left, lambda n: is_left(n) and is_recorded(n)]
+    if step.restores:
+        ways = [is_recorded, lambda n: weave.owner_of(n) in owners]
     order = weave.order()
-    return [line for line in order if shown[line]] if text_of(weave, order, shown) == step.after else None
+    for is_kept in ways:
+        shown = bytearray(map(weave.visible, range(len(weave.line))))
+        for line in {x for unit in units for x in weave.atoms_of(weave.units[unit])}:
+            ops = list(weave.ops[line] or ())
+            while ops and ops[-1] >> 1 != BASE and not is_kept(ops[-1] >> 1):
+                ops.pop()
+            is_born = bool(step.restores) or is_left(weave.birth[line])
+            shown[line] = bool(ops[-1] & 1) if ops else is_born
+        if text_of(weave, order, shown) == step.after:
+            return [line for line in order if shown[line]]
+    return None

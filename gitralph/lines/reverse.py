@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from gitralph.isolate.api import UNRECORDED, LeftEdit, Reversal, Step, step_of
-from gitralph.isolate.lines import difference, is_telling, split_lines
+from gitralph.isolate.lines import difference, is_telling, split_lines, words
 from gitralph.isolate.neighbours import out_of_place
 from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk
 from gitralph.lines.choose import Attempt, Bond, named
@@ -83,7 +83,7 @@ def _settled(turn: _Turn, steps: Sequence[Step], skip: bool) -> Reversal:
     while True:
         bonds = list(turn.bonds())
         if not bonds:
-            if not turn.changes:
+            if not turn.changes or turn.text() == turn.known.disk:
                 return Reversal(turn.known.disk, left=tuple(left))
             bonds = list(turn.caught(steps))
         if not bonds:
@@ -159,9 +159,11 @@ class _Turn:
         return known.on_disk(line) or not self.choice.is_over(line)
 
     def _was(self, line: int) -> bool:
-        for number, stands, credit in self._history(line):
+        """Tell whether a line stood before the pieces; what HEAD has and they took stands again in any case."""
+        is_taken = not self.is_redo and line > NEWLINE and self.known.is_removed(line)
+        for at, (number, stands, credit) in enumerate(self._history(line)):
             if not self._is_turned(number, credit):
-                return stands
+                return stands or (at > 0 and is_taken and self.weave.owner_of(number) not in self.owners)
         return self.known.brought_by(line) not in self.units
 
     def _is_turned(self, number: int, credit: int) -> bool:
@@ -196,7 +198,8 @@ class _Turn:
         changes = list(self.known.changes.get(line, ()))
         while changes:
             last = changes.pop()
-            if not changes or changes[-1][1] == last[1]:
+            is_turned = not self.is_return and self._is_turned(last[0], last[2])
+            if is_turned or not changes or changes[-1][1] == last[1]:
                 yield last
                 continue
             before, after = (self.weave.owner_of(each[0]) for each in (changes[-1], last))
@@ -497,24 +500,29 @@ class _Turn:
 
 
 def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
-    """Return a telling line that changes though none of the edits that are made, or unmade, changes it so."""
+    """Return a telling line, or word, that changes though none of the edits made, or unmade, changes it so."""
     went, came = difference(disk, text)
-    brought, took, given = set[bytes](), set[bytes](), set[bytes]()
-    most = Counter(split_lines(disk))
-    for step in made:
-        gone, fresh = difference(step.before, step.after)
-        brought |= fresh.keys()
-        took |= gone.keys()
-        for take in step.takes:
-            given.update(take.removed, split_lines(step.after)[take.at : take.at + take.count])
-        for each in (step.before, step.after) if came else ():
-            most |= Counter(line for line in split_lines(each) if line in came)
-    now = Counter(line for line in split_lines(text) if line in came)
-    for line in filter(is_telling, chain(went, came)):
-        if line in given:
-            continue
+    takes = [take for step in made for take in step.takes]
+    changed = [difference(step.before, step.after) for step in made]
+    took = {line for gone, _ in changed for line in gone}
+    brought = {line for _, fresh in changed for line in fresh}
+    most, now = (Counter(line for line in split_lines(each) if line in came) for each in (disk, text))
+    for each in (each for step in made for each in (step.before, step.after) if came):
+        most |= Counter(line for line in split_lines(each) if line in came)
+    for line in filter(is_telling, chain(went, came)) if not takes else ():
         if line in went and line not in took:
             return line
         if line in came and (line not in brought or now[line] > most[line]):
             return line
-    return None
+    if takes:  # what a person gave to the session no step changed
+        return None
+    away, back = Counter[bytes](), Counter[bytes]()
+    for gone, fresh in changed:
+        away += _words(gone) - _words(fresh)
+        back += _words(fresh) - _words(gone)
+    lost, won = _words(went) - _words(came), _words(came) - _words(went)
+    return next((word for word in chain(lost - away, won - back) if is_telling(word)), None)
+
+
+def _words(lines: Counter[bytes]) -> Counter[bytes]:
+    return Counter(word for line, count in lines.items() for word in words(line) * count)
