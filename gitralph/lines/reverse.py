@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 
 from gitralph.isolate.api import UNRECORDED, LeftEdit, Reversal, Step, step_of
 from gitralph.isolate.lines import difference, is_telling, split_lines, words
@@ -159,7 +159,7 @@ class _Turn:
         return known.on_disk(line) or not self.choice.is_over(line)
 
     def _was(self, line: int) -> bool:
-        """Tell whether a line stood before the pieces; what HEAD has and they took stands again in any case."""
+        """Tell whether a line stood before the pieces; what they took of HEAD stands again in any case."""
         is_taken = not self.is_redo and line > NEWLINE and self.known.is_removed(line)
         for at, (number, stands, credit) in enumerate(self._history(line)):
             if not self._is_turned(number, credit):
@@ -465,6 +465,8 @@ class _Turn:
             made = [step._replace(before=step.after, after=step.before) for step in made]
         line = _uncounted(known.disk, text, made)
         if line is None:
+            line = _out_of_order(known.disk, text, made)
+        if line is None:
             is_new = self.is_redo or self.is_return  # what comes may be in neither HEAD nor file
             line = out_of_place(known.disk if is_new else known.head, text, known.disk, made, not is_new)
         if line is None:
@@ -500,7 +502,7 @@ class _Turn:
 
 
 def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
-    """Return a telling line, or word, that changes though none of the edits made, or unmade, changes it so."""
+    """Return a telling line or word that changes though none of the edits changes it so."""
     went, came = difference(disk, text)
     takes = [take for step in made for take in step.takes]
     changed = [difference(step.before, step.after) for step in made]
@@ -526,3 +528,21 @@ def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> 
 
 def _words(lines: Counter[bytes]) -> Counter[bytes]:
     return Counter(word for line, count in lines.items() for word in words(line) * count)
+
+
+def _out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
+    """Return a line that changes sides with another one as no text of the edits has it: a block moved."""
+    old, new = split_lines(disk), split_lines(text)
+    at = {line: place for place, line in enumerate(old)}
+    counts = Counter(old), Counter(new)
+    both = [line for line in new if counts[0][line] == counts[1][line] == 1 and is_telling(line)]
+    places = [at[line] for line in both]
+    highest = accumulate(places, max)
+    lowest = reversed(list(accumulate(reversed(places), min)))
+    rows = zip(both, places, highest, lowest, strict=True)
+    turned = [line for line, place, high, low in rows if high > place or low < place]
+    for each in (each for step in made for each in (step.before, step.after) if turned):
+        known = {line: place for place, line in enumerate(split_lines(each))}
+        if all(line in known for line in turned) and all(known[a] < known[b] for a, b in pairwise(turned)):
+            return None
+    return turned[0] if turned else None

@@ -465,7 +465,7 @@ def turn(head: bytes, disk: bytes, steps: list[Step], who: str) -> Reversal:
 
 
 @given(histories())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_an_undo_leaves_nothing_pending_and_a_redo_gives_the_same_bytes(
     case: tuple[bytes, list[Step], bytes],
 ) -> None:
@@ -484,7 +484,7 @@ def test_an_undo_leaves_nothing_pending_and_a_redo_gives_the_same_bytes(
 
 
 @given(histories(), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_an_undo_takes_out_and_brings_back_nothing_of_others(
     case: tuple[bytes, list[Step], bytes], skip: bool
 ) -> None:
@@ -513,7 +513,7 @@ def choose_difference(old: bytes | None, new: bytes | None) -> tuple[set[bytes],
 
 
 @given(histories())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_an_undo_of_a_session_without_a_record_changes_nothing(
     case: tuple[bytes, list[Step], bytes],
 ) -> None:
@@ -522,7 +522,7 @@ def test_an_undo_of_a_session_without_a_record_changes_nothing(
 
 
 @given(histories())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_a_checkout_took_comes_back_to_the_byte_or_is_refused(
     case: tuple[bytes, list[Step], bytes],
 ) -> None:
@@ -543,7 +543,7 @@ def test_what_a_checkout_took_comes_back_to_the_byte_or_is_refused(
 
 def test_random_schedules_change_no_foreign_word_and_lose_none() -> None:
     """Edits, commits, undo, redo, restore and checkouts by three sessions and a person, in one file."""
-    counts = takebacks.play(takebacks.STILL, 120, 1_000_000)
+    counts = takebacks.play(takebacks.STILL, 40, 1_000_000)
     assert counts.wrong == []
     assert all(counts.done.get(what) for what in ("undo", "redo", "restore", "undo refused", "redo refused"))
 
@@ -562,5 +562,5 @@ def test_ten_thousand_random_schedules() -> None:
 
 def test_moves_and_reverts_are_refused_rather_than_wrong() -> None:
     """A block that moved past its neighbour may look the other way round: then words do not add up."""
-    counts = takebacks.play(takebacks.CELL, 2_000 if FULL else 60, 1_000_000)
+    counts = takebacks.play(takebacks.CELL, 2_000 if FULL else 20, 1_000_000)
     assert counts.wrong == []
