@@ -222,6 +222,8 @@ class Attempt:
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
         """Lines of its own stand on disk, but nobody's change put them where they stand."""
         for line in made.births:
+            if self.counts(self.known.unit(line)):
+                continue  # it took the line away itself
             if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
                 other = self.nobodys.get(self.weave.content(line))
                 if other is not None and not self.counts(other):

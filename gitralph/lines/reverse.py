@@ -354,13 +354,14 @@ class _Turn:
             over = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
             if known.is_only(line, 1):
                 same = weave.seen[weave.line[line]]
-                over += [x for x in same if x != line and self._is_others(x) and not known.in_head[x]]
+                there = [x for x in same if x != line and known.on_disk(x) and not known.in_head[x]]
+                over += [x for x in there if self._is_others(x)]
             over += [x for x in self._replaced(line) if self._is_others(x) and known.on_disk(x)]
             if not self.is_return:  # what stood beside it before may stand beside it again
                 over = [x for x in over if not self._stood(x, number)]
             yield from (Bond(number, known.brought_by(x), detail) for x in over)
         for line, stands in self.changes.items():
-            if stands or not known.is_only(line, 1):
+            if stands or self.is_redo or not known.is_only(line, 1):
                 continue
             for other in weave.seen[weave.line[line]]:
                 if other != line and known.is_removed(other) and not self.shows(other):
@@ -463,7 +464,7 @@ class _Turn:
         made = [step for step in steps if step.key in keys]
         if not self.is_return:
             made = [step._replace(before=step.after, after=step.before) for step in made]
-        line = _uncounted(known.disk, text, made)
+        line = self._written_again(steps, keys) or _uncounted(known.disk, text, made)
         if line is None:
             line = _out_of_order(known.disk, text, made)
         if line is None:
@@ -475,6 +476,23 @@ class _Turn:
             others = {known.owner(x) for x in known.differing()} - {self.weave.units[unit].owner}
             other = next((n for n, one in enumerate(self.weave.units) if one.owner in others), BASE)
             yield Bond(self.weave.units[unit].hunks[0], other, _UNTOLD)
+
+    def _written_again(self, steps: Sequence[Step], keys: Collection[str]) -> bytes | None:
+        """Return a telling line that goes though another session wrote it later than the pieces did."""
+        went = {
+            self.weave.content(x) for x, stands in self.changes.items() if not stands and self.known.says(x)
+        }
+        written, again = set[bytes](), set[bytes]()
+        for step in steps if went and not self.is_return else ():
+            if step.owner is None:
+                continue
+            fresh = went & difference(step.before, step.after)[1].keys()
+            if step.key in keys:
+                written |= fresh
+                again -= fresh
+            elif step.owner not in self.owners and not step.undoes and not step.restores:
+                again |= fresh & written
+        return min(again, default=None)
 
     def left(self, bonds: Iterable[Bond]) -> tuple[LeftEdit, ...]:
         """Word what stands in the way of each piece: whose it is, and where."""
