@@ -48,6 +48,9 @@ Row = tuple[Record, bytes | None, bytes | None]
 # every commit, status and diff of the path.
 STEP_LIMIT = 2000
 
+ARRIVED = "m"
+"""Ends the key of the step by which a moved file came as HEAD had it; the rest is the key of the move."""
+
 LOST_TEXT = "a recorded text of it is lost or damaged, so its lines cannot be told apart"
 
 
@@ -97,7 +100,6 @@ def read(scene: Scene, state: PathState) -> PathTexts:
         head, disk = one_form(head), one_form(disk)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
     rows = [as_step(*row) for row in texts]
-    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
     start = head
     if rows:
         start = _start(scene, state, texts[0][0], texts[0][1], head)
@@ -310,7 +312,7 @@ def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
     first = steps[0]
     if first.owner is None or first.before is not None or first.after is None:
         return steps
-    came = first._replace(key=f"{first.key}m", after=moved)
+    came = first._replace(key=first.key + ARRIVED, after=moved)
     return [came, first._replace(before=moved), *steps[1:]]
 
 

@@ -30,8 +30,6 @@ Way of a question::
     materialize  the text; explain words it
     annotate  the same weave asked line by line, for ``why`` and ``status``
     handover  lines that nobody recorded are given to an owner
-    takeback  the file without some units, or with those it lost; reversal does it operation by operation,
-              twins looks whether a line would be lost or doubled, balance whether the words add up
 
 Diff. Only lines single in the file anchor it, thinned to a longest rising subsequence (patience
 diff; C. Schensted, "Longest increasing and decreasing subsequences", 1961). Equal lines between
@@ -91,7 +89,6 @@ from gitralph.isolate.api import (
 )
 from gitralph.isolate.order import chain
 from gitralph.isolate.separation import separate
-from gitralph.isolate.takeback import Pendings, bring_back, take_back, undo_undo
 
 __all__ = [
     "SIGHTED",
@@ -101,14 +98,12 @@ __all__ = [
     "LineOwner",
     "Note",
     "Pending",
-    "Pendings",
     "Reading",
     "Reversal",
     "Separation",
     "Step",
     "Take",
     "agreed",
-    "bring_back",
     "came_back",
     "chain",
     "changed",
@@ -116,7 +111,5 @@ __all__ = [
     "pending_units",
     "rewound",
     "separate",
-    "take_back",
-    "undo_undo",
     "unmoved_since",
 ]

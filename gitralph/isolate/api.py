@@ -57,8 +57,8 @@ class Step(NamedTuple):
     recorded. `seen` says that `before` stood on disk right before the edit, `clean` that HEAD held it
     then. `put` says that git had put `after` there, or HEAD held it: nothing else was on disk. A step
     with `takes` changes no text: it gives its owner what nobody recorded (see `handover`). One with
-    `undoes` takes the units of these names back, one with `restores` brings them back after nobody's
-    change (see `reversal`). `moved` is HEAD's text where the file was moved from: those lines came with the
+    `undoes` took the units of these names back, one with `restores` brought them back after nobody's
+    change. `moved` is HEAD's text where the file was moved from: those lines came with the
     move and are not its owner's.
     """
 

@@ -25,7 +25,6 @@ from gitralph.isolate.lines import (
 from gitralph.isolate.materialize import flags_of, states, text_of
 from gitralph.isolate.moves import Surroundings, may_return, origins, returning
 from gitralph.isolate.place import birthplace, rest_of_slide, slide_to_own
-from gitralph.isolate.reversal import cancel, named, revive, without
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 
@@ -45,19 +44,12 @@ def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collec
                 weave.put_back.append(len(weave.hunks))
         if step.clean:
             weave.put_back.append(len(weave.hunks))
-        # Names that lead nowhere, where the records are read from a later place on: an edit as any other.
-        if cancel(weave, step) or revive(weave, step):
-            landed.forget()
-        else:
-            then, first = without(weave, step), len(weave.units)
-            folding = Folding(weave, step.key, step.owner, landed if step.owner is None else None)
-            folding.put = step.put
-            folding.run(step.after, then)
-            if then is not None and step.undoes:
-                undone = frozenset(named(weave, step.undoes))
-                weave.undone |= dict.fromkeys(range(first, len(weave.units)), undone)
-            if step.moved is not None:
-                _mark_moved(weave, first, step.moved)
+        first = len(weave.units)
+        folding = Folding(weave, step.key, step.owner, landed if step.owner is None else None)
+        folding.put = step.put
+        folding.run(step.after)
+        if step.moved is not None:
+            _mark_moved(weave, first, step.moved)
         if step.takes:
             hand_over(weave, step)
         if step.put:
@@ -145,10 +137,6 @@ class _Landed:
         self.looked = 1
         self.found: frozenset[int] = frozenset()
         """The units of the commit that was found last."""
-
-    def forget(self) -> None:
-        """Work the texts out again: operations changed under them."""
-        self.texts = [(-1, None, []) for _ in self.names]
 
     def shown(self, text: bytes | None) -> list[int] | None:
         """Return the atoms of the commit that has this text, None where none has."""

@@ -112,8 +112,6 @@ class Weave:
         """How many hunks there were each time git was seen to have the last word (see `putback`)."""
         self.checkouts: list[tuple[int, int | None, frozenset[int]]] = []
         """The same, and per step that went back to the text of a commit of ours (None) its units."""
-        self.undone: dict[int, frozenset[int]] = {}
-        """Each unit of an undo that stands, and all that the undo took out."""
         self.known: dict[bytes | None, int] = {start: 1}
         """The texts the file had, each with how many hunks there were when it had it first."""
         self.origin: dict[int, int] = {}

@@ -103,7 +103,7 @@ class Attempt:
         known = self.known
         if line not in self._over:
             self._over[line] = known.is_settled(line) or any(
-                known.in_head[x] and known.says(x) for x in self._replaced_by(line)
+                known.in_head[x] and known.says(x) for x in self.replaced_by(line)
             )
         return self._over[line]
 
@@ -222,6 +222,8 @@ class Attempt:
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
         """Lines of its own stand on disk, but nobody's change put them where they stand."""
         for line in made.births:
+            if self.counts(self.known.unit(line)):
+                continue  # it took the line away itself
             if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
                 other = self.nobodys.get(self.weave.content(line))
                 if other is not None and not self.counts(other):
@@ -339,7 +341,7 @@ class Attempt:
         for line in known.differing():
             if line <= NEWLINE or not known.is_added(line):
                 continue
-            others = self._replaced_by(line) if line in known.changes else set[int]()
+            others = self.replaced_by(line) if line in known.changes else set[int]()
             if weave.content(line) in gone:
                 others.add(gone[weave.content(line)])
             for other in others:
@@ -349,7 +351,7 @@ class Attempt:
                         one, two = (one, two) if self.counts(one) else (two, one)
                         yield Bond(weave.units[one].hunks[0], two, "is another version of")
 
-    def _replaced_by(self, line: int) -> set[int]:
+    def replaced_by(self, line: int) -> set[int]:
         """What was put in the place of a line when it went, and in the place of that, at any time."""
         found, todo = set[int](), [line]
         while todo:
@@ -655,10 +657,11 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
         who = tuple(dict.fromkeys(str(weave.units[u].owner) for u in sorted(others)))
         at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
-        yield Note("absorbed", where, who, f"nothing is left there of what {_named(who)} had written")
+        yield Note("absorbed", where, who, f"nothing is left there of what {named(who)} had written")
 
 
-def _named(who: Sequence[str]) -> str:
+def named(who: Sequence[str]) -> str:
+    """Word whose something is."""
     return " and ".join(
         "somebody without a session" if one == UNRECORDED else f"session '{one}'" for one in who
     )
@@ -692,5 +695,5 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
     names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
     where = (max(min(at), 1), max(at)) if numbers else None
     them = "it" if names == (UNRECORDED,) else "them"
-    detail = f"what this session wrote there was changed or removed by {_named(names)}, and is left to {them}"
+    detail = f"what this session wrote there was changed or removed by {named(names)}, and is left to {them}"
     yield Note("left out", where, names, detail, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))

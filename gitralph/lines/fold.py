@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gitralph.isolate.api import GAP, TAIL, Step
 from gitralph.isolate.build import Folding
 from gitralph.isolate.handover import hand_over
-from gitralph.isolate.weave import Weave
+from gitralph.isolate.materialize import text_of
+from gitralph.isolate.weave import BASE, Weave
 from gitralph.lines.whole import WholePieces
 
 
@@ -18,10 +19,46 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
     for step in steps:
         if step.before != weave.text:
             Folding(weave, GAP + step.key, None, whole).run(step.before)
-        Folding(weave, step.key, step.owner, whole if step.owner is None else None).run(step.after)
+        landed = whole if step.owner is None else None
+        Folding(weave, step.key, step.owner, landed).run(step.after, _taken_back(weave, step))
         if step.takes:
             hand_over(weave, step)
         weave.ends.append(len(weave.hunks))
     if weave.text != disk:
         Folding(weave, TAIL, None, whole).run(disk)
     return weave
+
+
+def _taken_back(weave: Weave, step: Step) -> list[int] | None:
+    """Return the lines of a text that an undo, a redo or a restore left; None where its units do not say.
+
+    Of equal lines, such as braces, a diff may take one for new that came back.
+    """
+    names = {*step.undoes, *step.restores}
+    units = {number for number, unit in enumerate(weave.units) if unit.key in names}
+    if not units or len(units) != len(names):
+        return None
+    owners = {weave.units[unit].owner for unit in units}
+
+    def is_left(number: int) -> bool:
+        return weave.hunks[number].unit not in units
+
+    def is_recorded(number: int) -> bool:
+        return weave.owner_of(number) is not None
+
+    # What nobody recorded counts, or what came between does not: the text says which.
+    ways: list[Callable[[int], bool]] = [is_left, lambda n: is_left(n) and is_recorded(n)]
+    if step.restores:
+        ways = [is_recorded, lambda n: weave.owner_of(n) in owners]
+    order = weave.order()
+    for is_kept in ways:
+        shown = bytearray(map(weave.visible, range(len(weave.line))))
+        for line in {x for unit in units for x in weave.atoms_of(weave.units[unit])}:
+            ops = list(weave.ops[line] or ())
+            while ops and ops[-1] >> 1 != BASE and not is_kept(ops[-1] >> 1):
+                ops.pop()
+            is_born = bool(step.restores) or is_left(weave.birth[line])
+            shown[line] = bool(ops[-1] & 1) if ops else is_born
+        if text_of(weave, order, shown) == step.after:
+            return [line for line in order if shown[line]]
+    return None

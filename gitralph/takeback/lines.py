@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gitralph import isolate
-from gitralph.commit import decision, path_texts
+from gitralph.commit import decision, path_texts, provenance
 from gitralph.commit.decision import Left
+from gitralph.commit.inputs import records_of
 from gitralph.commit.land_files import Replacement
+from gitralph.commit.path_texts import ARRIVED, PathTexts
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
 from gitralph.isolate import Reversal
+from gitralph.lines import reverse
 from gitralph.takeback.survey import Survey
 
 
@@ -27,14 +29,12 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     barred = path_texts.whole_only(found.scene, state)
     if barred is not None:
         return barred[0], barred[1].partition(",")[0]
-    if state.bare & found.scene.own or any(
-        not r.is_exact for name in found.scene.own for r in state.pending.get(name, [])
-    ):
+    if state.bare & found.scene.own or any(not r.is_exact for r in since_head(found, path)):
         return decision.UNANCHORED, "only its path is recorded"
-    known = found.evidence(path)
+    known = found.texts(path)
     if path_texts.lost_text(found.scene, state):
         return decision.UNANCHORED, path_texts.LOST_TEXT.partition(",")[0]
-    texts = [known.head, known.worktree, *(step.after for step in known.steps)]
+    texts = [known.head, known.disk, *(step.after for step in known.steps)]
     if any(map(is_binary, texts)):
         return decision.CONTESTED, "it is binary"
     if any(r.mode[1] == f"{SYMLINK:o}" for r in state.journal.records):
@@ -42,32 +42,44 @@ def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
     return None
 
 
+def since_head(found: Survey, path: bytes) -> list[Record]:
+    """The session's records of a path since the file was what HEAD holds; all of them where it never was."""
+    scene, state = found.scene, found.states[path]
+    since = provenance.records_since_head(scene, state)
+    own = records_of(scene, state) if since is None else [r for r in since if r.session in scene.own]
+    return sorted(own, key=lambda record: record.offset)
+
+
 def why_untold(found: Survey, path: bytes) -> Left | None:
     """Why the records of a path do not tell of the file on disk."""
-    if found.evidence(path).seen.blocks:
+    if found.texts(path).seen.blocks:
         detail = "a hook's lines are in the commit alone, and the file has others"
         return Left(path, decision.STALE, detail)
     return None
 
 
-def unfit(path: bytes) -> Left:
-    """HEAD cannot be rebuilt from the records."""
-    return Left(path, decision.STALE, "HEAD has moved to a text that the recorded edits do not fit")
-
-
-def _pending(found: Survey, path: bytes) -> isolate.Pendings:
-    known = found.evidence(path)
-    return isolate.Pendings(known.head, known.worktree, known.readings, found.scene.own)
-
-
 def standing(found: Survey, path: bytes) -> list[str]:
     """The steps of the session of which anything still stands in the file and is in no commit."""
-    return found.kept(path, _pending).standing()
+    keys = reverse.standing(found.texts(path).pieces, found.scene.own)
+    return [key.removesuffix(ARRIVED) for key in keys]
 
 
-def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal | None:
-    """The file without these steps, None where HEAD does not fit."""
-    return found.kept(path, _pending).take_back(keys, skip)
+def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal:
+    """The file without these steps."""
+    known = found.texts(path)
+    if keys is not None:  # a move that brought a file counts with what was edited before it
+        keys = {*keys, *(key + ARRIVED for key in keys)}
+    return reverse.undone(known.pieces, known.steps, found.scene.own, keys, skip)
+
+
+def redone(found: Survey, known: PathTexts, undo: Record) -> Reversal:
+    """The file without an undo."""
+    return reverse.redone(known.pieces, known.steps, found.scene.own, {str(undo.offset)})
+
+
+def restored(found: Survey, known: PathTexts) -> Reversal:
+    """The file with what a gap threw away of the session."""
+    return reverse.restored(known.pieces, known.steps, found.scene.own, known.heads.lines(""))
 
 
 def lefts(path: bytes, answer: Reversal) -> list[Left]:
@@ -79,8 +91,7 @@ def lefts(path: bytes, answer: Reversal) -> list[Left]:
 
 def bytes_of(found: Survey, path: bytes, answer: Reversal, raw: bytes | None) -> bytes | None:
     """The new bytes: lines of ``raw`` that stay keep theirs, lines that come back end as the file's do."""
-    known = found.evidence(path)
-    if answer.lines is None or not known.converted:
+    if answer.lines is None or not found.texts(path).converted:
         return answer.text
     old = full_lines(raw or b"")
     end = _line_end(found, path)

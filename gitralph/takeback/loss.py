@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.context import Context
+from gitralph.hook.journal import GAP
 from gitralph.journal import manifests, pending, shell
 from gitralph.journal.shell import ChangedPath, Window
 from gitralph.takeback import restore
@@ -39,7 +40,7 @@ def losses(ctx: Context) -> list[Loss]:
         row = (window.rows or {})[path]
         if row.before is None or row.before[0] not in texts:
             continue
-        for session in sorted(state.pending):
+        for session in sorted({record.session for record in state.journal.records if record.op != GAP}):
             if window.session not in pending.family(ctx.layout, session):
                 out[session, path] = Loss(session, path, window)
 

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from gitralph import isolate
 from gitralph.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record
@@ -68,10 +67,7 @@ def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> Non
     if stale is not None:
         made.left.append(stale)
         return
-    known = found.evidence(path)
-    back = isolate.undo_undo(known.steps, known.worktree, {str(undo.offset)})
-    if back is None:
-        return
+    back = lines.redone(found, found.texts(path), undo)
     made.left.extend(lines.lefts(path, back))
     if back.units and not back.refused:
         mode = mode_before(found.content(path), undo)

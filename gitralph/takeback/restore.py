@@ -4,18 +4,18 @@ First what the session itself took back, the latest undo first; then what a chec
 stash or a stale write threw away, which nobody recorded. What others wrote there since is a conflict.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gitralph import isolate
 from gitralph.commit.decision import Left
 from gitralph.commit.land_files import Replacement
+from gitralph.commit.path_texts import PathTexts
 from gitralph.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.hook.journal import REDO, RESTORE, Record
 from gitralph.isolate import Reversal, Step
 from gitralph.journal.pending import PathState
 from gitralph.takeback import lines, whole
-from gitralph.takeback.redo import Undone, has_undo, mode_before, waiting
+from gitralph.takeback.redo import Undone, mode_before, waiting
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.survey import Match, Survey, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
@@ -33,8 +33,8 @@ def has_lost(ctx: Context, session: str, match: Match | None = None) -> bool:
 
 
 def may_have_lost(state: PathState) -> bool:
-    """True where anything is recorded that no commit took."""
-    return bool(state.pending or state.void) or has_undo(state)
+    """True where anything is recorded."""
+    return bool(state.journal.records)
 
 
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
@@ -59,11 +59,10 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
 
 @dataclass
 class _Way:
-    """A file on its way back: the text as it is, what was recorded to get there."""
+    """A file on its way back: its bytes and lines as they are by now, what was recorded to get there."""
 
     content: Content
-    text: bytes | None
-    steps: list[Step] = field(default_factory=list)
+    known: PathTexts
     records: list[tuple[Record, bytes | None]] = field(default_factory=list)
 
 
@@ -76,19 +75,17 @@ def _path(
     stale = lines.why_untold(found, path)
     if stale is not None:
         return stale if mine else None
-    known = found.evidence(path)
-    way = _Way(found.content(path), known.worktree)
+    way = _Way(found.content(path), found.texts(path))
     for undo in mine:
-        back = isolate.undo_undo([*known.steps, *way.steps], way.text, {str(undo.offset)})
-        if back is not None and back.refused:
+        back = lines.redone(found, way.known, undo)
+        if back.refused:
             return lines.lefts(path, back)
-        if back is not None and back.units:
+        if back.units:
             _go(found, path, way, REDO, call, back, mode_before(way.content, undo))
-    readings = [one._replace(steps=(*one.steps, *way.steps)) for one in known.readings]
-    lost = isolate.bring_back(known.head, way.text, readings, found.scene.own)
-    if lost is not None and lost.refused:
+    lost = lines.restored(found, way.known)
+    if lost.refused:
         return lines.lefts(path, lost)
-    if lost is not None and lost.units:
+    if lost.units:
         _go(found, path, way, RESTORE, call, lost, _mode(found, path))
     if not way.records:
         return None
@@ -104,10 +101,9 @@ def _go(
     after = ABSENT if data is None else Content(mode or way.content.mode or 0o100644, data)
     record = lines.record(found, op, call, way.content, after, answer.units)
     way.records.append((record, way.content.data))
-    step = Step(f"new{len(way.steps)}", found.session, way.text, answer.text, seen=True)
-    units = answer.units
-    way.steps.append(step._replace(undoes=units) if op == REDO else step._replace(restores=units))
-    way.content, way.text = after, answer.text
+    step = Step(f"new{len(way.records)}", found.session, way.known.disk, answer.text, seen=True)
+    way.known = replace(way.known, disk=answer.text, steps=[*way.known.steps, step])
+    way.content = after
 
 
 def _mode(found: Survey, path: bytes) -> int | None:

@@ -7,11 +7,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gitralph.commit import decision, inputs, separate
+from gitralph.commit import decision, inputs, path_texts
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Scene
-from gitralph.commit.separate import Evidence
+from gitralph.commit.path_texts import PathTexts
 from gitralph.context import Context, without_programs
 from gitralph.git import refs
 from gitralph.git.snapshot import Content, Worktree
@@ -33,7 +33,7 @@ class Survey:
     session: str
     scene: Scene
     barred: Mapping[bytes, Left]
-    _evidence: dict[bytes, Evidence] = field(default_factory=dict)
+    _texts: dict[bytes, PathTexts] = field(default_factory=dict)
     _kept: dict[tuple[object, bytes], Any] = field(default_factory=dict)
 
     @property
@@ -43,11 +43,11 @@ class Survey:
     def content(self, path: bytes) -> Content:
         return self.scene.contents[path]
 
-    def evidence(self, path: bytes) -> Evidence:
-        """The texts of a path, gathered once."""
-        if path not in self._evidence:
-            self._evidence[path] = separate.gather(self.scene, self.states[path])
-        return self._evidence[path]
+    def texts(self, path: bytes) -> PathTexts:
+        """The texts of a path, read once."""
+        if path not in self._texts:
+            self._texts[path] = path_texts.read(self.scene, self.states[path])
+        return self._texts[path]
 
     def kept(self, path: bytes, ask: Callable[[Survey, bytes], Answer]) -> Answer:
         """What ``ask`` says of a path, asked once."""
@@ -69,7 +69,7 @@ class Survey:
 def survey(
     ctx: Context, session: str, match: Match | None, wanted: Callable[[PathState], bool] | None = None
 ) -> Iterator[Survey]:
-    """Read what a session has pending, or of all that it ever recorded here the paths that are ``wanted``."""
+    """Read the paths of a session, or of all that it ever recorded here those that are ``wanted``."""
     # Nothing is committed here, so no filter or fsmonitor of the configuration needs to run; the answer must
     # not depend on one.
     quiet = without_programs(ctx)

@@ -227,13 +227,16 @@ def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: b
         return
     why = lines.whole_only(found, path)
     if why is not None:
-        made.take(whole.undone(found, path, keys, why, UNDO, made.call))
+        back = whole.undone(found, path, keys, why, UNDO, made.call)
+        made.take(back)
+        if back is None:
+            _take_mode(found, path, keys, made)
         return
     stale = lines.why_untold(found, path)
-    taken = lines.undone(found, path, keys, skip) if stale is None else None
-    if taken is None:
-        made.left.append(stale or lines.unfit(path))
+    if stale is not None:
+        made.left.append(stale)
         return
+    taken = lines.undone(found, path, keys, skip)
     made.left.extend(lines.lefts(path, taken))
     if taken.refused:
         return

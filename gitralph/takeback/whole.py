@@ -22,13 +22,10 @@ from gitralph.takeback.survey import Survey
 
 def standing(found: Survey, path: bytes) -> list[Record]:
     """The records of the session that lead from what HEAD holds to the file, in their order."""
-    scene, state = found.scene, found.states[path]
+    scene = found.scene
     if scene.entries.get(path) == scene.reader.entry(path):
         return []
-    since = provenance.records_since_head(scene, state)
-    if since is None:
-        since = [r for name in scene.own for r in state.pending.get(name, [])]
-    return sorted((r for r in since if r.session in scene.own), key=lambda r: r.offset)
+    return lines.since_head(found, path)
 
 
 def undone(
@@ -71,7 +68,7 @@ def _others(found: Survey, path: bytes, known: list[Record]) -> set[str]:
     state, own = found.states[path], found.scene.own
     first = known[0].offset if known else 0
     later = {r.session for r in state.journal.records if r.offset >= first and r.op != GAP}
-    return (later | state.owners()) - own
+    return (later | state.bare) - own
 
 
 def _to_head(

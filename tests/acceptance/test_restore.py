@@ -211,3 +211,22 @@ def test_what_an_undone_edit_was_built_on_must_be_there(day: Repo) -> None:
     restore(day, "S1")
     restore(day, "S2")
     assert text(day) == ten(l3="three, better")
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_what_was_built_on_a_persons_line_that_is_gone_is_never_passed_over(day: Repo, more: bool) -> None:
+    """A restore of another session in between, or one more lost edit, does not hide it."""
+    day.git("config", "ralph.unrecorded", "leave")
+    swap(day, "S2", "line 2\n", "B2\n")
+    swap(day, None, "line 6\n", "H6\n")
+    swap(day, "S1", "H6\n", "A6\n")
+    if more:
+        swap(day, "S1", "line 9\n", "A9\n")
+    day.git("checkout", "f")
+    assert restore(day, "S1", code=4)["left"][0]["sessions"] == ["unrecorded"]
+    restore(day, "S2")
+    assert restore(day, "S1", code=4)["left"][0]["sessions"] == ["unrecorded"]
+    assert text(day) == ten(l2="B2")
+    swap(day, None, "line 6\n", "H6\n")
+    restore(day, "S1")
+    assert text(day) == ten(l2="B2", l6="A6", l9="A9" if more else "line 9")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gitralph.hook import journal
-from gitralph.isolate.fit import fit
+from gitralph.lines.pieces import pieces
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support.repo import Repo
 
@@ -497,9 +497,41 @@ def test_the_records_of_a_path_are_read_into_the_weave_once(
 
     def noted(*given: Any, **named: Any) -> Any:
         read.append("f")
-        return fit(*given, **named)
+        return pieces(*given, **named)
 
-    monkeypatch.setattr("gitralph.isolate.takeback.fit", noted)
+    monkeypatch.setattr("gitralph.commit.path_texts.pieces", noted)
     undo(day, "S1", *args)
     assert text(day) == ten(l7="seven")
     assert read == ["f"]
+
+
+def test_a_deletion_over_anothers_pending_line_goes_back_whole(day: Repo) -> None:
+    """The session of the deletion has nothing pending then, and the other one its line."""
+    swap(day, "S2", "line 5\n", "five\n")
+    day.delete("S1", "f")
+    assert changed(undo(day, "S1")) == {"f": "A"}
+    assert text(day) == ten(l5="five")
+    nothing_pending(day, "S1")
+    day.commit("S2")
+    assert head(day) == ten(l5="five")
+    assert undo(day, "S1", "--redo", code=0)["status"] == "redone"
+    assert day.read("f") is None
+
+
+def test_a_mode_that_was_claimed_by_its_path_goes_back(day: Repo) -> None:
+    day.write("run.sh", "echo\n")
+    day.write("tool", b"\0binary")
+    day.commit_all("run.sh")
+    for name in ("run.sh", "tool"):
+        day.file(name).chmod(0o755)
+    day.write("f", ten(l3="three"))
+    day.ralph("track", "--session", "S1", "--", "run.sh", "tool", "f")
+    found = undo(day, "S1")
+    assert (changed(found), found["left"]) == ({"f": "M", "run.sh": "M", "tool": "M"}, [])
+    assert not day.file("run.sh").stat().st_mode & 0o111
+    assert not day.file("tool").stat().st_mode & 0o111
+    assert text(day) == ten()
+    undo(day, "S1", "--redo")
+    assert day.file("run.sh").stat().st_mode & 0o111
+    assert day.file("tool").stat().st_mode & 0o111
+    assert text(day) == ten(l3="three")

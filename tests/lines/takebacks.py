@@ -1,6 +1,6 @@
 """Random schedules of edits, commits, undo, redo and restore, judged by the words in the file alone.
 
-`python -m tests.isolate.takebacks [runs] [first seed]` counts what became of them. Every word names its
+`python -m tests.lines.takebacks [runs] [first seed]` counts what became of them. Every word names its
 author, and the events of `truth` tell who put it in and who took it out.
 """
 
@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-from gitralph.isolate import Reading, Reversal, Step, bring_back, chain, take_back, undo_undo
+from gitralph.isolate import Reversal, Step, chain
+from gitralph.lines import reverse
+from gitralph.lines.pieces import Pieces, pieces
 from tests.isolate.generator import KINDS, Cell
 from tests.isolate.simulator import Run, Tally
 from tests.isolate.truth import HUMAN, Text, as_bytes, words_of
@@ -51,6 +53,8 @@ class Schedule(Run):
         self.counts = counts
         self.undos: list[Undone] = []
         self.redone: list[Undone] = []
+        self.ours = set[str]()
+        """The steps that are undos, redos and restores."""
 
     def play(self) -> None:
         done, random = 0, self.made.random
@@ -78,20 +82,20 @@ class Schedule(Run):
 
     # --- the questions ---
 
-    def reading(self) -> Reading:
-        return Reading(tuple(chain(self.steps, self.start)), (frozenset(self.committed), frozenset()))
+    def chained(self) -> list[Step]:
+        return chain(self.steps, self.start)
+
+    def known(self) -> Pieces:
+        return pieces(as_bytes(self.head), as_bytes(self.truth.text), self.chained())
 
     def undo(self, who: str, last: int | None) -> None:
         keys = None
         if last is not None:
-            mine = [s.key for s in self.steps if s.owner == who and not (s.undoes or s.restores)]
+            mine = [s.key for s in self.steps if s.owner == who and s.key not in self.ours]
             keys = set(mine[-last:])
-        answer = take_back(as_bytes(self.head), as_bytes(self.truth.text), [self.reading()], {who}, keys)
-        if answer is None:
-            self.counts.count("undo unfit")
-            return
+        answer = reverse.undone(self.known(), self.chained(), {who}, keys)
         before = list(self.truth.text)
-        if not self.settle("undo", who, answer, undoes=True):
+        if not self.settle("undo", who, answer):
             return
         gone = set(words_of(before)) - set(words_of(self.truth.text))
         back = set(words_of(self.truth.text)) - set(words_of(before))
@@ -112,13 +116,9 @@ class Schedule(Run):
         if not mine:
             return
         undone = mine[-1]
-        answer = undo_undo(self.reading().steps, as_bytes(self.truth.text), {undone.key})
-        if answer is None:
-            self.counts.count("redo of nothing")
-            self.undos.remove(undone)
-            return
+        answer = reverse.redone(self.known(), self.chained(), {who}, {undone.key})
         before, since = set(words_of(self.truth.text)), self.removed_since(undone)
-        if not self.settle("redo", who, answer, undoes=True):
+        if not self.settle("redo", who, answer):
             if answer.units or not answer.refused:
                 self.undos.remove(undone)
             return
@@ -148,12 +148,9 @@ class Schedule(Run):
             self.move(HUMAN, list(self.head))
 
     def restore(self, who: str) -> None:
-        answer = bring_back(as_bytes(self.head), as_bytes(self.truth.text), [self.reading()], {who})
-        if answer is None:
-            self.counts.count("restore unfit")
-            return
+        answer = reverse.restored(self.known(), self.chained(), {who})
         before = set(words_of(self.truth.text))
-        if not self.settle("restore", who, answer, undoes=False):
+        if not self.settle("restore", who, answer):
             return
         after = set(words_of(self.truth.text))
         self.fault(
@@ -166,7 +163,7 @@ class Schedule(Run):
 
     # --- what came of them ---
 
-    def settle(self, what: str, who: str, answer: Reversal, undoes: bool) -> bool:
+    def settle(self, what: str, who: str, answer: Reversal) -> bool:
         """Count and record an answer; True where it changed the file."""
         if answer.refused:
             assert answer.left
@@ -182,10 +179,11 @@ class Schedule(Run):
         moved = {word for word, steps in self.truth.moves.items() if steps}
         self.fault(f"{what} changed the order", _disordered(old, text, moved))
         self.move(who, text)
-        key, names = f"k{len(self.steps)}", answer.units
-        undone, restored = (names, ()) if undoes else ((), names)
-        step = Step(key, who, before, as_bytes(text), seen=True, undoes=undone, restores=restored)
-        self.steps.append(step)
+        key = f"k{len(self.steps)}"
+        step = Step(key, who, before, as_bytes(text), seen=True)
+        names = answer.units
+        self.steps.append(step._replace(restores=names) if what == "restore" else step._replace(undoes=names))
+        self.ours.add(key)
         return True
 
     def move(self, who: str, text: Text) -> None:

@@ -1,0 +1,566 @@
+"""What a file is without some pieces of a session, or with those that it lost; pure.
+
+An undo puts each line that a chosen piece brought or took back to what it was before: for all of a session's
+that is HEAD's state. A redo does the same with what the undo did. A restore puts the lines of pieces that a
+gap threw away back to what their session last made of them.
+
+As a commit must not hold a piece without what it is built on, a file must not keep one without it either. So
+lines of others that were built on a piece refuse an undo of it, and what stands in the place of a lost piece
+refuses its restore. The last look counts lines and knows nothing of the weave.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, pairwise
+
+from gitralph.isolate.api import UNRECORDED, LeftEdit, Reversal, Step, step_of
+from gitralph.isolate.lines import difference, is_telling, split_lines, words
+from gitralph.isolate.neighbours import out_of_place
+from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk
+from gitralph.lines.choose import Attempt, Bond, named
+from gitralph.lines.pieces import Change, Pieces
+
+_BUILT, _FIRST, _SINCE = "built on it", "must bring back first what it builds on", "wrote there since"
+_UNTOLD = "changed lines there too, and whose is what cannot be told"
+
+
+def standing(known: Pieces, owners: Collection[str]) -> list[str]:
+    """Return the keys of the owners' steps of which anything stands that HEAD lacks, in their order."""
+    turn = _Turn(known, owners)
+    turn.take_out(_pieces_of(known, owners, None))
+    units = sorted(turn.moved() | {known.weave.hunks[bond.hunk].unit for bond in turn.bonds()})
+    return list(dict.fromkeys(step_of(known.weave.units[unit].key) for unit in units))
+
+
+def undone(
+    known: Pieces,
+    steps: Sequence[Step],
+    owners: Collection[str],
+    keys: Collection[str] | None = None,
+    skip: bool = False,
+) -> Reversal:
+    """Return the file without the owners' pieces, or those of the steps `keys`; what HEAD has stays.
+
+    What others built on is refused, or with `skip` stays.
+    """
+    turn = _Turn(known, owners)
+    turn.take_out(_pieces_of(known, owners, keys))
+    return _settled(turn, steps, skip)
+
+
+def redone(known: Pieces, steps: Sequence[Step], owners: Collection[str], keys: Collection[str]) -> Reversal:
+    """Return the file without what the undos `keys` did to it, whatever HEAD has by now."""
+    turn = _Turn(known, owners, is_redo=True)
+    turn.take_out(_pieces_of(known, owners, keys))
+    return _settled(turn, steps, False)
+
+
+def restored(
+    known: Pieces, steps: Sequence[Step], owners: Collection[str], passed: Collection[bytes] = ()
+) -> Reversal:
+    """Return the file with the owners' pieces that a gap threw away as a whole.
+
+    `passed` are lines that HEAD has had: what a commit took is not lost.
+    """
+    turn = _Turn(known, owners, is_return=True)
+    turn.bring_back({unit for unit in _pieces_of(known, owners, None) if turn.is_lost(unit, passed)})
+    return _settled(turn, steps, False)
+
+
+def _pieces_of(known: Pieces, owners: Collection[str], keys: Collection[str] | None) -> set[int]:
+    return {
+        number
+        for number, unit in enumerate(known.weave.units)
+        if unit.owner is not None and unit.owner in owners and (keys is None or step_of(unit.key) in keys)
+    }
+
+
+def _settled(turn: _Turn, steps: Sequence[Step], skip: bool) -> Reversal:
+    """Ask what stands in the way until nothing does; each round takes at least one piece out."""
+    left = list[LeftEdit]()
+    while True:
+        bonds = list(turn.bonds())
+        if not bonds:
+            if not turn.changes or turn.text() == turn.known.disk:
+                return Reversal(turn.known.disk, left=tuple(left))
+            bonds = list(turn.caught(steps))
+        if not bonds:
+            return turn.answer(left)
+        found = turn.left(bonds)
+        if not skip:
+            return Reversal(turn.known.disk, left=found, refused=True)
+        left += found
+        turn.take_out(turn.units - {turn.known.weave.hunks[bond.hunk].unit for bond in bonds})
+
+
+class _Turn:
+    """The pieces that are turned, and what each line is then.
+
+    `is_redo`: the pieces are an undo's, and what they did counts whoever is credited with it. `is_return`:
+    lost pieces come back.
+    """
+
+    def __init__(
+        self, known: Pieces, owners: Collection[str], is_redo: bool = False, is_return: bool = False
+    ) -> None:
+        self.known, self.weave, self.owners = known, known.weave, owners
+        self.is_redo, self.is_return = is_redo, is_return
+        self.choice = Attempt(known, owners)
+        self.units = set[int]()
+        self.changes = dict[int, bool]()
+        """The lines whose state on disk is another then."""
+
+    def shows(self, line: int) -> bool:
+        """Tell whether the file has a line then."""
+        now = self.changes.get(line)
+        return self.known.on_disk(line) if now is None else now
+
+    def comes(self) -> list[int]:
+        return [line for line, stands in self.changes.items() if stands]
+
+    def hunks(self) -> Iterator[tuple[int, Hunk]]:
+        """The hunks of the pieces that are turned."""
+        for unit in sorted(self.units):
+            for number in self.weave.units[unit].hunks:
+                yield number, self.weave.hunks[number]
+
+    def moved(self) -> set[int]:
+        """The pieces of which a line changes."""
+        made = {
+            self.weave.hunks[number].unit
+            for number, each in self.hunks()
+            if not self.changes.keys().isdisjoint(each.touched())
+        }
+        if self.is_redo or self.is_return:
+            return made
+        return {self.known.unit(line) for line in self.changes} & self.units or made
+
+    # --- taking out ---
+
+    def take_out(self, units: set[int]) -> None:
+        """Put each line that these pieces made what it is back to what it was before."""
+        self.units, self.changes = units, {}
+        lines = chain.from_iterable(self.known.by_unit.get(unit, ()) for unit in units)
+        for line in dict.fromkeys(chain(lines, (x for _, made in self.hunks() for x in made.touched()))):
+            if self._is_theirs(line) and self._was(line) != self.known.on_disk(line):
+                self.changes[line] = self._was(line)
+        if not self.shows(EXISTS):  # a file that is not there gets no lines
+            self.changes = {line: is_in for line, is_in in self.changes.items() if not is_in}
+
+    def _is_theirs(self, line: int) -> bool:
+        """Tell whether a line is what it is by the pieces, and no commit has settled that."""
+        known = self.known
+        if self.is_redo or line == EXISTS:
+            return True
+        if known.in_head[line]:  # a file that was moved here has its lines from HEAD, and goes with them
+            return not known.on_disk(line) or not known.in_head[EXISTS]
+        return known.on_disk(line) or not self.choice.is_over(line)
+
+    def _was(self, line: int) -> bool:
+        """Tell whether a line stood before the pieces; what they took of HEAD stands again in any case."""
+        is_taken = not self.is_redo and line > NEWLINE and self.known.is_removed(line)
+        for at, (number, stands, credit) in enumerate(self._history(line)):
+            if not self._is_turned(number, credit):
+                return stands or (at > 0 and is_taken and self.weave.owner_of(number) not in self.owners)
+        return self.known.brought_by(line) not in self.units
+
+    def _is_turned(self, number: int, credit: int) -> bool:
+        hunks = self.weave.hunks
+        return hunks[credit].unit in self.units or (self.is_redo and hunks[number].unit in self.units)
+
+    # --- bringing back ---
+
+    def bring_back(self, units: set[int]) -> None:
+        """Put each line of lost pieces back to what their owners last made of it."""
+        self.units, self.changes = units, {}
+        for line in dict.fromkeys(x for _, made in self.hunks() for x in made.touched()):
+            if self._meant(line) != self.known.on_disk(line):
+                self.changes[line] = self._meant(line)
+
+    def _meant(self, line: int) -> bool:
+        """Tell whether a line stood before what nobody recorded, and what was lost as well, changed it."""
+        for number, stands, credit in self._history(line):
+            owner = self.weave.owner_of(number)
+            if owner in self.owners:
+                return stands
+            is_back = stands and credit != number  # who brings back what another wrote decides nothing
+            if owner is not None and not is_back and not self.is_lost(self.weave.hunks[number].unit):
+                return stands
+        return True
+
+    def _history(self, line: int) -> Iterator[Change]:
+        """What became of a line, the latest first, without what was taken back as it was.
+
+        Another session did that itself, or brought back what nobody's change had taken.
+        """
+        changes = list(self.known.changes.get(line, ()))
+        while changes:
+            last = changes.pop()
+            is_turned = not self.is_return and self._is_turned(last[0], last[2])
+            if is_turned or not changes or changes[-1][1] == last[1]:
+                yield last
+                continue
+            before, after = (self.weave.owner_of(each[0]) for each in (changes[-1], last))
+            is_back = before is None and last[1] and last[2] != last[0]
+            if is_back or (before == after and after is not None and after not in self.owners):
+                changes.pop()
+            else:
+                yield last
+
+    def is_lost(self, unit: int, passed: Collection[bytes] = ()) -> bool:
+        """Tell whether all that a piece did is gone, and the last of it by a gap that put nothing like it."""
+        known, weave = self.known, self.weave
+        if weave.units[unit].owner is None:
+            return False
+        made = [weave.hunks[number] for number in weave.units[unit].hunks]
+        brought = [x for each in made for x in (*each.births, *each.undels) if x != NEWLINE]
+        if any(known.on_disk(x) or (known.in_head[x] and x != EXISTS) for x in brought):
+            return False
+        if any(known.says(x) and weave.content(x) in passed for x in known.births(unit)):
+            return False
+        if brought:
+            killers = {known.unit(x) for x in brought} - {BASE}
+            gaps = {killer for killer in killers if weave.units[killer].owner is None}
+            if any(known.births(gap) and self.choice.corrects(gap, unit) for gap in gaps):
+                return False
+            return bool(gaps) or any(killer != unit and self.is_lost(killer) for killer in killers)
+        return any(
+            known.on_disk(x) and self._is_last_by_gap(x) for each in made for x in each.dels if x != NEWLINE
+        )
+
+    def _is_last_by_gap(self, line: int) -> bool:
+        changes = self.known.changes.get(line, ())
+        return any(self.weave.owner_of(number) is None for number, _, _ in changes[-1:])
+
+    # --- what stands in the way ---
+
+    def bonds(self) -> Iterator[Bond]:
+        """What cannot stand beside what comes, or without what goes."""
+        if self.is_return or self.is_redo:
+            yield from self._missing()
+        if self.is_return:
+            yield from self._written_since()
+        else:
+            yield from self._built_on()
+            yield from self._decided()
+            yield from self._within()
+        yield from self._versions()
+        yield from self._whole_file()
+
+    def _is_others(self, line: int) -> bool:
+        """Tell whether the file keeps a line that none of the pieces brought."""
+        return line > NEWLINE and self.shows(line) and self.known.brought_by(line) not in self.units
+
+    def _built_on(self) -> Iterator[Bond]:
+        """Lines that were written in the place of those that the pieces had brought."""
+        known = self.known
+        for number, made in self.hunks():
+            for line in (*made.births, *made.undels):
+                if line <= NEWLINE or known.on_disk(line) or known.unit(line) in self.units:
+                    continue
+                if not self.is_redo and self.choice.is_over(line):
+                    continue
+                over = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
+                over += [
+                    x
+                    for x in known.births(known.unit(line))
+                    if self._is_others(x) and self.weave.repeats(x, line)
+                ]
+                yield from (Bond(number, known.brought_by(x), _BUILT) for x in over)
+
+    def _decided(self) -> Iterator[Bond]:
+        """Lines must not come back where somebody took out all that stood in their place."""
+        known = self.known
+        for number, made in self.hunks():
+            brought = [x for x in (*made.births, *made.undels) if x > NEWLINE]
+            if not brought or any(map(known.on_disk, brought)):
+                continue
+            if any(x > NEWLINE and self.changes.get(x) for x in made.dels):
+                killers = {known.unit(x) for x in brought} - self.units
+                yield from (Bond(number, unit, _BUILT) for unit in sorted(killers))
+
+    def _within(self) -> Iterator[Bond]:
+        """Lines that were written inside a block that goes."""
+        weave, known = self.weave, self.known
+        for number, made in self.hunks():
+            block = [x for x in (*made.births, *made.undels) if x > NEWLINE]
+            if len(block) < 2 or all(self.changes.get(x) is not False for x in block):
+                continue
+            places = {x: at for at, x in enumerate(weave.order())}
+            block.sort(key=places.__getitem__)
+            run = [block[0], *weave.between(block[0], block[-1]), block[-1]]
+            goes = [at for at, x in enumerate(run) if self.changes.get(x) is False]
+            for line in run[goes[0] : goes[-1]]:
+                if self._is_others(line) and known.credit(line) > number:
+                    yield Bond(number, known.unit(line), _BUILT)
+
+    def _missing(self) -> Iterator[Bond]:
+        """A lost piece was built on lines that are not there: those of a block around it, or under it."""
+        known, weave = self.known, self.weave
+        births = {
+            weave.birth[line]: n
+            for n, made in self.hunks()
+            for line in made.touched()
+            if self.changes.get(line)
+        }
+        for birth, number in births.items():
+            made = weave.hunks[birth]
+            rims = made.left, made.right
+            if all(x > NEWLINE and not self.shows(x) for x in rims):
+                block = {weave.birth[x] for x in rims}
+                unit = weave.hunks[min(block)].unit
+                if len(block) == 1 and unit not in (BASE, *self.units):
+                    yield Bond(number, unit, _FIRST)
+            for line in made.dels:
+                below = known.brought_by(line)
+                if line <= NEWLINE or below in (BASE, made.unit, *self.units) or self.shows(line):
+                    continue
+                under = (x for n in weave.units[below].hunks for x in weave.hunks[n].dels)
+                if any(x > NEWLINE and self.shows(x) and not self._stood(x, number) for x in under):
+                    yield Bond(number, below, _FIRST)
+
+    def _written_since(self) -> Iterator[Bond]:
+        """Somebody has written where the lost lines stood, or taken away what they stand for."""
+        known, weave = self.known, self.weave
+        for number, made in self.hunks():
+            for line in made.births + made.dels:
+                if line <= NEWLINE:
+                    continue
+                there = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
+                yield from (Bond(number, known.brought_by(x), _SINCE) for x in there if known.on_disk(x))
+            for line in made.dels:
+                changes = known.changes.get(line, ())
+                if line > NEWLINE and changes and not changes[-1][1] and changes[-1][0] > number:
+                    unit = weave.hunks[known.credit(line)].unit
+                    if (
+                        weave.units[unit].owner is not None
+                        and not self.is_lost(unit)
+                        and unit not in self.units
+                    ):
+                        yield Bond(number, unit, _SINCE)
+
+    def _versions(self) -> Iterator[Bond]:
+        """Never two versions of one line, nor neither: one replaced the other, or both say the same."""
+        known, weave = self.known, self.weave
+        detail = _SINCE if self.is_return else _BUILT
+        for line in self.comes():
+            if line <= NEWLINE:
+                continue
+            number = known.credit(line)
+            if weave.hunks[number].unit not in self.units:
+                number = next(n for n, made in self.hunks() if line in made.touched())
+            over = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
+            if known.is_only(line, 1):
+                same = weave.seen[weave.line[line]]
+                there = [x for x in same if x != line and known.on_disk(x) and not known.in_head[x]]
+                over += [x for x in there if self._is_others(x)]
+            over += [x for x in self._replaced(line) if self._is_others(x) and known.on_disk(x)]
+            if not self.is_return:  # what stood beside it before may stand beside it again
+                over = [x for x in over if not self._stood(x, number)]
+            yield from (Bond(number, known.brought_by(x), detail) for x in over)
+        for line, stands in self.changes.items():
+            if stands or self.is_redo or not known.is_only(line, 1):
+                continue
+            for other in weave.seen[weave.line[line]]:
+                if other != line and known.is_removed(other) and not self.shows(other):
+                    yield Bond(self._hunk_of(line), known.unit(other), _BUILT)
+
+    def _stood(self, line: int, number: int) -> bool:
+        was = self.known.was(line, number)
+        return was is not None and was[1]
+
+    def _replaced(self, line: int) -> set[int]:
+        """What a line was written in the place of, and what that was."""
+        found, todo = set[int](), [line]
+        while todo:
+            birth = self.weave.birth[todo.pop()]
+            below = {x for x in self.weave.hunks[birth].dels if x > NEWLINE} - found
+            found |= below
+            todo += below
+        return found
+
+    def _hunk_of(self, line: int) -> int:
+        return next(number for number, made in self.hunks() if line in made.touched())
+
+    def _whole_file(self) -> Iterator[Bond]:
+        """A file that goes takes all its lines along, and one that was made anew is another."""
+        known, weave = self.known, self.weave
+        was, will = known.on_disk(EXISTS), self.shows(EXISTS)
+        if was and not will:
+            stay = [x for x in weave.shown if self.shows(x)]
+            number = self._hunk_of(EXISTS)
+            units = dict.fromkeys(known.unit(x) for x in stay)
+            yield from (Bond(number, unit, _SINCE if self.is_return else _BUILT) for unit in units)
+        for number, made in self.hunks() if was and will else ():
+            other = known.unit(EXISTS)
+            went = made.undels if self.is_return else made.dels
+            if EXISTS in went and other not in self.units and known.credit(EXISTS) > number and self.comes():
+                yield Bond(number, other, _SINCE if self.is_return else _BUILT)
+        if not was and not will and not self.is_return:
+            yield from self._deleted()
+
+    def _deleted(self) -> Iterator[Bond]:
+        """Another session's deletion stands over what the pieces did."""
+        known = self.known
+        killer = known.unit(EXISTS)
+        if killer in self.units or self.weave.units[killer].owner is None:
+            return
+        for number, made in self.hunks():
+            if any(x > NEWLINE and known.unit(x) == killer for x in made.births):
+                yield Bond(number, killer, _BUILT)
+
+    # --- the answer ---
+
+    def text(self) -> bytes | None:
+        """Return the text that the file has then."""
+        if not self.shows(EXISTS):
+            return None
+        lines = [self.weave.content(line) for line in self.lines()]
+        text = b"".join(line + b"\n" for line in lines)
+        return text if not lines or not lines[-1] or self.is_complete() else text[:-1]
+
+    def lines(self) -> list[int]:
+        """The lines that the file has then."""
+        if not self.changes:
+            return self.weave.shown
+        return [line for line in self.weave.order() if self.shows(line)]
+
+    def is_complete(self) -> bool:
+        """Tell whether the file ends with a newline then; what somebody wrote behind keeps its own."""
+        known, lines = self.known, self.lines()
+        if self.shows(NEWLINE) or not lines:
+            return True
+        ends = known.credit(NEWLINE)
+        return known.on_disk(NEWLINE) and known.credit(lines[-1]) > ends and self._is_others(lines[-1])
+
+    def answer(self, left: Iterable[LeftEdit]) -> Reversal:
+        """Return the file, with the lines that stay and those that come back told apart."""
+        names = tuple(self.weave.units[unit].key for unit in sorted(self._together()))
+        text = self.text()
+        if text is None:
+            return Reversal(None, None, units=names, left=tuple(left))
+        at = {line: number for number, line in enumerate(self.weave.shown)}
+        lines = tuple(at.get(line, self.weave.content(line)) for line in self.lines())
+        return Reversal(text, lines, self.is_complete(), names, tuple(left))
+
+    def _together(self) -> set[int]:
+        """The pieces that are turned, with those under them: together they give the text."""
+        found = set[int]()
+        todo = self.moved()
+        while todo:
+            found |= todo
+            lines = {x for unit in todo for x in self.weave.atoms_of(self.weave.units[unit])}
+            hunks = {n for x in lines for n, _, _ in self.known.changes.get(x, ())}
+            hunks |= {self.weave.birth[x] for x in lines}
+            todo = ({self.weave.hunks[n].unit for n in hunks} & self.units) - found
+        return found
+
+    def caught(self, steps: Sequence[Step]) -> Iterator[Bond]:
+        """Count the lines of the answer: what goes the pieces' steps brought, and what comes they took."""
+        known, text = self.known, self.text()
+        keys = {step_of(self.weave.units[unit].key) for unit in self.units}
+        made = [step for step in steps if step.key in keys]
+        if not self.is_return:
+            made = [step._replace(before=step.after, after=step.before) for step in made]
+        line = self._written_again(steps, keys) or _uncounted(known.disk, text, made)
+        if line is None:
+            line = _out_of_order(known.disk, text, made)
+        if line is None:
+            is_new = self.is_redo or self.is_return  # what comes may be in neither HEAD nor file
+            line = out_of_place(known.disk if is_new else known.head, text, known.disk, made, not is_new)
+        if line is None:
+            return
+        for unit in sorted(self.moved()):
+            others = {known.owner(x) for x in known.differing()} - {self.weave.units[unit].owner}
+            other = next((n for n, one in enumerate(self.weave.units) if one.owner in others), BASE)
+            yield Bond(self.weave.units[unit].hunks[0], other, _UNTOLD)
+
+    def _written_again(self, steps: Sequence[Step], keys: Collection[str]) -> bytes | None:
+        """Return a telling line that goes though another session wrote it later than the pieces did."""
+        went = {
+            self.weave.content(x) for x, stands in self.changes.items() if not stands and self.known.says(x)
+        }
+        written, again = set[bytes](), set[bytes]()
+        for step in steps if went and not self.is_return else ():
+            if step.owner is None:
+                continue
+            fresh = went & difference(step.before, step.after)[1].keys()
+            if step.key in keys:
+                written |= fresh
+                again -= fresh
+            elif step.owner not in self.owners and not step.undoes and not step.restores:
+                again |= fresh & written
+        return min(again, default=None)
+
+    def left(self, bonds: Iterable[Bond]) -> tuple[LeftEdit, ...]:
+        """Word what stands in the way of each piece: whose it is, and where."""
+        by_unit = dict[int, list[Bond]]()
+        for bond in bonds:
+            by_unit.setdefault(self.weave.hunks[bond.hunk].unit, []).append(bond)
+        return tuple(self._left(unit, found) for unit, found in sorted(by_unit.items()))
+
+    def _left(self, unit: int, bonds: list[Bond]) -> LeftEdit:
+        weave = self.weave
+        mine = weave.units[unit].owner
+        first = [bond for bond in bonds if bond.detail == _FIRST]
+        bonds = first or [bond for bond in bonds if weave.units[bond.unit].owner != mine] or bonds
+        units = list(dict.fromkeys(bond.unit for bond in bonds))
+        who = tuple(dict.fromkeys(weave.units[other].owner or UNRECORDED for other in units))
+        detail = f"{named(who)} {bonds[0].detail}"
+        key = weave.units[unit].key
+        return LeftEdit("entangled", self._at([unit]), who, detail, (key,), self._at(units))
+
+    def _at(self, units: Iterable[int]) -> tuple[int, int] | None:
+        """Where on disk lines of some pieces stand."""
+        lines = {x for unit in units for x in self.known.births(unit)}
+        found = [at for at, line in enumerate(self.weave.shown, 1) if line in lines]
+        return (found[0], found[-1]) if found else None
+
+
+def _uncounted(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
+    """Return a telling line or word that changes though none of the edits changes it so."""
+    went, came = difference(disk, text)
+    takes = [take for step in made for take in step.takes]
+    changed = [difference(step.before, step.after) for step in made]
+    took = {line for gone, _ in changed for line in gone}
+    brought = {line for _, fresh in changed for line in fresh}
+    most, now = (Counter(line for line in split_lines(each) if line in came) for each in (disk, text))
+    for each in (each for step in made for each in (step.before, step.after) if came):
+        most |= Counter(line for line in split_lines(each) if line in came)
+    for line in filter(is_telling, chain(went, came)) if not takes else ():
+        if line in went and line not in took:
+            return line
+        if line in came and (line not in brought or now[line] > most[line]):
+            return line
+    if takes:  # what a person gave to the session no step changed
+        return None
+    away, back = Counter[bytes](), Counter[bytes]()
+    for gone, fresh in changed:
+        away += _words(gone) - _words(fresh)
+        back += _words(fresh) - _words(gone)
+    lost, won = _words(went) - _words(came), _words(came) - _words(went)
+    return next((word for word in chain(lost - away, won - back) if is_telling(word)), None)
+
+
+def _words(lines: Counter[bytes]) -> Counter[bytes]:
+    return Counter(word for line, count in lines.items() for word in words(line) * count)
+
+
+def _out_of_order(disk: bytes | None, text: bytes | None, made: Sequence[Step]) -> bytes | None:
+    """Return a line that changes sides with another one as no text of the edits has it: a block moved."""
+    old, new = split_lines(disk), split_lines(text)
+    at = {line: place for place, line in enumerate(old)}
+    counts = Counter(old), Counter(new)
+    both = [line for line in new if counts[0][line] == counts[1][line] == 1 and is_telling(line)]
+    places = [at[line] for line in both]
+    highest = accumulate(places, max)
+    lowest = reversed(list(accumulate(reversed(places), min)))
+    rows = zip(both, places, highest, lowest, strict=True)
+    turned = [line for line, place, high, low in rows if high > place or low < place]
+    for each in (each for step in made for each in (step.before, step.after) if turned):
+        known = {line: place for place, line in enumerate(split_lines(each))}
+        if all(line in known for line in turned) and all(known[a] < known[b] for a, b in pairwise(turned)):
+            return None
+    return turned[0] if turned else None
