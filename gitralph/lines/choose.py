@@ -103,7 +103,7 @@ class Attempt:
         known = self.known
         if line not in self._over:
             self._over[line] = known.is_settled(line) or any(
-                known.in_head[x] and known.says(x) for x in self._replaced_by(line)
+                known.in_head[x] and known.says(x) for x in self._replaced_by(line, known.last_stood(line))
             )
         return self._over[line]
 
@@ -349,12 +349,12 @@ class Attempt:
                         one, two = (one, two) if self.counts(one) else (two, one)
                         yield Bond(weave.units[one].hunks[0], two, "is another version of")
 
-    def _replaced_by(self, line: int) -> set[int]:
-        """What was put in the place of a line when it went, and in the place of that, at any time."""
+    def _replaced_by(self, line: int, since: int = 0) -> set[int]:
+        """What was put in the place of a line when it went, and in the place of that, from a hunk on."""
         found, todo = set[int](), [line]
         while todo:
             for number, stands, _ in self.known.changes.get(todo.pop(), ()):
-                if not stands:
+                if not stands and number >= since:
                     births = set(self.weave.hunks[number].births) - found
                     found |= births
                     todo += births
@@ -607,7 +607,11 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
-    notes = (*_notes(choice, followed), *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held))
+    notes = (
+        *_notes(choice, followed),
+        *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held),
+        *_taken_again(choice),
+    )
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
 
@@ -681,16 +685,33 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
                 lost.append((unit, line, killer))
     if not lost:
         return
-    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
-    for _, line, killer in lost:
-        place = line
-        while place != END and place not in numbers:
-            place = weave.next[place]
-        near = numbers.get(place, len(numbers))
-        at += [numbers[x] for x in known.births(killer) if x in numbers] or [near]
+    at = [y for _, _, killer in lost for y in known.births(killer)]
     killers = [weave.units[killer] for _, _, killer in lost]
     names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
-    where = (max(min(at), 1), max(at)) if numbers else None
     them = "it" if names == (UNRECORDED,) else "them"
     detail = f"what this session wrote there was changed or removed by {_named(names)}, and is left to {them}"
+    where = _where(weave, at) or _where(weave, [line for _, line, _ in lost])
     yield Note("left out", where, names, detail, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
+
+
+def _taken_again(choice: Attempt) -> Iterator[Note]:
+    """What the session took away only as another had: that other's change came back with it."""
+    known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
+    last = {x: known.changes[x][-1] for x in known.differing() if x > NEWLINE and known.is_removed(x)}
+    again = {x: each for x, each in last.items() if hunks[each[0]].unit in choice.own and choice.shows(x)}
+    again = {x: each for x, each in again.items() if hunks[each[2]].unit not in choice.own}
+    if again:
+        names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
+        detail = f"this session put a change of {_named(names)} back there, which stays theirs"
+        units = dict.fromkeys(weave.units[hunks[at].unit].key for at, _, _ in again.values())
+        yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
+
+
+def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:
+    """The line numbers on disk of some lines, or of what stands where they stood."""
+    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
+    for place in lines:
+        while place != END and place not in numbers:
+            place = weave.next[place]
+        at.append(numbers.get(place, len(numbers)))
+    return (max(min(at), 1), max(at)) if numbers and at else None

@@ -70,8 +70,17 @@ class Pieces:
         return self.weave.units[self.unit(line)].owner
 
     def brought_by(self, line: int) -> int:
-        """The piece that brought a line first."""
-        return self.weave.hunks[self.weave.birth[line]].unit
+        """The piece that brought a line to where it stands, or stood last."""
+        return self.weave.hunks[self._stood(line)[2]].unit
+
+    def last_stood(self, line: int) -> int:
+        """The hunk since which a line stands, or stood last."""
+        return self._stood(line)[0]
+
+    def _stood(self, line: int) -> Change:
+        birth = self.weave.birth[line]
+        stood = (change for change in reversed(self.changes.get(line, ())) if change[1])
+        return next(stood, (birth, True, birth))
 
     def is_added(self, line: int) -> bool:
         return not self.in_head[line] and self.on_disk(line)

@@ -178,3 +178,26 @@ def test_the_example_had_the_other_session_written_it() -> None:
     file.edit("s2", "host", "port 8080 opened", "path")
     assert file.refuses("s2") == {"entangled"}
     assert file.takes("s1") == ["host", "port 8080 open", "path"]
+
+
+def test_a_line_brought_back_and_then_written_over_goes_from_the_record() -> None:
+    """Rule 4 asks who brought a line there last: 1000021 and 1000051 of the simulator's hot spot."""
+    file = three()
+    file.edit("s2", ONE, YOURS, "and a second line of it", THREE)
+    file.holds(ONE, YOURS, "and a second line of it", THREE)
+    file.edit("s1", ONE, TWO, THREE)
+    file.edit("s3", ONE, f"{TWO}, and more", THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_what_a_session_only_did_again_stays_whose_it_was_and_is_said() -> None:
+    """A person's change that was taken back, and the taking back undone: 1000025 of the simulator."""
+    file = three()
+    file.edit("s2", ONE, TWO, THREE, YOURS)
+    file.person(ONE, "by hand", THREE, YOURS)
+    file.edit("s2", ONE, TWO, THREE, YOURS, before=text(ONE, "by hand", THREE, YOURS))
+    file.edit("s1", ONE, "by hand", THREE, YOURS)
+    file.edit("s1", MINE, ONE, "by hand", THREE, YOURS)
+    answer = file.ask("s1")
+    assert answer.text == text(MINE, ONE, TWO, THREE)
+    assert [(note.kind, note.sessions) for note in answer.notes] == [("left out", ("unrecorded",))]
