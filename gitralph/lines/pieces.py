@@ -265,11 +265,18 @@ class _Credits:
                     self._set(other, number, False, number)
 
     def _did_again(self, number: int, gap: Hunk) -> None:
-        """What a gap takes away as a record did, with all that the record put there, is that record's."""
+        """What a gap takes away as a record did, and with all that it put there, is that record's."""
+        again = set(gap.dels)
         for line in gap.dels:
             changes = self.changes[line]
             before = [c for _, stands, c in changes[:-1] if not stands and self.weave.owner_of(c) is not None]
             if before:
-                births = self.weave.hunks[before[-1]].births
-                if all(map(self._visible, births)) if births else not gap.births:
+                record = self.weave.hunks[before[-1]]
+                is_there = all(map(self._visible, record.births)) if record.births else not gap.births
+                rest = [x for x in record.dels if x not in again]
+                if is_there and all(not self._visible(x) and self._credit(x) == before[-1] for x in rest):
                     changes[-1] = (number, False, before[-1])
+
+    def _credit(self, line: int) -> int:
+        changes = self.changes.get(line)
+        return changes[-1][2] if changes else self.weave.birth[line]

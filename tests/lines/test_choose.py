@@ -201,3 +201,20 @@ def test_what_a_session_only_did_again_stays_whose_it_was_and_is_said() -> None:
     answer = file.ask("s1")
     assert answer.text == text(MINE, ONE, TWO, THREE)
     assert [(note.kind, note.sessions) for note in answer.notes] == [("left out", ("unrecorded",))]
+
+
+def test_what_another_changed_since_is_not_taken_away_as_a_record_had_done() -> None:
+    """Git brings a removal back, somebody changes a line of it and takes the rest away: 6200008."""
+    file = File(text(ONE, "def gone():", "    value = 1", "end of gone", THREE))
+    file.edit("s1", ONE, THREE)
+    file.edit("s2", ONE, "def gone():", "    value = 2", "end of gone", THREE, YOURS, before=file.first)
+    file.person(ONE, THREE, YOURS)
+    assert file.takes("s1") == [ONE, "def gone():", "    value = 1", "end of gone", THREE]
+
+
+def test_lines_that_head_has_before_those_they_replaced_are_found() -> None:
+    """`git add -p` took a replacement and left what it replaced, behind it: 6210013 of the code days."""
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.holds(ONE, MINE, TWO, THREE)
+    assert file.takes("s1") == [ONE, MINE, THREE]
