@@ -141,19 +141,7 @@ def _texts(
         start = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start = separate.one_form(start)
-    steps = [_read_late(scene, state, step) for step in isolate.chain(rows, start)]
-    return steps, head, disk, converted, seen, [r for r, _, _ in texts]
-
-
-def _read_late(scene: Scene, state: PathState, step: Step) -> Step:
-    """Without the mark of an old read where git may have put the older text there: then it was no old one."""
-    if not step.over:
-        return step
-    known = {str(record.offset): record for record in state.journal.records}
-    over = [known[key] for key in step.over if key in known]
-    git = scene.put_back
-    may_be = any(git.since(r.head, r.mtime) or git.might_have(r.mtime) for r in over)
-    return step._replace(over=()) if may_be else step
+    return isolate.chain(rows, start), head, disk, converted, seen, [r for r, _, _ in texts]
 
 
 def _start(

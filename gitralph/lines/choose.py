@@ -9,8 +9,9 @@
    unless HEAD had a text without it since, or has what stands for it.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
-6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
-   wrote that line has seen the file again.
+6. Old read: a step that was written from a copy without another's line waits, while that line is in neither
+   HEAD nor the file and who wrote it has not seen the file again. No commit takes the line from HEAD: a gap
+   took it. A copy that lacks what its writer had recorded himself is no old one: the file was put back.
 
 The net (7) looks at the answer. What of the session's own is left nowhere is said (8).
 """
@@ -57,8 +58,7 @@ class Attempt:
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
-        self.over = {step.key: step.over for step in steps if step.over}
-        """The steps that were written from an old read, and those that they did not know."""
+        self.over = _old_reads(steps)
         self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
         self.wanted = set(self.own)
         self.superseded = set[int]()
@@ -306,28 +306,24 @@ class Attempt:
                 )
 
     def _old_reads(self) -> Iterator[Bond]:
-        """Written from an old read, and what that did not know is lost: who wrote it was not there since."""
+        """Written from an old read, and a line that it did not know is in neither HEAD nor the file."""
         known, weave = self.known, self.weave
         step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
         last = {unit.owner: n for n, unit in enumerate(weave.units)}
         for unit in sorted(self.wanted & known.by_unit.keys()):
             over = self.over.get(step[unit], ())
             gaps = [made for made in weave.hunks if over and step.get(made.unit) == GAP + step[unit]]
-            for made in gaps:
-                at = weave.units[made.unit].hunks[0]
-                for line in (*made.dels, *made.undels):
-                    was = known.was(line, at)
-                    other = weave.hunks[was[2]].unit if was is not None else BASE
-                    if (
-                        line > NEWLINE
-                        and was is not None
-                        and was[1] != known.on_disk(line)
-                        and not known.in_head[line]
-                        and not (was[1] and self.is_over(line))
-                        and step.get(other, "") in over
-                        and last.get(weave.units[other].owner, unit) < unit
-                    ):
-                        yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
+            for line in (line for made in gaps for line in made.dels):
+                other = known.brought_by(line)
+                if (
+                    known.is_history(line)
+                    and line > NEWLINE
+                    and not self.is_over(line)
+                    and not weave.count[weave.line[line]]
+                    and step.get(other, "") in over
+                    and last.get(weave.units[other].owner, unit) < unit
+                ):
+                    yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:
         """HEAD never gets both of two versions of a line, nor neither.
@@ -487,6 +483,16 @@ class Attempt:
         gone = [x for x in known.births(over) if x in taken]
         brought = known.words(gone) - known.words(known.taken(over))
         return 2 * len(brought & known.words(known.births(gap))) >= max(len(brought), 1)
+
+
+def _old_reads(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
+    """The steps that were written from an old read, each with those that it did not know.
+
+    Who wrote from an old copy knew what he had written himself: where the copy lacks that too, git or a
+    person had put the file back.
+    """
+    owner = {step.key: step.owner for step in steps}
+    return {step.key: step.over for step in steps if step.owner not in map(owner.get, step.over)}
 
 
 def separate(

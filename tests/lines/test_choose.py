@@ -151,6 +151,24 @@ def test_a_write_from_an_old_read_waits_for_whom_it_lost() -> None:
     assert file.takes("s2") == [ONE, TWO, YOURS]
 
 
+def test_a_line_of_head_that_an_old_copy_lacks_stays_there() -> None:
+    """Rule 6: nothing is lost then, so nobody waits."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.holds(ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, TWO, YOURS, before=file.first)
+    assert file.takes("s2") == [ONE, MINE, TWO, YOURS]
+
+
+def test_a_copy_without_the_writers_own_line_is_no_old_one() -> None:
+    """Rule 6: the file was put back between two edits of the same session."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.edit("s2", YOURS, ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, TWO, THREE, YOURS, before=file.first)
+    assert file.takes("s2") == [ONE, TWO, THREE, YOURS]
+
+
 def test_a_line_of_head_that_no_record_knows_stays() -> None:
     file = three()
     file.edit("s1", ONE, TWO, MINE)
