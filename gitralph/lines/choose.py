@@ -311,8 +311,10 @@ class Attempt:
         step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
         last = {unit.owner: n for n, unit in enumerate(weave.units)}
         for unit in sorted(self.wanted & known.by_unit.keys()):
-            over = self.over.get(step[unit], ())
-            gaps = [made for made in weave.hunks if over and step.get(made.unit) == GAP + step[unit]]
+            over = self.over.get(step[unit])
+            if over is None:
+                continue
+            gaps = [made for made in weave.hunks if step.get(made.unit) == GAP + step[unit]]
             for line in (line for made in gaps for line in made.dels):
                 other = known.brought_by(line)
                 if (
@@ -388,16 +390,15 @@ class Attempt:
 
     def _made_of(self, units: Collection[int]) -> list[int]:
         """The lines of the commit that were written where lines of some pieces stood, and later ones."""
-        known, weave = self.known, self.weave
-        step = {unit: weave.units[unit].step for unit in range(len(weave.units))}
+        known, every = self.known, self.weave.units
         found, lines = set[int](), list[int]()
-        todo = {step[known.unit(x)] for unit in units for x in known.births(unit)}
+        todo = {every[known.unit(x)].step for unit in units for x in known.births(unit)}
         while todo:
             at = todo.pop()
             found.add(at)
-            births = [x for u in (*self.wanted, *units) if step[u] == at for x in known.births(u)]
+            births = [x for u in (*self.wanted, *units) if every[u].step == at for x in known.births(u)]
             lines += [x for x in births if self.shows(x)]
-            todo |= {step[known.unit(x)] for x in births if known.is_history(x)} - found
+            todo |= {every[known.unit(x)].step for x in births if known.is_history(x)} - found
         return lines
 
     def let_go(self) -> None:
