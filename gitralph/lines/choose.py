@@ -547,9 +547,9 @@ def separate(
     if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
-    names = set(owners) | set(answer.includes)
     under, strict = _under(choice), follow != WORDS
-    line = None if answer.text == head else caught(base, answer.text, disk, steps, names, under, strict)
+    asked = base, answer.text, disk, steps, owners, answer.includes
+    line = None if answer.text == head else caught(*asked, under, strict)
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"

@@ -27,19 +27,23 @@ def caught(
     text: bytes | None,
     disk: bytes | None,
     steps: Sequence[Step],
-    names: Collection[str],
+    owners: Collection[str],
+    includes: Collection[str] = (),
     superseded: Collection[bytes] = (),
     strict: bool = False,
 ) -> bytes | None:
-    """Return a line that speaks against an answer, or None; lines that were `superseded` may go.
+    """Return a line that speaks against an answer of `owners`, or None; lines that were `superseded` may go.
 
-    `strict`: corrections stay out, so that a line comes as it was recorded although somebody changed it.
+    Of those whom it `includes` some pieces may go without later ones that lie over them. `strict`:
+    corrections stay out, so that a line comes as it was recorded although somebody changed it.
     """
     went, came = difference(head, text)
-    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, strict)
+    asked = {*came, *(went.keys() - superseded)}
+    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, strict)
     if found is not None:
         return found
-    own = [step for step in steps if step.owner in names]
+    names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
+    own = [Step("", *each[:3]) for each in _changes(steps, disk) if each[0] in names]
     return out_of_place(head, text, disk, own, True)
 
 
@@ -48,6 +52,7 @@ def _counted(
     text: bytes | None,
     disk: bytes | None,
     steps: Sequence[Step],
+    owners: Collection[str],
     names: Collection[str],
     asked: Collection[bytes],
     strict: bool,
@@ -84,7 +89,7 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] not in names and (strict or last[line] is not None)
+            is_over = line in last and last[line] not in owners and (strict or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
                 return line
         if new[line] < old[line] and tells and line not in took:
