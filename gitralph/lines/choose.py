@@ -311,7 +311,7 @@ class Attempt:
         step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
         last = {unit.owner: n for n, unit in enumerate(weave.units)}
         for unit in sorted(self.wanted & known.by_unit.keys()):
-            over = self.over.get(step[unit])
+            over = self.over.get(step.get(unit, ""))
             if over is None:
                 continue
             gaps = [made for made in weave.hunks if step.get(made.unit) == GAP + step[unit]]
@@ -345,7 +345,8 @@ class Attempt:
                     one, two = known.unit(line), known.unit(other)
                     if self.counts(one) != self.counts(two):
                         one, two = (one, two) if self.counts(one) else (two, one)
-                        yield Bond(weave.units[one].hunks[0], two, "is another version of")
+                        stale = two == weave.hunks[known.foreign].unit
+                        yield Bond(weave.units[one].hunks[0], two, "is another version of", stale=stale)
 
     def _replaced_by(self, line: int, since: int = 0) -> set[int]:
         """What was put in the place of a line when it went, and in the place of that, from a hunk on."""
@@ -530,7 +531,7 @@ def separate(
         found = [bond for bond in found if not bond.soft]
         if include_entangled:
             met = {bond.unit for bond in found if not bond.stale and bond.detail != _ANEW}
-            more = met - choice.own - {BASE}
+            more = met - choice.own - {BASE, known.weave.hunks[known.foreign].unit}
             if more - choice.wanted:
                 choice.wanted |= more
                 choice.included |= more
