@@ -184,7 +184,7 @@ class Attempt:
                 fresh = [x for x in made.births if not known.in_head[x] and self.shows(x)]
                 yield from self._built_on(number, made, writes)
                 yield from self._moved_away(number, made)
-                yield from self._around(number, made, bool(fresh))
+                yield from self._around(number, made, writes)
                 if fresh:
                     yield from self._inside(number, fresh)
                 yield from self._whole_file(number, made, writes)
