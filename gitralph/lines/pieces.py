@@ -251,10 +251,20 @@ class _Credits:
                     self._set(line, n, stands, was[2])
                 else:
                     self._set(line, n, stands, self._stood_by(line) if stands else n)
-        if then is None:
-            for n in numbers:
-                self._took_the_rest(n, weave.hunks[n])
-                self._did_again(n, weave.hunks[n])
+        if then is not None:
+            self._as_it_was(first, then)
+            return
+        for n in numbers:
+            self._took_the_rest(n, weave.hunks[n])
+            self._did_again(n, weave.hunks[n])
+
+    def _as_it_was(self, first: int, then: int) -> None:
+        """Where a text is back, a line that is gone now as it was then is whose it was then."""
+        for line, changes in self.changes.items():
+            at, stands, credit = changes[-1]
+            was = _was(self.weave, self.changes, line, then) if then <= at < first else None
+            if was is not None and was[1] == stands and was[2] != credit:
+                changes.append((first, stands, was[2]))
 
     def _took_the_rest(self, number: int, gap: Hunk) -> None:
         """What a gap brings back only in part it took the rest of away itself."""
