@@ -19,7 +19,7 @@ from gitralph.base.quote import shown
 from gitralph.commit import decision
 from gitralph.commit.decision import Left
 from gitralph.context import Context
-from gitralph.git import blobs, history, put_back
+from gitralph.git import blobs, history
 from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.refs import Head
@@ -68,11 +68,6 @@ class Question:
     def own(self) -> frozenset[str]:
         """The family as a set."""
         return frozenset(self.family)
-
-    @cached_property
-    def put_back(self) -> put_back.PutBack:
-        """Whether git may have put files back since a record was made."""
-        return put_back.read(self.repo)
 
     @property
     def converts(self) -> bool:

@@ -105,7 +105,7 @@ def read(scene: Scene, state: PathState) -> PathTexts:
         start = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start = one_form(start)
-    steps = [_read_late(scene, state, step) for step in isolate.chain(rows, start)]
+    steps = isolate.chain(rows, start)
     moved = _moved_text(scene, state) if head is None and disk is not None else None
     if moved is not None:
         moved = with_line_feeds(moved) if converted else moved
@@ -331,14 +331,3 @@ def _start(
         return None
     plain = is_plain(scene, state.path)
     return read_blob(scene, then) if plain else working(scene, state.path, then)
-
-
-def _read_late(scene: Scene, state: PathState, step: Step) -> Step:
-    """Without the mark of an old read where git may have put the older text there: then it was no old one."""
-    if not step.over:
-        return step
-    known = {str(record.offset): record for record in state.journal.records}
-    over = [known[key] for key in step.over if key in known]
-    git = scene.put_back
-    may_be = any(git.since(r.head, r.mtime) or git.might_have(r.mtime) for r in over)
-    return step._replace(over=()) if may_be else step

@@ -9,8 +9,9 @@
    unless HEAD had a text without it since, or has what stands for it.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
    stands inside one block of them.
-6. Old read: a step that was written from a copy without another's line, which is lost since, waits until who
-   wrote that line has seen the file again.
+6. Old read: a step that was written from a copy without another's line waits, while that line is in neither
+   HEAD nor the file and who wrote it has not seen the file again. No commit takes the line from HEAD: a gap
+   took it. A copy that lacks what its writer had recorded himself is no old one: the file was put back.
 
 The net (7) looks at the answer. What of the session's own is left nowhere is said (8).
 """
@@ -57,8 +58,7 @@ class Attempt:
 
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
-        self.over = {step.key: step.over for step in steps if step.over}
-        """The steps that were written from an old read, and those that they did not know."""
+        self.over = _old_reads(steps)
         self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
         self.wanted = set(self.own)
         self.superseded = set[int]()
@@ -103,7 +103,7 @@ class Attempt:
         known = self.known
         if line not in self._over:
             self._over[line] = known.is_settled(line) or any(
-                known.in_head[x] and known.says(x) for x in self.replaced_by(line)
+                known.in_head[x] and known.says(x) for x in self.replaced_by(line, known.last_stood(line))
             )
         return self._over[line]
 
@@ -184,7 +184,7 @@ class Attempt:
                 fresh = [x for x in made.births if not known.in_head[x] and self.shows(x)]
                 yield from self._built_on(number, made, writes)
                 yield from self._moved_away(number, made)
-                yield from self._around(number, made, bool(fresh))
+                yield from self._around(number, made, writes)
                 if fresh:
                     yield from self._inside(number, fresh)
                 yield from self._whole_file(number, made, writes)
@@ -308,28 +308,26 @@ class Attempt:
                 )
 
     def _old_reads(self) -> Iterator[Bond]:
-        """Written from an old read, and what that did not know is lost: who wrote it was not there since."""
+        """Written from an old read, and a line that it did not know is in neither HEAD nor the file."""
         known, weave = self.known, self.weave
         step = {n: weave.steps[unit.step] for n, unit in enumerate(weave.units) if unit.step >= 0}
         last = {unit.owner: n for n, unit in enumerate(weave.units)}
         for unit in sorted(self.wanted & known.by_unit.keys()):
-            over = self.over.get(step[unit], ())
-            gaps = [made for made in weave.hunks if over and step.get(made.unit) == GAP + step[unit]]
-            for made in gaps:
-                at = weave.units[made.unit].hunks[0]
-                for line in (*made.dels, *made.undels):
-                    was = known.was(line, at)
-                    other = weave.hunks[was[2]].unit if was is not None else BASE
-                    if (
-                        line > NEWLINE
-                        and was is not None
-                        and was[1] != known.on_disk(line)
-                        and not known.in_head[line]
-                        and not (was[1] and self.is_over(line))
-                        and step.get(other, "") in over
-                        and last.get(weave.units[other].owner, unit) < unit
-                    ):
-                        yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
+            over = self.over.get(step.get(unit, ""))
+            if over is None:
+                continue
+            gaps = [made for made in weave.hunks if step.get(made.unit) == GAP + step[unit]]
+            for line in (line for made in gaps for line in made.dels):
+                other = known.brought_by(line)
+                if (
+                    known.is_history(line)
+                    and line > NEWLINE
+                    and not self.is_over(line)
+                    and not weave.count[weave.line[line]]
+                    and step.get(other, "") in over
+                    and last.get(weave.units[other].owner, unit) < unit
+                ):
+                    yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:
         """HEAD never gets both of two versions of a line, nor neither.
@@ -349,14 +347,15 @@ class Attempt:
                     one, two = known.unit(line), known.unit(other)
                     if self.counts(one) != self.counts(two):
                         one, two = (one, two) if self.counts(one) else (two, one)
-                        yield Bond(weave.units[one].hunks[0], two, "is another version of")
+                        stale = two == weave.hunks[known.foreign].unit
+                        yield Bond(weave.units[one].hunks[0], two, "is another version of", stale=stale)
 
-    def replaced_by(self, line: int) -> set[int]:
-        """What was put in the place of a line when it went, and in the place of that, at any time."""
+    def replaced_by(self, line: int, since: int = 0) -> set[int]:
+        """What was put in the place of a line when it went, and in the place of that, from a hunk on."""
         found, todo = set[int](), [line]
         while todo:
             for number, stands, _ in self.known.changes.get(todo.pop(), ()):
-                if not stands:
+                if not stands and number >= since:
                     births = set(self.weave.hunks[number].births) - found
                     found |= births
                     todo += births
@@ -394,16 +393,15 @@ class Attempt:
 
     def _made_of(self, units: Collection[int]) -> list[int]:
         """The lines of the commit that were written where lines of some pieces stood, and later ones."""
-        known, weave = self.known, self.weave
-        step = {unit: weave.units[unit].step for unit in range(len(weave.units))}
+        known, every = self.known, self.weave.units
         found, lines = set[int](), list[int]()
-        todo = {step[known.unit(x)] for unit in units for x in known.births(unit)}
+        todo = {every[known.unit(x)].step for unit in units for x in known.births(unit)}
         while todo:
             at = todo.pop()
             found.add(at)
-            births = [x for u in (*self.wanted, *units) if step[u] == at for x in known.births(u)]
+            births = [x for u in (*self.wanted, *units) if every[u].step == at for x in known.births(u)]
             lines += [x for x in births if self.shows(x)]
-            todo |= {step[known.unit(x)] for x in births if known.is_history(x)} - found
+            todo |= {every[known.unit(x)].step for x in births if known.is_history(x)} - found
         return lines
 
     def let_go(self) -> None:
@@ -491,6 +489,16 @@ class Attempt:
         return 2 * len(brought & known.words(known.births(gap))) >= max(len(brought), 1)
 
 
+def _old_reads(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
+    """The steps that were written from an old read, each with those that it did not know.
+
+    Who wrote from an old copy knew what he had written himself: where the copy lacks that too, git or a
+    person had put the file back.
+    """
+    owner = {step.key: step.owner for step in steps}
+    return {step.key: step.over for step in steps if step.owner not in map(owner.get, step.over)}
+
+
 def separate(
     head: bytes | None,
     steps: Sequence[Step],
@@ -525,7 +533,7 @@ def separate(
         found = [bond for bond in found if not bond.soft]
         if include_entangled:
             met = {bond.unit for bond in found if not bond.stale and bond.detail != _ANEW}
-            more = met - choice.own - {BASE}
+            more = met - choice.own - {BASE, known.weave.hunks[known.foreign].unit}
             if more - choice.wanted:
                 choice.wanted |= more
                 choice.included |= more
@@ -542,9 +550,9 @@ def separate(
     if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
-    names = set(owners) | set(answer.includes)
     under, strict = _under(choice), follow != WORDS
-    line = None if answer.text == head else caught(base, answer.text, disk, steps, names, under, strict)
+    asked = base, answer.text, disk, steps, owners, answer.includes
+    line = None if answer.text == head else caught(*asked, under, strict)
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"
@@ -609,7 +617,11 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
     who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
-    notes = (*_notes(choice, followed), *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held))
+    notes = (
+        *_notes(choice, followed),
+        *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held),
+        *_taken_again(choice),
+    )
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
 
@@ -684,16 +696,33 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
                 lost.append((unit, line, killer))
     if not lost:
         return
-    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
-    for _, line, killer in lost:
-        place = line
-        while place != END and place not in numbers:
-            place = weave.next[place]
-        near = numbers.get(place, len(numbers))
-        at += [numbers[x] for x in known.births(killer) if x in numbers] or [near]
+    at = [y for _, _, killer in lost for y in known.births(killer)]
     killers = [weave.units[killer] for _, _, killer in lost]
     names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
-    where = (max(min(at), 1), max(at)) if numbers else None
     them = "it" if names == (UNRECORDED,) else "them"
     detail = f"what this session wrote there was changed or removed by {named(names)}, and is left to {them}"
+    where = _where(weave, at) or _where(weave, [line for _, line, _ in lost])
     yield Note("left out", where, names, detail, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
+
+
+def _taken_again(choice: Attempt) -> Iterator[Note]:
+    """What the session took away only as another had: that other's change came back with it."""
+    known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
+    last = {x: known.changes[x][-1] for x in known.differing() if x > NEWLINE and known.is_removed(x)}
+    again = {x: each for x, each in last.items() if hunks[each[0]].unit in choice.own and choice.shows(x)}
+    again = {x: each for x, each in again.items() if hunks[each[2]].unit not in choice.own}
+    if again:
+        names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
+        detail = f"this session put a change of {named(names)} back there, which stays theirs"
+        units = dict.fromkeys(weave.units[hunks[at].unit].key for at, _, _ in again.values())
+        yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
+
+
+def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:
+    """The line numbers on disk of some lines, or of what stands where they stood."""
+    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
+    for place in lines:
+        while place != END and place not in numbers:
+            place = weave.next[place]
+        at.append(numbers.get(place, len(numbers)))
+    return (max(min(at), 1), max(at)) if numbers and at else None

@@ -18,15 +18,39 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
     whole = WholePieces(weave)
     for step in steps:
         if step.before != weave.text:
-            Folding(weave, GAP + step.key, None, whole).run(step.before)
-        landed = whole if step.owner is None else None
-        Folding(weave, step.key, step.owner, landed).run(step.after, _taken_back(weave, step))
+            _take_in(weave, GAP + step.key, None, step.before, whole)
+        _take_in(weave, step.key, step.owner, step.after, whole, _taken_back(weave, step))
         if step.takes:
             hand_over(weave, step)
         weave.ends.append(len(weave.hunks))
     if weave.text != disk:
-        Folding(weave, TAIL, None, whole).run(disk)
+        _take_in(weave, TAIL, None, disk, whole)
     return weave
+
+
+def _take_in(
+    weave: Weave,
+    key: str,
+    owner: str | None,
+    text: bytes | None,
+    whole: WholePieces,
+    lines: list[int] | None = None,
+) -> None:
+    first = len(weave.hunks)
+    Folding(weave, key, owner, whole if owner is None else None).run(text, lines)
+    made = weave.hunks[first:]
+    gone = {line for hunk in made for line in hunk.dels}
+    for line in gone.intersection(line for hunk in made for line in hunk.undels):
+        _keep(weave, first, line)
+
+
+def _keep(weave: Weave, first: int, line: int) -> None:
+    """Equal lines shift, so one hunk took a line and another brought it back: it stays as it was."""
+    for number, hunk in enumerate(weave.hunks[first:], first):
+        if line in hunk.dels or line in hunk.undels:
+            weave.forget(number, line)
+    weave.ops[line] = [op for op in weave.ops[line] or () if op >> 1 < first] or None
+    weave.jumbled.discard(line)
 
 
 def _taken_back(weave: Weave, step: Step) -> list[int] | None:

@@ -27,22 +27,27 @@ def caught(
     text: bytes | None,
     disk: bytes | None,
     steps: Sequence[Step],
-    names: Collection[str],
+    owners: Collection[str],
+    includes: Collection[str] = (),
     superseded: Collection[bytes] = (),
     strict: bool = False,
 ) -> bytes | None:
-    """Return a line that speaks against an answer, or None; lines that were `superseded` may go.
+    """Return a line that speaks against an answer of `owners`, or None; lines that were `superseded` may go.
 
-    `strict`: corrections stay out, so that a line comes as it was recorded although somebody changed it.
+    Of those whom it `includes` some pieces may go without later ones that lie over them. `strict`:
+    corrections stay out, so that a line comes as it was recorded although somebody changed it.
     """
     went, came = difference(head, text)
-    found = _counted(head, text, disk, steps, names, {*came, *(went.keys() - superseded)}, strict)
+    asked = {*came, *(went.keys() - superseded)}
+    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, strict)
     if found is not None:
         return found
-    own = [step for step in steps if step.owner in names]
+    names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
+    rows = [each for each in _changes(steps, disk) if each[0] in names]
+    own = [Step("", *each[:3]) for each in rows]
     # a person gave these lines alone: what stands between and behind them stays away
-    alone = [(step, _given(step.after, step.takes)[1]) for step in own if step.takes]
-    own += [step._replace(after=b"".join([line + b"\n" for line in came])) for step, came in alone]
+    alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes in rows if takes]
+    own += [Step("", who, old, b"".join([line + b"\n" for line in lines])) for who, old, lines in alone]
     return out_of_place(head, text, disk, own, True)
 
 
@@ -51,6 +56,7 @@ def _counted(
     text: bytes | None,
     disk: bytes | None,
     steps: Sequence[Step],
+    owners: Collection[str],
     names: Collection[str],
     asked: Collection[bytes],
     strict: bool,
@@ -91,7 +97,7 @@ def _counted(
     for line in asked:
         tells = most[line] <= 1 and times[line] <= 2
         if new[line] > old[line] and tells:
-            is_over = line in last and last[line] not in names and (strict or last[line] is not None)
+            is_over = line in last and last[line] not in owners and (strict or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
                 return line
         if new[line] < old[line] and tells and line not in took:

@@ -70,8 +70,17 @@ class Pieces:
         return self.weave.units[self.unit(line)].owner
 
     def brought_by(self, line: int) -> int:
-        """The piece that brought a line first."""
-        return self.weave.hunks[self.weave.birth[line]].unit
+        """The piece that brought a line to where it stands, or stood last."""
+        return self.weave.hunks[self._stood(line)[2]].unit
+
+    def last_stood(self, line: int) -> int:
+        """The hunk since which a line stands, or stood last."""
+        return self._stood(line)[0]
+
+    def _stood(self, line: int) -> Change:
+        birth = self.weave.birth[line]
+        stood = (change for change in reversed(self.changes.get(line, ())) if change[1])
+        return next(stood, (birth, True, birth))
 
     def is_added(self, line: int) -> bool:
         return not self.in_head[line] and self.on_disk(line)
@@ -242,10 +251,20 @@ class _Credits:
                     self._set(line, n, stands, was[2])
                 else:
                     self._set(line, n, stands, self._stood_by(line) if stands else n)
-        if then is None:
-            for n in numbers:
-                self._took_the_rest(n, weave.hunks[n])
-                self._did_again(n, weave.hunks[n])
+        if then is not None:
+            self._as_it_was(first, then)
+            return
+        for n in numbers:
+            self._took_the_rest(n, weave.hunks[n])
+            self._did_again(n, weave.hunks[n])
+
+    def _as_it_was(self, first: int, then: int) -> None:
+        """Where a text is back, a line that is gone now as it was then is whose it was then."""
+        for line, changes in self.changes.items():
+            at, stands, credit = changes[-1]
+            was = _was(self.weave, self.changes, line, then) if then <= at < first else None
+            if was is not None and was[1] == stands and was[2] != credit:
+                changes.append((first, stands, was[2]))
 
     def _took_the_rest(self, number: int, gap: Hunk) -> None:
         """What a gap brings back only in part it took the rest of away itself."""
@@ -256,11 +275,18 @@ class _Credits:
                     self._set(other, number, False, number)
 
     def _did_again(self, number: int, gap: Hunk) -> None:
-        """What a gap takes away as a record did, with all that the record put there, is that record's."""
+        """What a gap takes away as a record did, and with all that it put there, is that record's."""
+        again = set(gap.dels)
         for line in gap.dels:
             changes = self.changes[line]
             before = [c for _, stands, c in changes[:-1] if not stands and self.weave.owner_of(c) is not None]
             if before:
-                births = self.weave.hunks[before[-1]].births
-                if all(map(self._visible, births)) if births else not gap.births:
+                record = self.weave.hunks[before[-1]]
+                is_there = all(map(self._visible, record.births)) if record.births else not gap.births
+                rest = [x for x in record.dels if x not in again]
+                if is_there and all(not self._visible(x) and self._credit(x) == before[-1] for x in rest):
                     changes[-1] = (number, False, before[-1])
+
+    def _credit(self, line: int) -> int:
+        changes = self.changes.get(line)
+        return changes[-1][2] if changes else self.weave.birth[line]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gitralph.isolate.align import Match, bring_up, place_lines, widened
+from gitralph.isolate.align import Match, place_lines, widened
 from gitralph.isolate.linediff import hunks
 from gitralph.isolate.lines import difference, is_telling, split_lines
 from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
@@ -59,16 +59,45 @@ def _matched(weave: Weave, visible: list[int], lines: list[bytes]) -> Match:
     single = {line for line, n in Counter(old).items() if n == 1}
     single &= {line for line, n in Counter(new).items() if n == 1}
     ranges = hunks(old, new, single.__contains__)
-    for _, high_old, low_new, high_new in ranges:
-        right = visible[high_old] if high_old < len(visible) else END
-        fresh = new[low_new:high_new]
-        for line, beyond in zip(fresh, [*fresh[1:], -1], strict=False):
-            bring_up(weave, match, line, beyond, right)
+    _bring_up(weave, new)
     for low_old, high_old, low_new, high_new in widened(ranges, old, new, single):
         left = visible[low_old - 1] if low_old else START
         right = visible[high_old] if high_old < len(visible) else END
         place_lines(weave, match, shown, left, right, new[low_new:high_new])
     return match
+
+
+def _bring_up(weave: Weave, head: list[int]) -> None:
+    """Put lines before those that they replaced, where HEAD has both so.
+
+    A replacement stands behind what it replaced, which is a choice: no text shows both. `git add -p` may take
+    it and leave what it replaced, behind it.
+    """
+    places = {line: at for at, line in enumerate(head)}
+    times = Counter(head)
+
+    def told(lines: list[int]) -> list[int]:
+        found = [
+            x for x in lines if x > NEWLINE and times[weave.line[x]] == 1 and is_telling(weave.content(x))
+        ]
+        return [x for x in found if len(weave.seen[weave.line[x]]) == 1]
+
+    for number, made in enumerate(weave.hunks[1:], 1):
+        gone = told(made.dels)
+        births = told(made.births) if gone else []
+        if births and places[weave.line[births[0]]] < places[weave.line[gone[0]]]:
+            first = next(x for x in made.dels if x > NEWLINE)
+            between = [*weave.between(first, made.births[-1])]
+            if all(weave.birth[x] == number or _is_gone_with(weave, x, number) for x in between):
+                for each in made.births:
+                    weave.link(weave.prev[each], weave.next[each])
+                    weave.link(weave.prev[first], each)
+                    weave.link(each, first)
+
+
+def _is_gone_with(weave: Weave, line: int, hunk: int) -> bool:
+    """Tell whether no text has a line together with what a hunk brought."""
+    return not weave.visible(line) and not weave.visible_at(line, hunk + 1)
 
 
 def _drop_hollow(weave: Weave, match: Match) -> None:

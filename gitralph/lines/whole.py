@@ -115,7 +115,7 @@ class WholePieces:
         """Return the lines that a text is made of, or None."""
         weave = self.weave
         # a person's change nearly always has a line that never was
-        if not text or any(line not in weave.ids for line in split_lines(text)):
+        if not text or not all(map(weave.ids.__contains__, split_lines(text))):
             return None
         found = Whole(weave, text)
         if not found.is_exact:

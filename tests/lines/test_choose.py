@@ -151,6 +151,24 @@ def test_a_write_from_an_old_read_waits_for_whom_it_lost() -> None:
     assert file.takes("s2") == [ONE, TWO, YOURS]
 
 
+def test_a_line_of_head_that_an_old_copy_lacks_stays_there() -> None:
+    """Rule 6: nothing is lost then, so nobody waits."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.holds(ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, TWO, YOURS, before=file.first)
+    assert file.takes("s2") == [ONE, MINE, TWO, YOURS]
+
+
+def test_a_copy_without_the_writers_own_line_is_no_old_one() -> None:
+    """Rule 6: the file was put back between two edits of the same session."""
+    file = three()
+    file.edit("s1", ONE, MINE, TWO, THREE)
+    file.edit("s2", YOURS, ONE, MINE, TWO, THREE)
+    file.edit("s2", ONE, TWO, THREE, YOURS, before=file.first)
+    assert file.takes("s2") == [ONE, TWO, THREE, YOURS]
+
+
 def test_a_line_of_head_that_no_record_knows_stays() -> None:
     file = three()
     file.edit("s1", ONE, TWO, MINE)
@@ -178,3 +196,43 @@ def test_the_example_had_the_other_session_written_it() -> None:
     file.edit("s2", "host", "port 8080 opened", "path")
     assert file.refuses("s2") == {"entangled"}
     assert file.takes("s1") == ["host", "port 8080 open", "path"]
+
+
+def test_a_line_brought_back_and_then_written_over_goes_from_the_record() -> None:
+    """Rule 4 asks who brought a line there last: 1000021 and 1000051 of the simulator's hot spot."""
+    file = three()
+    file.edit("s2", ONE, YOURS, "and a second line of it", THREE)
+    file.holds(ONE, YOURS, "and a second line of it", THREE)
+    file.edit("s1", ONE, TWO, THREE)
+    file.edit("s3", ONE, f"{TWO}, and more", THREE)
+    assert file.takes("s1") == [ONE, TWO, THREE]
+
+
+def test_what_a_session_only_did_again_stays_whose_it_was_and_is_said() -> None:
+    """A person's change that was taken back, and the taking back undone: 1000025 of the simulator."""
+    file = three()
+    file.edit("s2", ONE, TWO, THREE, YOURS)
+    file.person(ONE, "by hand", THREE, YOURS)
+    file.edit("s2", ONE, TWO, THREE, YOURS, before=text(ONE, "by hand", THREE, YOURS))
+    file.edit("s1", ONE, "by hand", THREE, YOURS)
+    file.edit("s1", MINE, ONE, "by hand", THREE, YOURS)
+    answer = file.ask("s1")
+    assert answer.text == text(MINE, ONE, TWO, THREE)
+    assert [(note.kind, note.sessions) for note in answer.notes] == [("left out", ("unrecorded",))]
+
+
+def test_what_another_changed_since_is_not_taken_away_as_a_record_had_done() -> None:
+    """Git brings a removal back, somebody changes a line of it and takes the rest away: 6200008."""
+    file = File(text(ONE, "def gone():", "    value = 1", "end of gone", THREE))
+    file.edit("s1", ONE, THREE)
+    file.edit("s2", ONE, "def gone():", "    value = 2", "end of gone", THREE, YOURS, before=file.first)
+    file.person(ONE, THREE, YOURS)
+    assert file.takes("s1") == [ONE, "def gone():", "    value = 1", "end of gone", THREE]
+
+
+def test_lines_that_head_has_before_those_they_replaced_are_found() -> None:
+    """`git add -p` took a replacement and left what it replaced, behind it: 6210013 of the code days."""
+    file = three()
+    file.edit("s1", ONE, MINE, THREE)
+    file.holds(ONE, MINE, TWO, THREE)
+    assert file.takes("s1") == [ONE, MINE, THREE]

@@ -49,7 +49,7 @@ def test_taken_a_line_under_what_is_superseded_passes() -> None:
     steps = [Step("0", "s2", HEAD, text("one line", "three lines"))]
     steps.append(Step("1", "s1", text("one line", "three lines"), disk))
     assert caught(HEAD, disk, disk, steps, {"s1"}) == b"two lines"
-    assert caught(HEAD, disk, disk, steps, {"s1"}, {b"two lines"}) is None
+    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines"}) is None
 
 
 def test_number_a_line_twice() -> None:
@@ -65,3 +65,12 @@ def test_many_lines_are_counted_as_few_are() -> None:
     assert caught(HEAD, disk, disk, steps, {"s1"}) is None
     doubled = text("one line", *own, "two lines", "three lines", own[3])
     assert caught(HEAD, doubled, disk, steps, {"s1"}) == own[3].encode()
+
+
+def test_of_an_included_session_an_earlier_piece_may_go_without_a_later_one() -> None:
+    """With `--include-entangled`: the line stands under that session's own recorded edit."""
+    changed = text("one line", "mine is here", "two lines", "yours is there", "and changed", "three lines")
+    before = text("one line", "mine is here", "two lines", "yours is there", "and more", "three lines")
+    steps = [*STEPS[:1], Step("1", "s2", MINE, before), Step("2", "s2", before, changed)]
+    assert caught(HEAD, before, changed, steps, {"s1"}, ("s2",)) is None
+    assert caught(HEAD, before, changed, steps, {"s1", "s2"}) == b"and more"
