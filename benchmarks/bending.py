@@ -4,7 +4,9 @@ import gc
 import time
 from itertools import pairwise
 
-from gitralph.isolate import Step, chain, separate
+from gitralph.lines.terms import Step
+from gitralph.lines.order import chain
+from gitralph.lines import separate  # FIXME
 
 
 def rewritten(times: int) -> list[bytes]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from gitralph.base import gitdir, layout, lost_worktree
 from gitralph.base.errors import Fatal, Refused
@@ -35,11 +34,6 @@ class Context:
     @property
     def git(self) -> Git:
         return self.repo.git
-
-    @cached_property
-    def is_pieces(self) -> bool:
-        """``ralph.engine``, while two stand side by side. Raises Fatal for a word that it may not be."""
-        return self.config.choice("ralph.engine", "pieces", "steps") == "pieces"
 
     @property
     def is_agent(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from gitralph import isolate
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome, Use
@@ -19,13 +18,13 @@ from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, replay
-from gitralph.isolate import Separation, Step
-from gitralph.isolate.api import UNRECORDED, Note, step_of
-from gitralph.isolate.weave import NEWLINE
 from gitralph.journal import shell
 from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
+from gitralph.lines.terms import UNRECORDED, Note, Separation, Step, step_of
+from gitralph.lines.weave import NEWLINE
 
 _FILES = (0o100644, 0o100755)
 
@@ -249,7 +248,7 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
     head, moved = path_texts.one_form(head), path_texts.one_form(moved)
     rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
     rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
-    steps = isolate.chain(rows, rows[0].before if rows else head)
+    steps = chain(rows, rows[0].before if rows else head)
     known = pieces.pieces(head, moved, steps)
     came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}
     found = dict[bytes, str | None]()

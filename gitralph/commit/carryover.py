@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import full_lines
-from gitralph.isolate.linediff import Range, hunks
-from gitralph.isolate.lines import has_words, is_telling, words
+from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.text import has_words, is_telling, words
 
 Lines = list[bytes]
 

@@ -21,7 +21,7 @@ from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import full_lines, replay, text_id
-from gitralph.isolate.lines import words
+from gitralph.lines.text import words
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gitralph import isolate
 from gitralph.commit import decision, provenance, rewrites
 from gitralph.commit.inputs import Scene, read_blob
 from gitralph.commit.provenance import Chain
@@ -29,11 +28,12 @@ from gitralph.hook.journal import (
     full_lines,
     replay,
 )
-from gitralph.isolate import Step
-from gitralph.isolate.lines import split_lines
 from gitralph.journal.pending import PathState
 from gitralph.lines import give
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import Step, Take
+from gitralph.lines.text import split_lines
 
 FILES = (0, 0o100644, 0o100755)
 """Modes of plain files, and of none."""
@@ -105,7 +105,7 @@ def read(scene: Scene, state: PathState) -> PathTexts:
         start = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start = one_form(start)
-    steps = isolate.chain(rows, start)
+    steps = chain(rows, start)
     moved = _moved_text(scene, state) if head is None and disk is not None else None
     if moved is not None:
         moved = with_line_feeds(moved) if converted else moved
@@ -172,9 +172,7 @@ def one_form(text: bytes | None) -> bytes | None:
     return None if text is None else with_line_feeds(text)
 
 
-def takes_of(
-    hunks: list[TextHunk], before: bytes | None, after: bytes | None
-) -> tuple[isolate.Take, ...] | None:
+def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -> tuple[Take, ...] | None:
     """What the hunks of an assignment give; None where its texts are read in another way than they were."""
     places = [(h.start, h.removed, len(h.lines)) for h in hunks]
     return give.takes(full_lines(before or b""), full_lines(after or b""), places)

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from gitralph.hook.journal import OFFERED, RENDERED, Record, full_lines
-from gitralph.isolate import Separation
+from gitralph.lines.terms import Separation
 
 _FINE = 4000
 """So many changed lines are compared line by line; SequenceMatcher takes the square of them at worst.

@@ -12,8 +12,8 @@ from gitralph.commit import decide, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.hook.journal import full_lines
-from gitralph.isolate.linediff import hunks
 from gitralph.journal.pending import PathState
+from gitralph.lines.linediff import hunks
 from gitralph.shell.attribution import CONTESTED, MINE, Offer, ShellChanges, call_name
 
 

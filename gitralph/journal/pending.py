@@ -48,18 +48,6 @@ class PathState:
         self.journal.records.append(record)
         self.records.setdefault(record.session, []).append(record)
 
-    @property
-    def pending(self) -> dict[str, list[Record]]:
-        return self.records
-
-    @property
-    def void(self) -> dict[str, list[Record]]:
-        return {}
-
-    @property
-    def taken(self) -> dict[str, list[Record]]:
-        return {}
-
 
 @dataclass
 class Claims:

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gitralph.isolate.api import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
-from gitralph.isolate.lines import ends_with_newline, has_words, split_lines, words
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
+from gitralph.lines.terms import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
+from gitralph.lines.text import ends_with_newline, has_words, split_lines, words
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
 LEAVE, FORM, WORDS = "leave", "form", "words"
 """What nobody recorded on a session's lines stays out, or goes along with every word kept, or with half."""

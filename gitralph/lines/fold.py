@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gitralph.isolate.api import GAP, TAIL, Step
-from gitralph.isolate.build import Folding
-from gitralph.isolate.handover import hand_over
-from gitralph.isolate.materialize import text_of
-from gitralph.isolate.weave import BASE, Weave
+from gitralph.lines.build import Folding
+from gitralph.lines.handover import hand_over
+from gitralph.lines.materialize import text_of
+from gitralph.lines.terms import GAP, TAIL, Step
+from gitralph.lines.weave import BASE, Weave
 from gitralph.lines.whole import WholePieces
 
 
@@ -22,7 +22,6 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
         _take_in(weave, step.key, step.owner, step.after, whole, _taken_back(weave, step))
         if step.takes:
             hand_over(weave, step)
-        weave.ends.append(len(weave.hunks))
     if weave.text != disk:
         _take_in(weave, TAIL, None, disk, whole)
     return weave

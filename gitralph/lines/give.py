@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitralph.isolate.api import Step, Take
-from gitralph.isolate.handover import paired
-from gitralph.isolate.lines import ends_with_newline
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE
 from gitralph.lines.choose import WORDS, Attempt
+from gitralph.lines.handover import paired
 from gitralph.lines.pieces import Pieces
+from gitralph.lines.terms import Step, Take
+from gitralph.lines.text import ends_with_newline
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE
 
 
 class Unrecorded(NamedTuple):

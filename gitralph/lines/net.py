@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from gitralph.isolate.api import UNRECORDED, Step, Take
-from gitralph.isolate.lines import difference, is_telling, split_lines
-from gitralph.isolate.neighbours import out_of_place
+from gitralph.lines.neighbours import out_of_place
+from gitralph.lines.terms import UNRECORDED, Step, Take
+from gitralph.lines.text import difference, is_telling, split_lines
 
 _FEW = 8
 """No more lines are looked for one by one; else a text is taken apart.

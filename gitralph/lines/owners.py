@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gitralph.isolate.api import step_of
-from gitralph.isolate.lines import split_lines
-from gitralph.isolate.weave import BASE, NEWLINE
 from gitralph.lines.choose import Attempt
 from gitralph.lines.pieces import Pieces
+from gitralph.lines.terms import step_of
+from gitralph.lines.text import split_lines
+from gitralph.lines.weave import BASE, NEWLINE
 
 
 class WrittenBy(NamedTuple):

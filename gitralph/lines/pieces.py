@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gitralph.isolate.api import Step
-from gitralph.isolate.lines import ends_with_newline, is_telling, words
-from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 from gitralph.lines.fold import fold
 from gitralph.lines.place_head import place_head
+from gitralph.lines.terms import Step
+from gitralph.lines.text import ends_with_newline, is_telling, words
+from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk, Unit, Weave
 
 Held = Callable[[str], Container[bytes]]
 """The lines that HEAD had by the time of a step."""

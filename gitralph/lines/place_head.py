@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gitralph.isolate.align import Match, place_lines, widened
-from gitralph.isolate.linediff import hunks
-from gitralph.isolate.lines import difference, is_telling, split_lines
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
+from gitralph.lines.align import Match, place_lines, widened
+from gitralph.lines.linediff import hunks
+from gitralph.lines.text import difference, is_telling, split_lines
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Weave
 from gitralph.lines.whole import Whole
 
 

@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 
-from gitralph.isolate.api import UNRECORDED, LeftEdit, Reversal, Step, step_of
-from gitralph.isolate.lines import difference, is_telling, split_lines, words
-from gitralph.isolate.neighbours import out_of_place
-from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Hunk
 from gitralph.lines.choose import Attempt, Bond, named
+from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Change, Pieces
+from gitralph.lines.terms import UNRECORDED, LeftEdit, Reversal, Step, step_of
+from gitralph.lines.text import difference, is_telling, split_lines, words
+from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 _BUILT, _FIRST, _SINCE = "built on it", "must bring back first what it builds on", "wrote there since"
 _UNTOLD = "changed lines there too, and whose is what cannot be told"

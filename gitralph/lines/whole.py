@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitralph.isolate.lines import difference, is_telling, split_lines
-from gitralph.isolate.materialize import flags_of, states, switch, text_of
-from gitralph.isolate.weave import BASE, NEWLINE, Weave
+from gitralph.lines.materialize import flags_of, states, switch, text_of
+from gitralph.lines.text import difference, is_telling, split_lines
+from gitralph.lines.weave import BASE, NEWLINE, Weave
 
 _OPEN = 24
 """So many pieces that tell nothing by themselves are tried, each O(lines)."""
@@ -109,7 +109,6 @@ class WholePieces:
 
     def __init__(self, weave: Weave) -> None:
         self.weave = weave
-        self.found: frozenset[int] = frozenset()
 
     def shown(self, text: bytes | None) -> list[int] | None:
         """Return the lines that a text is made of, or None."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from gitralph import isolate
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
 from gitralph.commit.decision import EDITS, SHELL
@@ -16,10 +15,11 @@ from gitralph.context import Context
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
-from gitralph.isolate import Step
 from gitralph.journal import consumption, finished, pending, sessions
+from gitralph.lines.order import chain
 from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
+from gitralph.lines.terms import Step
 from gitralph.query import alike
 from gitralph.query.changed import Commit, File
 
@@ -273,7 +273,7 @@ class CommitOwners:
         if not steps or len(text) > TEXT_LIMIT:
             return [WrittenBy(None, None, in_head=False)] * count
         old = blob(self.ctx, file.old)
-        chained = isolate.chain(steps, steps[0].before)
+        chained = chain(steps, steps[0].before)
         return by_line(pieces(old, text, chained))
 
 

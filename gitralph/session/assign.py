@@ -37,11 +37,11 @@ from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
-from gitralph.isolate.api import Step
 from gitralph.journal import manifests, pending
 from gitralph.journal.pending import PathState
 from gitralph.lines import give
 from gitralph.lines.give import Unrecorded
+from gitralph.lines.terms import Step
 
 __all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
 Lines = by_pieces.Range

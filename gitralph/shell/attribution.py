@@ -23,12 +23,13 @@ from gitralph.git.texts import is_binary, with_line_feeds
 from gitralph.git.trees import FILES, Entry, TreeReader
 from gitralph.hook import record, sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
-from gitralph.isolate import Step, chain
 from gitralph.journal import pending, shell
 from gitralph.journal.pending import PathState
 from gitralph.journal.shell import ChangedPath, Form, Window
 from gitralph.lines import owners
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import pieces
+from gitralph.lines.terms import Step
 
 OFFER, INCLUDE, OFF = "offer", "include", "off"
 MINE, CONTESTED, DOUBTFUL = "mine", "contested", "doubtful"

@@ -14,8 +14,8 @@ from gitralph.git.texts import is_binary
 from gitralph.git.trees import SYMLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
-from gitralph.isolate import Reversal
 from gitralph.lines import reverse
+from gitralph.lines.terms import Reversal
 from gitralph.takeback.survey import Survey
 
 

@@ -12,8 +12,8 @@ from gitralph.commit.path_texts import PathTexts
 from gitralph.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.hook.journal import REDO, RESTORE, Record
-from gitralph.isolate import Reversal, Step
 from gitralph.journal.pending import PathState
+from gitralph.lines.terms import Reversal, Step
 from gitralph.takeback import lines, whole
 from gitralph.takeback.redo import Undone, mode_before, waiting
 from gitralph.takeback.request import UndoRequest

@@ -10,9 +10,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gitralph.isolate import UNRECORDED, Separation, Step, chain, separate
-from gitralph.isolate.linediff import line_hunks
-from gitralph.isolate.lines import split_lines
+from gitralph.lines.terms import UNRECORDED, Separation, Step
+from gitralph.lines.order import chain
+from gitralph.lines import separate  # FIXME
+from gitralph.lines.linediff import line_hunks
+from gitralph.lines.text import split_lines
 from gitralph.lines import choose
 from tests.isolate.generator import PLAIN, Cell, Generator
 from tests.isolate.truth import HUMAN, as_bytes, words_of

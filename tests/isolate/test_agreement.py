@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitralph.isolate import SIGHTED, Step, agreed, came_back, rewound
+from gitralph.lines.terms import Step
+from gitralph.lines import SIGHTED, agreed, came_back, rewound  # FIXME
 
 
 def text(lines: str) -> bytes:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitralph.isolate.api import Separation, Step
-from gitralph.isolate.neighbours import out_of_place
-from gitralph.isolate.order import chain
-from gitralph.isolate.separation import separate
+from gitralph.lines.terms import Separation, Step
+from gitralph.lines.neighbours import out_of_place
+from gitralph.lines.order import chain
+from gitralph.lines.separation import separate
 
 HEADER = "import fs;\n\n"
 OTHER = 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.isolate.api import Step
-from gitralph.isolate.by_lines import Told, by_lines
-from gitralph.isolate.lines import split_lines
+from gitralph.lines.terms import Step
+from gitralph.lines.by_lines import Told, by_lines
+from gitralph.lines.text import split_lines
 
 
 def text(*lines: str) -> bytes:

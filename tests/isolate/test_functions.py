@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.isolate.api import Step
-from gitralph.isolate.order import chain
-from gitralph.isolate.separation import separate
+from gitralph.lines.terms import Step
+from gitralph.lines.order import chain
+from gitralph.lines.separation import separate
 
 OWNERS = ("S1", "S2", None)
 HEADER = "import fs;\n\n"

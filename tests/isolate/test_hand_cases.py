@@ -6,7 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.isolate import Step, separate
+from gitralph.lines.terms import Step
+from gitralph.lines import separate  # FIXME
 from tests.isolate.world import World, line, numbered
 
 TEN = numbered(10)

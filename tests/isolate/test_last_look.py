@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from gitralph.isolate.api import Step
-from gitralph.isolate.last_look import Look, speaks_against
-from gitralph.isolate.line_history import Exchange, LineHistory
-from gitralph.isolate.linediff import line_hunks
-from gitralph.isolate.separation import separate
+from gitralph.lines.terms import Step
+from gitralph.lines.last_look import Look, speaks_against
+from gitralph.lines.line_history import Exchange, LineHistory
+from gitralph.lines.linediff import line_hunks
+from gitralph.lines.separation import separate
 
 
 def text(lines: str) -> bytes | None:
@@ -378,7 +378,7 @@ def test_each_step_is_compared_once_however_many_lines_ask(monkeypatch: pytest.M
         compared.append(len(old))
         return line_hunks(old, new)
 
-    monkeypatch.setattr("gitralph.isolate.line_history.line_hunks", counted)
+    monkeypatch.setattr("gitralph.lines.line_history.line_hunks", counted)
     versions = ["".join(chr(0x4E00 + 60 * n + k) for k in range(60)) for n in range(5)]
     edits = [("S1", f"a{old}b", f"a{new}b") for old, new in pairwise(versions)]
     base, last = f"a{versions[0]}b", f"a{versions[-1]}b"

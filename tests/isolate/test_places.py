@@ -2,7 +2,8 @@
 
 import pytest
 
-from gitralph.isolate import Step, separate
+from gitralph.lines.terms import Step
+from gitralph.lines import separate  # FIXME
 
 HEAD = b"one\n}\ntwo\n}\nfive\nsix\n"
 BEFORE = b"}\nthree\nfour\n"

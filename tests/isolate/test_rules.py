@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitralph.isolate import Step, chain
-from gitralph.isolate.linediff import hunks
+from gitralph.lines.terms import Step
+from gitralph.lines.order import chain
+from gitralph.lines.linediff import hunks
 from tests.isolate.world import World, line, numbered
 
 TEN = numbered(10)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gitralph.isolate import Separation, Step, chain, separate
+from gitralph.lines.terms import Separation, Step
+from gitralph.lines.order import chain
+from gitralph.lines import separate  # FIXME
 
 
 class World:

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-from gitralph.isolate import Reversal, Step, chain
+from gitralph.lines.terms import Reversal, Step
+from gitralph.lines.order import chain
 from gitralph.lines import reverse
 from gitralph.lines.pieces import Pieces, pieces
 from tests.isolate.generator import KINDS, Cell

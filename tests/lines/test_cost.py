@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from gitralph.isolate import Step, chain
+from gitralph.lines.terms import Step
+from gitralph.lines.order import chain
 from gitralph.lines import choose
 from tests.lines.texts import text
 

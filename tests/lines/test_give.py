@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitralph.hook.journal import full_lines
-from gitralph.isolate import Separation, Step, chain
-from gitralph.isolate.api import Take
+from gitralph.lines.terms import Separation, Step
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Take
 from gitralph.lines import choose, give
 from gitralph.lines.give import Unrecorded
 from gitralph.lines.pieces import Pieces, pieces

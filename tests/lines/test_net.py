@@ -1,6 +1,6 @@
 """The three counts of a finished answer, and its blocks; each fails with its count taken out."""
 
-from gitralph.isolate import Step
+from gitralph.lines.terms import Step
 from gitralph.lines.net import caught
 from tests.lines.texts import text
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitralph.isolate import Step, chain
+from gitralph.lines.terms import Step
+from gitralph.lines.order import chain
 from gitralph.lines import owners
 from gitralph.lines.pieces import Pieces, pieces
 from tests.lines.texts import text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.isolate import UNRECORDED, Step, chain
+from gitralph.lines.terms import UNRECORDED, Step
+from gitralph.lines.order import chain
 from gitralph.lines import choose
 from gitralph.lines.pieces import Pieces, pieces
 from tests.lines.texts import text

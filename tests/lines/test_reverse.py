@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.isolate import Reversal, Step, chain
+from gitralph.lines.terms import Reversal, Step
+from gitralph.lines.order import chain
 from gitralph.lines import choose, reverse
 from gitralph.lines.pieces import Pieces, pieces
 from tests.lines import takebacks
@@ -529,7 +530,7 @@ def test_an_undo_takes_out_and_brings_back_nothing_of_others(
 
 
 def choose_difference(old: bytes | None, new: bytes | None) -> tuple[set[bytes], set[bytes]]:
-    from gitralph.isolate.lines import difference
+    from gitralph.lines.text import difference
 
     went, came = difference(old, new)
     return set(went), set(came)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gitralph.isolate import Separation, Step, chain
+from gitralph.lines.terms import Separation, Step
+from gitralph.lines.order import chain
 from gitralph.lines import choose
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import compress, islice
 
-from gitralph.isolate.weave import BASE, EXISTS, NEWLINE, Weave
+from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Weave
 
 Flags = bytearray
 """One byte per hunk: COUNTS or GHOST where its operations count, else 0."""
@@ -41,16 +41,6 @@ def visible(weave: Weave, atom: int, flags: Flags) -> bool:
     if not flags[weave.birth[atom]]:
         return False
     for op in reversed(weave.ops[atom] or ()):
-        if flags[op >> 1]:
-            return bool(op & 1)
-    return True
-
-
-def visible_before(weave: Weave, atom: int, flags: Flags, hunk: int) -> bool:
-    """Tell the same as it was just before a hunk's own operation."""
-    if not flags[weave.birth[atom]]:
-        return False
-    for op in reversed(weave.before(atom, hunk)):
         if flags[op >> 1]:
             return bool(op & 1)
     return True

@@ -44,26 +44,9 @@ def words(line: bytes) -> list[bytes]:
     return line.translate(_WORDS_ALONE).split()
 
 
-def keeps_most_words(line: bytes, other: bytes) -> bool:
-    """Tell whether another line has more than half of the words of a line: a correction, and no new text."""
-    said = set(words(line))
-    return 2 * len(said.intersection(words(other))) > len(said)
-
-
 def marks(line: bytes) -> list[bytes]:
     """Return the punctuation of a line, one byte each."""
     return [b"%c" % one for one in line.translate(None, _NO_MARK)]
-
-
-def lines_like(line: bytes, text: bytes) -> int:
-    """Count the lines of a text that are just this one, which is not empty."""
-    # 96 texts of 2,000 lines, cut into lines for one question each, took a twentieth of an undo.
-    found, at = 0, text.find(line)
-    while at >= 0:
-        end = at + len(line)
-        found += (not at or text[at - 1] == 10) and (end == len(text) or text[end] == 10)
-        at = text.find(line, at + 1)
-    return found
 
 
 def has_words(line: bytes) -> bool:

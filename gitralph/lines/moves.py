@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
-from gitralph.isolate.linediff import Range, rising
-from gitralph.isolate.lines import has_words
-from gitralph.isolate.weave import Weave
+from gitralph.lines.linediff import Range, rising
+from gitralph.lines.text import has_words
+from gitralph.lines.weave import Weave
 
 
 class Surroundings:

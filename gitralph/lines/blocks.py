@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gitralph.isolate.linediff import Range
-from gitralph.isolate.lines import is_telling
-from gitralph.isolate.weave import BASE, Weave
+from gitralph.lines.linediff import Range
+from gitralph.lines.weave import BASE, Weave
 
 AROUND = 12
 """So many lines beyond a removal may belong to it instead: the ends of a few nested blocks."""
@@ -85,30 +84,3 @@ def _parted(weave: Weave, ranges: list[Range]) -> int:
         for birth, n in gone.items()
         if birth != BASE
     )
-
-
-def with_remains(weave: Weave, ranges: list[Range], fresh: list[int]) -> list[Range]:
-    """Let a change that took every telling line of a block take what is left beside them, too.
-
-    The lines are there, and whoever put another block in the place of the first one wrote them: git, where
-    it put a file back.
-    """
-    gone = {atom for start, stop, _, _ in ranges for atom in weave.shown[start:stop]}
-    hollow = set[int]()
-    for birth in {weave.birth[atom] for atom in gone} - {BASE}:
-        told = [a for a in weave.hunks[birth].births if weave.visible(a) and is_telling(weave.content(a))]
-        if told and gone.issuperset(told):
-            hollow.add(birth)
-    if not hollow:
-        return ranges
-    found: list[Range] = []
-    for number, (start, stop, low, high) in enumerate(ranges):
-        if stop > start and high > low:
-            floor = found[-1][1] if found else 0
-            ceiling = ranges[number + 1][0] if number + 1 < len(ranges) else len(weave.shown)
-            while floor < start and low and weave.birth[weave.shown[start - 1]] in hollow:
-                start, low = start - 1, low - 1
-            while stop < ceiling and high < len(fresh) and weave.birth[weave.shown[stop]] in hollow:
-                stop, high = stop + 1, high + 1
-        found.append((start, stop, low, high))
-    return found

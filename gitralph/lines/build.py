@@ -6,15 +6,14 @@ gives the same units with the same names. Must not look at HEAD or at what is co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
 from typing import Protocol
 
-from gitralph.isolate.api import ABSORBED, GAP, TAIL, Step, is_among
-from gitralph.isolate.blocks import AROUND, in_whole_blocks, with_remains
-from gitralph.isolate.handover import hand_over
-from gitralph.isolate.linediff import Range, hunks, line_hunks
-from gitralph.isolate.lines import (
+from gitralph.lines.blocks import AROUND, in_whole_blocks
+from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.moves import Surroundings, may_return, origins, returning
+from gitralph.lines.place import birthplace, rest_of_slide, slide_to_own
+from gitralph.lines.text import (
     common_lines,
     complete,
     ends_with_newline,
@@ -22,84 +21,12 @@ from gitralph.isolate.lines import (
     is_telling,
     split_lines,
 )
-from gitralph.isolate.materialize import flags_of, states, text_of
-from gitralph.isolate.moves import Surroundings, may_return, origins, returning
-from gitralph.isolate.place import birthplace, rest_of_slide, slide_to_own
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
-
-
-def fold(steps: Sequence[Step], worktree: bytes | None, commits: Sequence[Collection[str]] = ()) -> Weave:
-    """Build the weave of a path from its steps and the bytes on disk.
-
-    `commits` are the names of the units that commits of ours held, latest first: their texts are
-    what a checkout puts back, though no step may ever have left them on disk.
-    """
-    weave = Weave(steps[0].before if steps else worktree)
-    landed = _Landed(weave, commits)
-    for step in steps:
-        if step.before != weave.text:
-            other = _is_another(weave.text, step.before)
-            Folding(weave, GAP + step.key, None, landed).run(step.before)
-            if other:
-                weave.put_back.append(len(weave.hunks))
-        if step.clean:
-            weave.put_back.append(len(weave.hunks))
-        first = len(weave.units)
-        folding = Folding(weave, step.key, step.owner, landed if step.owner is None else None)
-        folding.put = step.put
-        folding.run(step.after)
-        if step.moved is not None:
-            _mark_moved(weave, first, step.moved)
-        if step.takes:
-            hand_over(weave, step)
-        if step.put:
-            weave.put_back.append(len(weave.hunks))
-        weave.ends.append(len(weave.hunks))
-    if weave.text != worktree:
-        other = _is_another(weave.text, worktree)
-        # The only fold whose units have no lasting names: the next record makes a gap with a key of this.
-        Folding(weave, TAIL, None, landed).run(worktree)
-        if other:
-            weave.put_back.append(len(weave.hunks))
-    return weave
-
-
-def _mark_moved(weave: Weave, first: int, text: bytes) -> None:
-    """Note which lines of the units from `first` on stood in the text that was moved here."""
-    units = weave.units[first:]
-    births = [atom for unit in units for hunk in unit.hunks for atom in weave.hunks[hunk].births]
-    old, new = split_lines(text), [weave.content(atom) for atom in births]
-    at = 0
-    for _, _, start, stop in [*line_hunks(old, new), (0, 0, len(new), len(new))]:
-        weave.moved.update(births[at:start])
-        at = stop
-
-
-def _is_another(old: bytes | None, new: bytes | None) -> bool:
-    """Tell whether nobody's change put another file in the place: not one line that says something stayed."""
-    # `git checkout <branch> -- f` or `cp other f`: as with a checkout, what was pending is away and no part
-    # of what came. A recorded overwrite is not asked: its session said that it wrote each line.
-    lines = [{line for line in split_lines(text) if has_words(line)} for text in (old, new)]
-    return len(lines[0]) > _FEW < len(lines[1]) and lines[0].isdisjoint(lines[1])
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 
 def _run(found: list[bool]) -> int:
     """Count how many are true before the first that is not."""
     return found.index(False) if False in found else len(found)
-
-
-_FEW = 2
-"""Texts with no more lines than this may have been rewritten line by line: both lines of a two-line file
-are changed in one sitting, a third one that shares nothing is another text."""
-
-
-_COMMITS = 4
-"""So many commits of ours back a text that returns is looked for; a checkout mostly brings the last.
-
-Each costs one evaluation of the whole weave, O(atoms), whenever a unit of it was folded; an older text is
-diffed instead, which is safe but may give a returned line to whoever brought it back. HEAD itself is looked
-for much further back (`commit.separate._REWINDS`), since there a miss costs matching all lines.
-"""
 
 
 _GAPS = 8
@@ -118,44 +45,7 @@ def _may_hold(text: bytes, lines: list[bytes]) -> bool:
 class LandedBefore(Protocol):
     """Knows texts by the lines they are made of, where a diff would have to guess."""
 
-    found: frozenset[int]
-    """The units of the text that was found last, where that is one a commit made."""
-
     def shown(self, text: bytes | None) -> list[int] | None: ...
-
-
-class _Landed:
-    """The texts that commits of ours made, each worked out again only when a unit of it was folded."""
-
-    def __init__(self, weave: Weave, commits: Sequence[Collection[str]]) -> None:
-        self.weave = weave
-        self.names = [
-            frozenset(name.removesuffix(ABSORBED) for name in names) for names in commits[:_COMMITS] if names
-        ]
-        self.units: list[list[int]] = [[] for _ in self.names]
-        self.texts: list[tuple[int, bytes | None, list[int]]] = [(-1, None, []) for _ in self.names]
-        self.looked = 1
-        self.found: frozenset[int] = frozenset()
-        """The units of the commit that was found last."""
-
-    def shown(self, text: bytes | None) -> list[int] | None:
-        """Return the atoms of the commit that has this text, None where none has."""
-        for at in range(self.looked, len(self.weave.units)):
-            key = self.weave.units[at].key
-            for names, units in zip(self.names, self.units, strict=True):
-                if is_among(key, names):
-                    units.append(at)
-        self.looked = len(self.weave.units)
-        for number, units in enumerate(self.units):
-            if self.texts[number][0] != len(units):
-                order = self.weave.order()
-                shown = states(self.weave, flags_of(self.weave, units))
-                found = text_of(self.weave, order, shown)
-                self.texts[number] = len(units), found, [atom for atom in order if shown[atom]]
-            if self.texts[number][1] == text and text is not None:
-                self.found = frozenset(units)
-                return self.texts[number][2]
-        return None
 
 
 class Folding:
@@ -169,10 +59,6 @@ class Folding:
         self.first = len(weave.hunks)
         self.joined: list[int] = []
         """Per new hunk the new hunk whose unit it shares."""
-        self.put = False
-        """It put there what git has: nobody wrote any line of it beside others."""
-        self.taken_back = False
-        """It only takes back what an earlier change of nobody's did."""
 
     def run(self, after: bytes | None, then: list[int] | None = None) -> None:
         """Fold in a text; `then` are the atoms that it is made of, where these are known."""
@@ -186,10 +72,6 @@ class Folding:
         if then is not None:
             if self.owner is None and after in weave.known:
                 weave.returns.append((self.first, weave.known[after]))
-            if self.owner is None and not self.taken_back:
-                known = weave.known.get(after)
-                held = self.landed.found if known is None and self.landed is not None else frozenset[int]()
-                weave.checkouts.append((self.first, known, held))
             ranges = self._return_to(then)
             self._join_moved_back(self._removers())
             self._rims(after, ranges)
@@ -228,14 +110,13 @@ class Folding:
         weave.known.setdefault(after, len(weave.hunks))
 
     def _known(self, after: bytes | None) -> list[int] | None:
-        """Return the lines of a text that the file had before, or that a commit of ours made."""
+        """Return the lines of a text that the file had before, or that is made of whole pieces."""
         weave = self.weave
         if after in weave.known:
             return weave.shown_at(weave.known[after])
         found = self.landed.shown(after) if self.landed is not None else None
         if found is None and self.owner is None and after is not None and weave.text is not None:
             found = self._without_a_gap(after)
-            self.taken_back = found is not None
         return found
 
     def _without_a_gap(self, after: bytes) -> list[int] | None:
@@ -341,8 +222,6 @@ class Folding:
         if found and found[-1][1] == len(window) and found[-1][3] == len(fresh):
             ranges[-1] = self._slid_down(ranges[-1], fresh)
         ranges = in_whole_blocks(weave, ranges, fresh)
-        if self.put:
-            ranges = with_remains(weave, ranges, fresh)
         # An edit of a session is one intention and stays whole; a gap may be a formatter's run over
         # everybody.
         if self.owner is None:

@@ -8,12 +8,11 @@ units and their names may depend on earlier steps only.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from gitralph.isolate.lines import ends_with_newline, split_lines
+from gitralph.lines.text import ends_with_newline, split_lines
 
 EXISTS, NEWLINE, START, END = range(4)
 """Atoms that are no lines: the file is there, its last line is complete, and the two rims."""
@@ -101,23 +100,15 @@ class Weave:
         self.hunks: list[Hunk] = [Hunk()]
         self.units: list[Unit] = [Unit("", None, -1)]
         self.steps: list[str] = []
-        self.ends: list[int] = []
-        """How many hunks there were after each step that was folded."""
         self.returns: list[tuple[int, int]] = []
         """Per step of nobody's that went back to a text the file had before: its first hunk, and how
         many there were when it had that text. What the hunks in between did is undone."""
         self.gaps: list[tuple[int, int]] = []
         """Per change of nobody's its first hunk, and the first one after it."""
-        self.put_back: list[int] = []
-        """How many hunks there were each time git was seen to have the last word (see `putback`)."""
-        self.checkouts: list[tuple[int, int | None, frozenset[int]]] = []
-        """The same, and per step that went back to the text of a commit of ours (None) its units."""
         self.known: dict[bytes | None, int] = {start: 1}
         """The texts the file had, each with how many hunks there were when it had it first."""
         self.origin: dict[int, int] = {}
         """Atom to the older atom whose text it repeats: moved or restored elsewhere."""
-        self.moved: set[int] = set()
-        """Lines of HEAD that came with a move from another path."""
         self.shown: list[int] = []
         """The visible atoms, in order: the lines of `text`."""
         self.count: list[int] = []
@@ -193,13 +184,6 @@ class Weave:
             if atom in atoms:
                 atoms.remove(atom)
 
-    def bury(self, atom: int) -> None:
-        """Make a line one that no commit ever shows: dead before anything else happened."""
-        for hunk in {self.birth[atom], *(op >> 1 for op in self.ops[atom] or ())}:
-            self.forget(hunk, atom)
-        self.birth[atom] = BASE
-        self.ops[atom] = [BASE << 1]
-
     def visible(self, atom: int) -> bool:
         """Tell whether an atom is visible when all operations count."""
         ops = self.ops[atom]
@@ -253,13 +237,6 @@ class Weave:
             found.append(atom)
             atom = following[atom]
         return found
-
-    def positions(self, order: Sequence[int]) -> Sequence[int]:
-        """Return per atom its place in an order of all of them; 4 bytes each where a dictionary takes 84."""
-        places = array("i", bytes(4 * len(self.line)))
-        for at, atom in enumerate(order):
-            places[atom] = at
-        return places
 
     def link(self, left: int, right: int) -> None:
         """Put an atom right behind another one."""

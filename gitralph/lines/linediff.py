@@ -8,12 +8,11 @@ about who wrote the line. Must not know owners.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from gitralph.isolate.gotoh import OldLine, best_pairs
-from gitralph.isolate.runs import split_at_runs
+from gitralph.lines.gotoh import OldLine, best_pairs
+from gitralph.lines.runs import split_at_runs
 
 Range = tuple[int, int, int, int]
 """A hunk: old lines [0], [1) become new lines [2], [3)."""
@@ -59,24 +58,6 @@ def hunks(old: Sequence[int], new: Sequence[int], unique: Callable[[int], bool])
             _between(old, new, at, anchor, found)
         at = anchor
     return found
-
-
-def line_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
-    """Diff two texts by the lines that are single in both, each hunk without equal lines at its rims."""
-    numbers: dict[bytes, int] = {}
-    sides = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (old, new)]
-    counts = [Counter(side) for side in sides]
-    found = hunks(sides[0], sides[1], lambda line: all(count[line] == 1 for count in counts))
-    return [_trimmed(old, new, each) for each in found]
-
-
-def _trimmed(old: Sequence[bytes], new: Sequence[bytes], each: Range) -> Range:
-    low, high, start, stop = each
-    while low < high and start < stop and old[low] == new[start]:
-        low, start = low + 1, start + 1
-    while low < high and start < stop and old[high - 1] == new[stop - 1]:
-        high, stop = high - 1, stop - 1
-    return low, high, start, stop
 
 
 def _between(

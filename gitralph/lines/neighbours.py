@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from gitralph.isolate.api import Step
-from gitralph.isolate.lines import common_lines, complete, has_words, is_telling, split_lines
+from gitralph.lines.terms import Step
+from gitralph.lines.text import common_lines, complete, has_words, is_telling, split_lines
 
 Lines = list[bytes]
 Counts = dict[bytes, Counter[bytes]]

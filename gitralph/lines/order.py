@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gitralph.isolate.api import GAP, Step
-from gitralph.isolate.lines import is_telling, split_lines
+from gitralph.lines.terms import GAP, Step
+from gitralph.lines.text import is_telling, split_lines
 
 _REACH = 32
 """How many records further on a late one is looked for.
@@ -48,7 +48,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             # the file holds both edits, so the record's own text before is what is wrong.
             fits = step.before == text
             if not fits and not step.takes and step.before in last_seen() and _keeps(step, text):
-                step = step._replace(before=text, clean=False)
+                step = step._replace(before=text)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost
                 over = () if step.seen else _overwritten(done, last_seen().get(step.before))

@@ -6,16 +6,14 @@ atoms nobody committed. Must not decide what a match means (see `head`).
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from gitralph.isolate.blocks import AROUND
-from gitralph.isolate.gotoh import OldLine, best_pairs
-from gitralph.isolate.linediff import Range, hunks
-from gitralph.isolate.lines import ends_with_newline, has_words, is_telling, split_lines
-from gitralph.isolate.materialize import flags_of, states
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Weave
+from gitralph.lines.blocks import AROUND
+from gitralph.lines.gotoh import OldLine, best_pairs
+from gitralph.lines.linediff import Range
+from gitralph.lines.text import is_telling
+from gitralph.lines.weave import BASE, START, Weave
 
 
 @dataclass
@@ -28,33 +26,6 @@ class Match:
     """Runs of lines HEAD has and no atom stands for, with the atom they follow."""
     crowded: set[int] = field(default_factory=set)
     """The concerned atoms in places where HEAD has such lines."""
-
-
-def match_head(weave: Weave, units: set[int], head: bytes | None) -> Match:
-    """Match HEAD's text against the weave in which `units` are committed."""
-    shown = states(weave, flags_of(weave, units))
-    match = Match(bytearray(shown))
-    _rims(match, shown, head)
-    visible = [atom for atom in weave.order() if shown[atom]] if shown[EXISTS] else []
-    # Without the file none of its lines is there, whatever their own operations say.
-    for atom in weave.order() if not shown[EXISTS] else []:
-        match.present[atom] = 0
-    old = [weave.line[atom] for atom in visible]
-    new = [weave.line_id(line) for line in split_lines(head)]
-    # The same trust as between two recorded texts: only lines single on both sides anchor (see `linediff`).
-    single = {line for line, n in Counter(old).items() if n == 1}
-    single &= {line for line, n in Counter(new).items() if n == 1}
-    ranges = hunks(old, new, single.__contains__)
-    for _, high_old, low_new, high_new in ranges:
-        right = visible[high_old] if high_old < len(visible) else END
-        fresh = new[low_new:high_new]
-        for line, beyond in zip(fresh, [*fresh[1:], -1], strict=False):
-            bring_up(weave, match, line, beyond, right)
-    for low_old, high_old, low_new, high_new in widened(ranges, old, new, single):
-        left = visible[low_old - 1] if low_old else START
-        right = visible[high_old] if high_old < len(visible) else END
-        place_lines(weave, match, shown, left, right, new[low_new:high_new])
-    return match
 
 
 def widened(ranges: list[Range], old: list[int], new: list[int], single: set[int]) -> list[Range]:
@@ -79,14 +50,6 @@ def widened(ranges: list[Range], old: list[int], new: list[int], single: set[int
             found.pop()
         found.append(each)
     return found
-
-
-def _rims(match: Match, shown: bytearray, head: bytes | None) -> None:
-    match.present[EXISTS] = head is not None
-    match.concerned.append(EXISTS)
-    if head:
-        match.present[NEWLINE] = ends_with_newline(head)
-        match.concerned.append(NEWLINE)
 
 
 def place_lines(
@@ -150,42 +113,3 @@ def _by_longest_run(weave: Weave, atoms: list[int], fresh: list[int]) -> list[tu
         None, [weave.line[a] for a in atoms], fresh, autojunk=False
     ).get_matching_blocks()
     return [(one.a + n, one.b + n) for one in blocks for n in range(one.size)]
-
-
-def bring_up(weave: Weave, match: Match, line: int, beyond: int, right: int) -> None:
-    """Put a line that HEAD lacked before a line that it took the place of, where HEAD now has both.
-
-    A replacement's lines stand behind what they replaced, which is a choice: no text shows both. `git add -p`
-    may take the new lines and leave the old ones, in front of them. `beyond` is the line that HEAD has behind
-    it, if that is new there as well, `right` the atom behind all of these.
-    """
-    if not has_words(weave.texts[line]):
-        return
-    if beyond >= 0 and not is_telling(weave.texts[beyond]):
-        beyond = -1  # a brace may be any
-    for atom in weave.seen[line]:
-        hunk = weave.birth[atom]
-        # Only a line that replaced the one behind it may change sides with it: any other order was somebody's
-        # text.
-        if hunk == BASE or match.present[atom]:
-            continue
-        # the atoms that are no lines have no line's number, -1, as there is none beyond the last
-        same = (each for each in weave.hunks[hunk].dels if weave.line[each] == beyond >= 0)
-        old = next(same, right)
-        if old == END or old not in weave.hunks[hunk].dels:
-            continue
-        gone, births, at = set(weave.hunks[hunk].dels), [atom], old
-        while at != atom and (weave.birth[at] == hunk or _no_text_has_both(weave, at, hunk, gone)):
-            births[-1:-1] = [at] if weave.birth[at] == hunk else []
-            at = weave.next[at]
-        if at == atom:
-            for each in births:
-                weave.link(weave.prev[each], weave.next[each])
-                weave.link(weave.prev[old], each)
-                weave.link(each, old)
-            return
-
-
-def _no_text_has_both(weave: Weave, atom: int, hunk: int, gone: set[int]) -> bool:
-    """Tell whether a line is gone for good by what a hunk took away, or was gone before."""
-    return not weave.visible(atom) and (atom in gone or not weave.visible_at(atom, hunk))

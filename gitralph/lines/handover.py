@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from gitralph.isolate.api import Step, Take
-from gitralph.isolate.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
+from gitralph.lines.terms import Step, Take
+from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Unit, Weave
 
 
 def hand_over(weave: Weave, step: Step) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitralph.isolate.lines import has_words
-from gitralph.isolate.weave import BASE, END, START, Weave
+from gitralph.lines.text import has_words
+from gitralph.lines.weave import BASE, END, START, Weave
 
 
 def birthplace(weave: Weave, left: int, right: int, dead: Sequence[int], index: int) -> int:
