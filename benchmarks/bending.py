@@ -4,9 +4,9 @@ import gc
 import time
 from itertools import pairwise
 
-from gitralph.lines.terms import Step
-from gitralph.lines.order import chain
 from gitralph.lines import separate  # FIXME
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Step
 
 
 def rewritten(times: int) -> list[bytes]:

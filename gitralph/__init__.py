@@ -6,7 +6,7 @@ Rooms, each importing downward only (``tests/test_layering.py`` proves it)::
     worktree  loop  policy  setup  report  demo  gc  trace  tracker  promise  manual    a capability each
     commit  query  shell  session       what a commit takes, and every question to the same records
     context  checklist                  what a command works with; the tasks of a plan
-    journal  git  isolate               records, git and dulwich, several owners of one text
+    journal  git  lines                 records, git and dulwich, whose a line of a text is
     hook        the fast lane, from payload to record; agents/ one adapter each; standard library only
     base        files, names, ids, processes, locks; standard library only
 """

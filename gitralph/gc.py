@@ -1,7 +1,7 @@
 """``git ralph gc``: removes state that nothing needs any more, and names what it keeps and why.
 
 Runs under the commit lock, after commits that were cut short are finished: a landing commit's
-consumption lines hold offsets into journals that must not be replaced under it.
+lines of the log hold offsets into journals that must not be replaced under it.
 
 Sessions that ended long ago and have nothing pending go too. ``<session>.commits`` holds offsets into the
 manifests, so neither may outlive the other in a way that counts: the manifests are first replaced by blank

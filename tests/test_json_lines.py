@@ -9,7 +9,7 @@ import pytest
 from gitralph.base import gitdir, jsonline, layout
 from gitralph.base.layout import Layout
 from gitralph.hook import journal
-from gitralph.journal import consumption, events, shell
+from gitralph.journal import commit_log, events, shell
 from tests.support import source
 from tests.support.repo import Repo
 
@@ -51,12 +51,12 @@ def _line(form: bytes, fields: dict[str, object]) -> bytes:
 def _in_journal(form: bytes) -> str:
     line = _line(form, {"session": "S1", "upto": 5, "commit": None})
     found = journal.parse(line + b"\n")
-    return GOOD if found.consumed else DAMAGED if found.damaged else BLANK
+    return GOOD if found.log else DAMAGED if found.damaged else BLANK
 
 
 def _in_commits(lay: Layout, form: bytes) -> str:
     Path(lay.commits("S1")).write_bytes(_line(form, {"session": "S1", "commit": "x"}) + b"\n")
-    found = consumption.read(lay, "S1")
+    found = commit_log.read(lay, "S1")
     return GOOD if found.commits else DAMAGED if found.damaged else BLANK
 
 
@@ -100,7 +100,7 @@ def test_a_last_line_without_its_newline_is_not_there_yet(lay: Layout) -> None:
     assert list(jsonline.lines(whole)) == []
     assert [(at, end) for at, end, _ in jsonline.lines(b"\n" + whole + b"\n{")] == [(1, len(whole) + 2)]
     Path(lay.commits("S1")).write_bytes(whole)
-    assert (consumption.read(lay, "S1").commits, consumption.read(lay, "S1").damaged) == ([], 0)
+    assert (commit_log.read(lay, "S1").commits, commit_log.read(lay, "S1").damaged) == ([], 0)
 
 
 def test_what_is_written_is_one_line_and_is_read() -> None:
@@ -117,7 +117,7 @@ def test_lines_of_ours_are_read_by_the_one_reader() -> None:
     reads_lines = {
         "gitralph.hook.journal",
         "gitralph.promise",
-        "gitralph.journal.consumption",
+        "gitralph.journal.commit_log",
         "gitralph.journal.shell",
         "gitralph.journal.sweep",
         "gitralph.journal.events",

@@ -17,8 +17,7 @@ ENTRY = "gitralph.__main__"  # sends the hook to its fast lane and all else to c
 LEVELS = (
     {"base"},
     {"hook"},
-    {"journal", "isolate", "git"},
-    {"lines"},
+    {"journal", "lines", "git"},
     {"context", "checklist", "children"},
     {"shell"},
     {"commit"},
@@ -44,7 +43,7 @@ LEVELS = (
     {"cli"},
 )
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-STRANGERS = {"journal", "isolate", "git"}  # on one level, and nothing to each other
+STRANGERS = {"journal", "lines", "git"}  # on one level, and nothing to each other
 # dulwich: wherever objects are looked into
 THIRD_PARTY = {
     "base": {"filelock"},
@@ -74,7 +73,7 @@ SHARED_IN_CLI = {
 FAST = ("base", "hook")
 # They lie in base, and no hook loads them.
 FOR_COMMANDS = {"gitralph.base.locks", "gitralph.base.runner"}
-# What isolate and lines may use of others: they know no file and no process.
+# What lines may use of others: it knows no file and no process.
 PURE = {"gitralph.base.ids"}
 # Of a hook alone, for which an agent waits at each edit; json and hashlib it pays for, and what they bring.
 ABSENT_FROM_A_HOOK = {
@@ -105,9 +104,7 @@ def _where(module: Module, line: int) -> str:
 def _is_downward(room: str, wanted: str) -> bool:
     if room == wanted:
         return True
-    if room == "lines":  # as pure as what it builds on
-        return wanted == "isolate"
-    if room == "isolate" or (room in STRANGERS and wanted in STRANGERS):
+    if room == "lines" or (room in STRANGERS and wanted in STRANGERS):
         return False
     return LEVEL[wanted] <= LEVEL[room]
 
@@ -124,7 +121,7 @@ def test_rooms_import_downward_only() -> None:
         if module.name not in (ENTRY, "gitralph")
         and one.module not in (ENTRY, "gitralph")
         and (room := source.room_of(one.module)) is not None
-        and not (module.room in ("isolate", "lines") and one.module in PURE)
+        and not (module.room == "lines" and one.module in PURE)
         and not _is_downward(module.room, room)
     ]
     assert wrong == []
@@ -216,8 +213,8 @@ def test_only_cli_and_the_hook_print() -> None:
     assert wrong == []
 
 
-def test_isolate_and_lines_open_no_file() -> None:
-    pure = [module for module in MODULES if module.room in ("isolate", "lines")]
+def test_lines_open_no_file() -> None:
+    pure = [module for module in MODULES if module.room == "lines"]
     used = {name.split(".")[0] for module in pure for _, name in source.calls(module.tree)}
     assert used.isdisjoint({"open", "os", "io", "pathlib", "sys"})
 

@@ -12,7 +12,7 @@ Who holds several takes them in this order, so that no two wait for each other; 
     COMMIT         commit.commit.commit
     HEAD.lock      git.refs.swap; then the lock of the branch
     index.lock     commit.land.land; never waited for under these
-    a journal      commit.land.write_consumption; several by their names, as session.assign.assign
+    a journal      commit.land.write_log; several by their names, as session.assign.assign
     its companions hook.record.record_change: manifest and texts; commit.land_files.land: the same
 
 A journal is the last that is waited for, so a hook, which takes no other, waits for an append and never for a

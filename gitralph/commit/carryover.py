@@ -39,7 +39,7 @@ class _Side(NamedTuple):
 
 def _side(old: Lines, text: bytes) -> _Side:
     lines = full_lines(text)
-    # The diff compares numbers, as isolate's does: the same code decides what a hunk is.
+    # The diff compares numbers, as those of a weave do: the same code decides what a hunk is.
     names: dict[bytes, int] = {}
     before, after = ([names.setdefault(line, len(names)) for line in side] for side in (old, lines))
     counts = Counter(before), Counter(after)

@@ -409,7 +409,6 @@ def _land(
         index.advance(ctx.git, copy, ctx.repo.root, plan.changes, plan.flags)
     if still is not None and time.monotonic() >= until:
         still.release()
-    # What is left stays pending: a partial commit consumes exactly what it lists.
     found = [one for one in made.outcomes if one.taken]
     land.land(
         land.Landing(
@@ -447,8 +446,8 @@ def note_void(ctx: Context, made: Draft) -> None:
     """Log what needs no commit, so that it is said once."""
     void = [one for one in made.outcomes if one.void]
     if void:
-        lines = land.consumption_lines(ctx.layout, made.head.name, None, void)
-        land.write_consumption(ctx.layout, lines)
+        lines = land.log_lines(ctx.layout, made.head.name, None, void)
+        land.write_log(ctx.layout, lines)
 
 
 __all__ = ["Request", "Result", "commit", "dry_run", "preview"]

@@ -1,4 +1,4 @@
-"""Lands a finished commit: intent, locks of ref and index, ref, index, consumption; finishes a cut one.
+"""Lands a finished commit: intent, locks of ref and index, ref, index, log; finishes a cut one.
 
 Runs under the repository-wide commit lock. Every step leaves something the next command can complete
 or drop, so nobody ever has to delete a file.
@@ -24,7 +24,7 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
-from gitralph.journal import consumption, intents
+from gitralph.journal import commit_log, intents
 from gitralph.journal.intents import Intent
 
 # Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
@@ -67,7 +67,7 @@ def _text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-def consumption_lines(
+def log_lines(
     lay: Layout, ref: str, commit: str | None, outcomes: Sequence[Outcome], family: Sequence[str] = ()
 ) -> list[list[object]]:
     """The log of a commit: ``[kind, session, path, fields]``, journals first.
@@ -133,7 +133,7 @@ def _is_told(fd: int, session: str, fields: dict[str, object]) -> bool:
     """True when an open journal tells already of all that a line without a commit would tell of."""
     upto = fields.get("upto")
     found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
-    return isinstance(upto, int) and consumption.told(found, session) >= upto
+    return isinstance(upto, int) and commit_log.told(found, session) >= upto
 
 
 def _member(key: str, value: object) -> bytes:
@@ -144,7 +144,7 @@ def _append_journal(
     lay: Layout, session: str, path: bytes, fields: dict[str, object], written: list[int]
 ) -> None:
     name = lay.journal(path)
-    # gc removed it: nothing of this path was pending, so there is nothing to consume.
+    # gc removed it: nothing of this path was pending, so there is nothing to tell.
     if not os.path.lexists(name):
         return
     with files.Locked(name, WAIT) as fd:
@@ -169,8 +169,8 @@ def _append_commits(lay: Layout, session: str, fields: dict[str, object], writte
             written.append(files.unlocked(fd))
 
 
-def write_consumption(lay: Layout, lines: list[list[object]]) -> None:
-    """Append consumption lines, each at most once a commit, durable when this returns."""
+def write_log(lay: Layout, lines: list[list[object]]) -> None:
+    """Append lines of the log, each at most once a commit, durable when this returns."""
     written: list[int] = []
     try:
         _append_all(lay, lines, written)
@@ -203,7 +203,7 @@ def _prepared(lay: Layout) -> dict[str, str]:
 
 
 def land(landing: Landing, still: Still | None = None) -> None:
-    """Move the branch and the index together, then note what was consumed.
+    """Move the branch and the index together, then log what it took.
 
     ``still`` holds HEAD where the commit was built on it, and is let go of on the way.
 
@@ -220,7 +220,7 @@ def land(landing: Landing, still: Still | None = None) -> None:
         repo.git_dir,
         lay.token,
         [row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
-        consumption_lines(lay, ref, landing.commit, landing.outcomes, landing.family),
+        log_lines(lay, ref, landing.commit, landing.outcomes, landing.family),
         prepared,
         landing.kind == UNCOMMIT,
     )
@@ -242,7 +242,7 @@ def land(landing: Landing, still: Still | None = None) -> None:
         if not landed(repo, plan):
             intents.remove(lay, plan)
         raise
-    write_consumption(lay, plan.lines)
+    write_log(lay, plan.lines)
     intents.remove(lay, plan)
 
 
@@ -373,7 +373,7 @@ def _own_layout(top: Layout, token: str) -> Layout:
 
 
 def finish(repo: Repository, top: Layout, plan: Intent) -> None:
-    """Bring the index forward and note what was consumed, for a commit that the branch has."""
+    """Bring the index forward and log what it took, for a commit that the branch has."""
     there = seen_from(repo, plan.git_dir)
     if there is not None:
         lock, prepared = there.index + ".lock", plan.prepared.get("index", "")
@@ -387,7 +387,7 @@ def finish(repo: Repository, top: Layout, plan: Intent) -> None:
                 finally:
                     if there is not repo:  # the caller closes its own; this one's reader of packs is ours
                         there.close()
-    write_consumption(_own_layout(top, plan.token), plan.lines)
+    write_log(_own_layout(top, plan.token), plan.lines)
 
 
 def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> None:

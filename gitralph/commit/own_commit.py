@@ -8,7 +8,7 @@ from gitralph.context import Context
 from gitralph.git import message, refs
 from gitralph.git.commits import identity
 from gitralph.git.repository import Repository
-from gitralph.journal import consumption, manifests, pending
+from gitralph.journal import commit_log, manifests, pending
 
 
 class Old(NamedTuple):
@@ -25,7 +25,7 @@ def makers(ctx: Context, commit: str) -> list[str]:
 
 
 def _made(ctx: Context, session: str, commit: str) -> bool:
-    return any(one.get("commit") == commit for one in consumption.read(ctx.layout, session).commits)
+    return any(one.get("commit") == commit for one in commit_log.read(ctx.layout, session).commits)
 
 
 def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:

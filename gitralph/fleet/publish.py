@@ -9,7 +9,7 @@ from gitralph.base.ids import hashed
 from gitralph.fleet import log, names, own, shared
 from gitralph.fleet.member import Fleet
 from gitralph.fleet.wire import RemoteRefs
-from gitralph.journal import consumption, sessions
+from gitralph.journal import commit_log, sessions
 from gitralph.trace import record
 
 # A record reads the journals of its commit's paths; a beat between two calls of an agent must be short.
@@ -72,7 +72,7 @@ def _own(fleet: Fleet) -> tuple[set[str], set[str]]:
         session = str(kept["session"])
         # Commits from before the clone joined name the session itself.
         called |= {session, hashed(session)}
-        for row in consumption.read(fleet.ctx.layout, session).commits:
+        for row in commit_log.read(fleet.ctx.layout, session).commits:
             if isinstance(row.get("commit"), str):
                 commits.add(row["commit"])
     return called, commits

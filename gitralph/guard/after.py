@@ -89,7 +89,7 @@ def _parts(text: bytes, comment: bytes) -> tuple[bytes, bytes]:
 
 
 def made(ctx: Context, git: dict[str, object]) -> None:
-    """``post-commit``: note what was consumed."""
+    """``post-commit``: log what it took."""
     todo = _own(ctx, git)
     if todo is not None:
         with locks.hold(ctx.layout, locks.COMMIT):

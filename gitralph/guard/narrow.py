@@ -172,7 +172,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early
     todo.swapped = [land.row(p, job.staged[p], e) for p, e in _wanted(job, made).items()]
-    todo.lines = land.consumption_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
+    todo.lines = land.log_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
     if after is not None:
         todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
     _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)

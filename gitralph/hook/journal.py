@@ -62,7 +62,7 @@ class TextHunk:
 def hunk_between(before: bytes, after: bytes) -> TextHunk:
     """The one hunk that is left when the common head and tail are trimmed."""
     old, new = full_lines(before), full_lines(after)
-    # Trimming is all a hook can pay for; whoever commits diffs finer (see isolate/linediff.py).
+    # Trimming is all a hook can pay for; whoever commits diffs finer (see lines/linediff.py).
     start, shorter = 0, min(len(old), len(new))
     while start < shorter and old[start] == new[start]:
         start += 1
@@ -365,16 +365,16 @@ def append(layout: Layout, fd: int, path: bytes, record: Record, before_text: by
 
 
 class Journal:
-    """A parsed journal: records in file order, consumption lines, and the lines that are damaged.
+    """A parsed journal: records in file order, the log of commits, and the lines that are damaged.
 
     ``size`` is how far it was read, the end of the last whole line; ``length`` the bytes there were.
     """
 
-    __slots__ = ("consumed", "damaged", "length", "records", "size")
+    __slots__ = ("damaged", "length", "log", "records", "size")
 
     def __init__(self) -> None:
         self.records: list[Record] = []
-        self.consumed: list[dict[str, object]] = []
+        self.log: list[dict[str, object]] = []
         self.damaged: list[int] = []
         self.size = 0
         self.length = 0
@@ -419,9 +419,9 @@ def _take_line(journal: Journal, line: bytes, at: int, end: int) -> None:
                 r for r in journal.records if r.offset not in released or r.session != fields.get("session")
             ]
             return
-        # Consumption lines stand in the same file, so that one lock orders both.
+        # Lines of the log stand in the same file, so that one lock orders both.
         if "upto" in fields:
-            journal.consumed.append(fields)
+            journal.log.append(fields)
             return
         record = decode(fields)
     except ValueError:

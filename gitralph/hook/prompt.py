@@ -102,7 +102,7 @@ def _pending(name: str) -> set[str]:
     finally:
         os.close(fd)
     upto: dict[object, int] = {}
-    for fields in found.consumed:
+    for fields in found.log:
         end = fields.get("upto")
         if type(end) is int and end <= size:
             upto[fields.get("session")] = max(end, upto.get(fields.get("session"), 0))

@@ -221,7 +221,7 @@ def _build(
 
 
 def _is_told_by(keys: dict[str, object], session: str) -> bool:
-    """True when a journal ends with an edit of the session: a consumption line has no call."""
+    """True when a journal ends with an edit of the session: a line of the log has no call."""
     return "call" in keys and keys.get("session") == session
 
 

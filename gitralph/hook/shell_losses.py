@@ -47,7 +47,7 @@ def _sessions(lay: Layout, path: bytes, text: object) -> set[str]:
     finally:
         os.close(fd)
     upto: dict[object, int] = {}
-    for fields in found.consumed:
+    for fields in found.log:
         if type(at := fields.get("upto")) is int:
             upto[fields.get("session")] = max(at, upto.get(fields.get("session"), 0))
     return {

@@ -1,4 +1,4 @@
-"""Records below ralph-sessions/: who has what pending, what was consumed, what is about to land.
+"""Records below ralph-sessions/: what was recorded, what commits told of, what is about to land.
 
 Knows nothing of git objects and never prints.
 """

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from gitralph.base import files
 from gitralph.base.layout import Layout, session_of
 from gitralph.hook.journal import is_oid
-from gitralph.journal import consumption
+from gitralph.journal import commit_log
 
 _LIMIT = 1 << 30
 _INCLUDED = "included"
@@ -75,7 +75,7 @@ def _sessions(layout: Layout) -> Iterable[str]:
 
 def _rows(layout: Layout, session: str) -> str:
     rows = []
-    for fields in consumption.read(layout, session).commits:
+    for fields in commit_log.read(layout, session).commits:
         if is_oid(fields.get("commit")):
             included = f" {_INCLUDED}" if fields.get("included") is True else ""
             rows.append(f"{fields['commit']} {session}{included}\n")

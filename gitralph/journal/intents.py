@@ -31,7 +31,7 @@ class Intent:
     """A commit about to land. Paths are surrogate-escaped text; entries are ``[mode, oid]`` or None.
 
     ``back``: the branch goes back to it from ``old``, a commit that is taken back. ``lines`` are the
-    consumption records to append: ``[file kind, session, path, fields]``.
+    lines of the log to append: ``[file kind, session, path, fields]``.
     """
 
     commit: str

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
-from gitralph.journal import consumption, manifests
+from gitralph.journal import commit_log, manifests
 
 # A foreign script may write a thousand wrong lines; a few show what is wrong with them.
 _SHOWN = 5
@@ -17,7 +17,7 @@ def warnings(layout: Layout, sessions: Iterable[str]) -> list[str]:
     """A warning for each line of a manifest that names no path of ours, until a commit has read past it."""
     out = []
     for session in sessions:
-        upto = consumption.read(layout, session).upto
+        upto = commit_log.read(layout, session).upto
         since = max((at for (token, _), at in upto.items() if token == layout.token), default=0)
         found = manifests.passed_over(layout, session, since)
         name = f"'{os.path.basename(layout.manifest(session))}'"

@@ -10,7 +10,7 @@ from gitralph.base import files, locks
 from gitralph.base.layout import Layout
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import GAP, Journal, Record
-from gitralph.journal import consumption, manifests
+from gitralph.journal import commit_log, manifests
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
@@ -39,7 +39,7 @@ class PathState:
 
     def untold(self, session: str) -> list[Record]:
         """The records of a session of which no commit has told yet, by its answer or by a note."""
-        upto = consumption.told(self.journal, session)
+        upto = commit_log.told(self.journal, session)
         return [record for record in self.records.get(session, ()) if record.offset >= upto]
 
     def add(self, record: Record) -> None:
@@ -51,7 +51,7 @@ class PathState:
 
 @dataclass
 class Claims:
-    """One session's manifest in this worktree: new lines per path beyond what was consumed.
+    """One session's manifest in this worktree: new lines per path beyond what a commit told of.
 
     Of the paths in ``late`` the manifest was read again, up to that byte, when their journal was read.
     """
@@ -97,8 +97,8 @@ def family(layout: Layout, session: str) -> list[str]:
 
 
 def claims(layout: Layout, session: str) -> Claims:
-    """Read one manifest against its consumption."""
-    lines, done = manifests.read(layout, session), consumption.read(layout, session)
+    """Read one manifest against the log."""
+    lines, done = manifests.read(layout, session), commit_log.read(layout, session)
     found = Claims(session, lines.size, damaged=len(lines.damaged) + done.damaged)
     for path, offsets in lines.lines.items():
         upto = done.upto.get((layout.token, path), 0)
@@ -179,8 +179,8 @@ def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | Non
         return state
     cut = Journal()
     cut.records, cut.size = records[: ends[-1] + 1], records[ends[-1]].end
-    cut.consumed, cut.damaged, cut.length = (
-        state.journal.consumed,
+    cut.log, cut.damaged, cut.length = (
+        state.journal.log,
         state.journal.damaged,
         state.journal.length,
     )

@@ -23,7 +23,7 @@ from gitralph.git.trees import TreeReader
 from gitralph.hook import record as recording
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP
-from gitralph.journal import consumption, pending
+from gitralph.journal import commit_log, pending
 from gitralph.journal import run as runs
 from gitralph.loop.ledger import Ledger
 from gitralph.loop.model import Job
@@ -229,7 +229,7 @@ def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[s
     out = []
     for path, state in pending.recorded_paths(ctx.layout, family, lambda old: old).items():
         own = [r for r in state.journal.records if r.session in family and r.op != GAP]
-        if path in seen or not own or consumption.commit_of(state.journal, own[-1]):
+        if path in seen or not own or commit_log.commit_of(state.journal, own[-1]):
             continue
         entry, last = reader.entry(path), own[-1].after
         stands = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid

@@ -23,7 +23,7 @@ from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.request import Judge
 from gitralph.context import Context
-from gitralph.journal import consumption, member
+from gitralph.journal import commit_log, member
 from gitralph.loop import account, boxes, reword, subject, tree
 from gitralph.loop.account import TRACKER, Account, listed
 from gitralph.loop.model import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
@@ -241,7 +241,7 @@ def _last_line(said: str) -> str:
 
 def committed(ctx: Context, job: Job) -> str | None:
     """The last commit that took something of the session, or one of the agent's own that names it."""
-    oids = [fields.get("commit") for fields in consumption.read(ctx.layout, job.session).commits]
+    oids = [fields.get("commit") for fields in commit_log.read(ctx.layout, job.session).commits]
     found = [oid for oid in oids if isinstance(oid, str)]
     return found[-1] if found else _own_commit(ctx, job)
 

@@ -16,7 +16,7 @@ from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
 from gitralph.hook.locate import OutsideError
-from gitralph.journal import consumption, pending
+from gitralph.journal import commit_log, pending
 from gitralph.journal.pending import PathState
 from gitralph.lines import owners
 
@@ -88,7 +88,7 @@ def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]
     if scene.entries.get(state.path) == scene.reader.entry(state.path):
         return frozenset()
     bare = [r for r in state.journal.records if r.op != GAP and not r.is_exact]
-    waiting = [r for r in bare if r.offset >= consumption.told(state.journal, r.session)]
+    waiting = [r for r in bare if r.offset >= commit_log.told(state.journal, r.session)]
     return _keys_of(waiting) | owners.pending(known.pieces)
 
 

@@ -15,7 +15,7 @@ from gitralph.context import Context
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
-from gitralph.journal import consumption, finished, pending, sessions
+from gitralph.journal import commit_log, finished, pending, sessions
 from gitralph.lines.order import chain
 from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
@@ -49,7 +49,7 @@ class Makers:
         found: dict[str, dict[str, Mapping[str, object]]] = {}
         for kept in sessions.records(self._layout):
             name = str(kept["session"])
-            for row in consumption.read(self._layout, name).commits:
+            for row in commit_log.read(self._layout, name).commits:
                 if isinstance(row.get("commit"), str):
                     found.setdefault(row["commit"], {}).setdefault(name, row)
         return found
@@ -71,7 +71,7 @@ class Makers:
         """The worktree in which a session made a commit, as its line says."""
         row = self._rows.get(oid, {}).get(session)
         if row is None:
-            rows = consumption.read(self._layout, session).commits
+            rows = commit_log.read(self._layout, session).commits
             row = next((one for one in rows if one.get("commit") == oid), {})
         return row.get("worktree")
 
@@ -195,7 +195,7 @@ class CommitOwners:
             if len(models) == 1:
                 return dict.fromkeys(wanted, every)
             return self._by_content(taken, file, text, every, telling=0)
-        known = _until(found, consumption.length_at(found, self.commit.oid))
+        known = _until(found, commit_log.length_at(found, self.commit.oid))
         made = [r for r in known.records if r.op != GAP and r.session in self.allowed]
         rows = self._by_line(file, known, text)
         # Only this session's own shell command could explain what `--with-shell` took (guarantee 1 again).
@@ -236,7 +236,7 @@ class CommitOwners:
         """Those of this session's records that the commit took something of; all where it does not say."""
         names: set[str] = set()
         upto: dict[object, int] = {}
-        for row in journal.consumed:
+        for row in journal.log:
             session, end, units = row.get("session"), row.get("upto"), row.get("units")
             if row.get("commit") == self.commit.oid and isinstance(units, list):
                 # A unit is called by the offset of its record, then a number.
@@ -251,7 +251,7 @@ class CommitOwners:
 
     def _taken_how(self, journal: Journal) -> set[object]:
         """How the commit took this path; empty where others' lines or unrecorded ones may be in it."""
-        rows = [row for row in journal.consumed if row.get("commit") == self.commit.oid]
+        rows = [row for row in journal.log if row.get("commit") == self.commit.oid]
         return set() if self.commit.includes else {row.get("how") for row in rows}
 
     def _owner(self, row: WrittenBy, made: Sequence[Record]) -> Owner | None:

@@ -5,7 +5,7 @@ from gitralph.base.quote import shown
 from gitralph.commit import ways_out
 from gitralph.context import Context
 from gitralph.hook.journal import GAP, Record
-from gitralph.journal import consumption
+from gitralph.journal import commit_log
 from gitralph.query import lines, reading
 from gitralph.query.lines import COMMITTED, PENDING, VOID, Finding
 from gitralph.query.reading import Read
@@ -34,7 +34,7 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
 def _fate(read: Read, record: Record) -> tuple[str, str | None]:
     """What became of a record, and the commit that holds it."""
     key, journal = str(record.offset), read.state.journal
-    noted = consumption.commit_of(journal, record)
+    noted = commit_log.commit_of(journal, record)
     if key in read.pending:
         return PENDING, None
     lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]

@@ -30,7 +30,7 @@ _PLACES = {
 
 
 def is_empty(ctx: Context, session: str) -> bool:
-    """True when no manifest of the session or of its children holds a line, consumed or not."""
+    """True when no manifest of the session or of its children holds a line, told of or not."""
     family = pending.family(ctx.layout, session)
     return not any(manifests.read(ctx.layout, name).lines for name in family)
 

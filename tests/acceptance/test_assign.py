@@ -439,7 +439,7 @@ def test_a_hook_that_speaks_in_between_keeps_its_line(two: Repo, monkeypatch: py
 
 
 def test_a_released_claim_was_never_made(two: Repo) -> None:
-    """Consumed with a note; the path is nobody's again, also for the session's own commit."""
+    """CommitLog with a note; the path is nobody's again, also for the session's own commit."""
     swap(two, None, "line 2\n", "two\n")
     two.ralph("track", "--session", "S1", "f")
     assert two.pending("S1") == ["f"]

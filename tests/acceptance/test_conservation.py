@@ -147,7 +147,7 @@ class World:
 
     def crash(self, session: str) -> None:
         """A commit that dies at one of the steps of its landing; the next one has to settle it."""
-        name = self.random.choice(["_move", "write_consumption"])
+        name = self.random.choice(["_move", "write_log"])
 
         def die(*_: object) -> None:
             raise SystemError("killed here")

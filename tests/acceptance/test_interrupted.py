@@ -130,7 +130,7 @@ def test_objects_that_a_gc_takes_away_are_put_back(
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(land, "write_consumption"), (intents, "remove")], ids=["before", "after"]
+    ("module", "name"), [(land, "write_log"), (intents, "remove")], ids=["before", "after"]
 )
 def test_killed_after_the_ref_before_the_bookkeeping(
     repo: Repo, killed_at: Kill, monkeypatch: pytest.MonkeyPatch, module: object, name: str

@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gitralph.lines.terms import UNRECORDED, Separation, Step
-from gitralph.lines.order import chain
-from gitralph.lines import separate  # FIXME
+from gitralph.lines import (
+    choose,
+    separate,  # FIXME
+)
 from gitralph.lines.linediff import line_hunks
+from gitralph.lines.order import chain
+from gitralph.lines.terms import UNRECORDED, Separation, Step
 from gitralph.lines.text import split_lines
-from gitralph.lines import choose
 from tests.isolate.generator import PLAIN, Cell, Generator
 from tests.isolate.truth import HUMAN, as_bytes, words_of
 from tests.support import engine

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitralph.lines.terms import Step
 from gitralph.lines import SIGHTED, agreed, came_back, rewound  # FIXME
+from gitralph.lines.terms import Step
 
 
 def text(lines: str) -> bytes:

@@ -11,17 +11,19 @@ from types import FrameType
 from typing import Any
 
 import pytest
-
-from gitralph.lines.terms import Step
-from gitralph.lines.order import chain
-from gitralph.lines import build
-from gitralph.lines import separate  # FIXME
-from gitralph.lines.build import fold
 from gitralph.lines.fit import fit, plain
-from gitralph.lines.text import apart, common_lines, split_lines
-from gitralph.lines.materialize import flags_of, switch
 from gitralph.lines.reverted import _cancelled, _Trial, _undone, void_units
+
+from gitralph.lines import (
+    build,
+    separate,  # FIXME
+)
+from gitralph.lines.build import fold
+from gitralph.lines.materialize import flags_of, switch
+from gitralph.lines.order import chain
 from gitralph.lines.runs import LONG_RUN, Span, split_at_runs
+from gitralph.lines.terms import Step
+from gitralph.lines.text import apart, common_lines, split_lines
 from gitralph.lines.weave import Weave
 from tests.isolate.world import numbered
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitralph.lines.terms import Separation, Step
+from gitralph.lines.separation import separate
+
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.order import chain
-from gitralph.lines.separation import separate
+from gitralph.lines.terms import Separation, Step
 
 HEADER = "import fs;\n\n"
 OTHER = 2

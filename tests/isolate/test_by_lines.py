@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from gitralph.lines.by_lines import Told, by_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitralph.lines.terms import Step
-from gitralph.lines.by_lines import Told, by_lines
 from gitralph.lines.text import split_lines
 
 

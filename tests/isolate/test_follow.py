@@ -1,7 +1,7 @@
 """What somebody without a session did to a session's pending lines goes along with them."""
 
-from gitralph.lines.terms import Step
 from gitralph.lines import separate  # FIXME
+from gitralph.lines.terms import Step
 
 
 def test_a_correction_of_a_line_that_its_session_rewrote_and_put_back_is_followed() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gitralph.lines.separation import separate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.lines.terms import Step
 from gitralph.lines.order import chain
-from gitralph.lines.separation import separate
+from gitralph.lines.terms import Step
 
 OWNERS = ("S1", "S2", None)
 HEADER = "import fs;\n\n"

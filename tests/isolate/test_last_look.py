@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-
-from gitralph.lines.terms import Step
 from gitralph.lines.last_look import Look, speaks_against
 from gitralph.lines.line_history import Exchange, LineHistory
-from gitralph.lines.linediff import line_hunks
 from gitralph.lines.separation import separate
+
+from gitralph.lines.linediff import line_hunks
+from gitralph.lines.terms import Step
 
 
 def text(lines: str) -> bytes | None:

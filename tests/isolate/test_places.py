@@ -2,8 +2,8 @@
 
 import pytest
 
-from gitralph.lines.terms import Step
 from gitralph.lines import separate  # FIXME
+from gitralph.lines.terms import Step
 
 HEAD = b"one\n}\ntwo\n}\nfive\nsix\n"
 BEFORE = b"}\nthree\nfour\n"

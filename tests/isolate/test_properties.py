@@ -7,13 +7,13 @@ from itertools import pairwise
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gitralph.lines.terms import Step
-from gitralph.lines.order import chain
 from gitralph.lines import owners_by_line, pending_units, separate  # FIXME
 from gitralph.lines.build import fold
 from gitralph.lines.linediff import hunks
-from gitralph.lines.text import common_lines, complete, split_lines
 from gitralph.lines.materialize import flags_of, states, text_of
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Step
+from gitralph.lines.text import common_lines, complete, split_lines
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"}", b"", b"long line", b"\xff\0", b"d\r"]))
 TEXTS = st.one_of(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitralph.lines.terms import Step
-from gitralph.lines.order import chain
 from gitralph.lines.linediff import hunks
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Step
 from tests.isolate.world import World, line, numbered
 
 TEN = numbered(10)

@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.lines.terms import UNRECORDED, Step
 from gitralph.lines import separate  # FIXME
+from gitralph.lines.terms import UNRECORDED, Step
 from tests.isolate.world import World, line, numbered
 
 TEN = numbered(10)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitralph.lines.terms import Separation, Step
-from gitralph.lines.order import chain
 from gitralph.lines import separate  # FIXME
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Separation, Step
 
 
 class World:

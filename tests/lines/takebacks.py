@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
-from gitralph.lines.terms import Reversal, Step
-from gitralph.lines.order import chain
 from gitralph.lines import reverse
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import Reversal, Step
 from tests.isolate.generator import KINDS, Cell
 from tests.isolate.simulator import Run, Tally
 from tests.isolate.truth import HUMAN, Text, as_bytes, words_of

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gitralph.lines.terms import Step
-from gitralph.lines.order import chain
 from gitralph.lines import choose
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Step
 from tests.lines.texts import text
 
 

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitralph.hook.journal import full_lines
-from gitralph.lines.terms import Separation, Step
-from gitralph.lines.order import chain
-from gitralph.lines.terms import Take
 from gitralph.lines import choose, give
 from gitralph.lines.give import Unrecorded
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import Separation, Step, Take
 
 
 class Place:

@@ -1,7 +1,7 @@
 """The three counts of a finished answer, and its blocks; each fails with its count taken out."""
 
-from gitralph.lines.terms import Step
 from gitralph.lines.net import caught
+from gitralph.lines.terms import Step
 from tests.lines.texts import text
 
 HEAD = text("one line", "two lines", "three lines")

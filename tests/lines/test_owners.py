@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gitralph.lines.terms import Step
-from gitralph.lines.order import chain
 from gitralph.lines import owners
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import Step
 from tests.lines.texts import text
 
 BASE = [f"base line {n}" for n in range(5)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.lines.terms import UNRECORDED, Step
-from gitralph.lines.order import chain
 from gitralph.lines import choose
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import UNRECORDED, Step
 from tests.lines.texts import text
 
 BASE = [f"base line {n}" for n in range(5)]

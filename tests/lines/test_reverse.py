@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.lines.terms import Reversal, Step
-from gitralph.lines.order import chain
 from gitralph.lines import choose, reverse
+from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import Reversal, Step
 from tests.lines import takebacks
 from tests.lines.test_pieces import histories
 from tests.lines.texts import File, text

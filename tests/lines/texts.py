@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gitralph.lines.terms import Separation, Step
-from gitralph.lines.order import chain
 from gitralph.lines import choose
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Separation, Step
 
 
 def text(*lines: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Which records commits have taken: ``<session>.commits`` for manifests, lines in each journal.
+"""What commits told of: ``<session>.commits``, and lines in each journal. A log, appended and never rewritten.
 
-Appended, never rewritten. ``commit: null`` with a note stands for what needed no commit; such
-records count again when their text comes back (a stash popped, say).
+It says which commit took a record, whether a claim by path alone is still open, and what was said already.
+Must not decide what is pending: HEAD and the file say that.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _LIMIT = 1 << 30
 
 
 @dataclass
-class Consumed:
-    """A session's ``.commits`` file: per worktree and path the manifest offset consumed so far."""
+class CommitLog:
+    """A session's ``.commits`` file: per worktree and path how far into the manifest it read."""
 
     upto: dict[tuple[str, bytes], int] = field(default_factory=dict)
     commits: list[dict[str, Any]] = field(default_factory=list)
@@ -43,9 +43,9 @@ def _finished(layout: Layout, session: str) -> list[dict[str, Any]]:
         return []
 
 
-def read(layout: Layout, session: str) -> Consumed:
+def read(layout: Layout, session: str) -> CommitLog:
     """What commits of a session took so far; empty when it never committed."""
-    found = Consumed()
+    found = CommitLog()
     before = _finished(layout, session)
     try:
         found.commits, found.damaged = _lines(files.read_bytes(layout.commits(session), _LIMIT))
@@ -66,13 +66,13 @@ def read(layout: Layout, session: str) -> Consumed:
 
 def length_at(journal: Journal, commit: str) -> int:
     """How long the journal was when a commit took something of it; 0 where it took nothing."""
-    ends = [fields.get("upto") for fields in journal.consumed if fields.get("commit") == commit]
+    ends = [fields.get("upto") for fields in journal.log if fields.get("commit") == commit]
     return max((end for end in ends if type(end) is int), default=0)
 
 
 def told(journal: Journal, session: str) -> int:
     """How far commits have told of a session's records in a journal, in bytes from its beginning."""
-    ends = [fields.get("upto") for fields in journal.consumed if fields.get("session") == session]
+    ends = [fields.get("upto") for fields in journal.log if fields.get("session") == session]
     # A position beyond the journal is of one that was removed and begun anew.
     return max((end for end in ends if type(end) is int and end <= journal.size), default=0)
 
@@ -80,7 +80,7 @@ def told(journal: Journal, session: str) -> int:
 def commit_of(journal: Journal, record: Record) -> str | None:
     """The commit that took a record, or the first of its units; None for none."""
     since = 0
-    for fields in journal.consumed:
+    for fields in journal.log:
         upto, commit, units = fields.get("upto"), fields.get("commit"), fields.get("units")
         if fields.get("session") != record.session or type(upto) is not int:
             continue
