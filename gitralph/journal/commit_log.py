@@ -1,4 +1,4 @@
-"""What commits told of: ``<session>.commits``, and lines in each journal. A log, appended and never rewritten.
+"""What commits told of: ``<session>.commits``, and lines in each journal; appended, never rewritten.
 
 It says which commit took a record, whether a claim by path alone is still open, and what was said already.
 Must not decide what is pending: HEAD and the file say that.

@@ -77,8 +77,8 @@ class Note(NamedTuple):
     """Something the user should be told about a commit that goes through.
 
     Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `followed` (a
-    correction nobody recorded goes along), `differs` (one that does not), `left out` (what somebody changed or
-    took away is left to them).
+    correction nobody recorded goes along), `differs` (one that does not), `left out` (what somebody changed
+    or took away is left to them).
     """
 
     kind: str

@@ -35,7 +35,7 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
 
 
 def _by_hand(state: PathState, session: str) -> list[Record]:
-    """What a person recorded for a session: claims that no commit told of yet, and lines that he gave to it."""
+    """What a person recorded for a session: claims that no commit told of yet, and lines."""
     records = [r for r in state.records.get(session, ()) if r.tool in _BY_HAND]
     untold = state.untold(session)
     return [r for r in records if r.is_exact or r in untold]
