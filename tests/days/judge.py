@@ -175,7 +175,11 @@ class Case:
             authors = {self.truth.author[word] for word in words(line) if word not in known}
             if edit.put and not edit.again and {edit.actor, self.truth.author[line], *authors} == {self.who}:
                 self._fault("FORGOTTEN", "its line on disk stays out", line)
+        # what HEAD and the file agreed on since is no longer pending: git had brought it back
+        agreed = self.truth.equal.get(self.path, 0)
         for line in sorted(new & lines_of(self.old) - disk):
+            if self.truth.edit(self.path, line).step < agreed:
+                continue
             lines = {line, *self.truth.came_instead(self.path, line)} - disk
             edits = [self.truth.edit(self.path, one) for one in lines]
             if all(not edit.put and not edit.again and edit.actor == self.who for edit in edits):
