@@ -175,7 +175,7 @@ def test_a_deletion_by_somebody_else_is_not_taken_back_with_the_line_before_it()
     file = of(6)
     file.swap("A", "line 3\n", "line 3 is better\n")
     file.swap("B", "line 3 is better\n", "")
-    assert file.undo("A").refused
+    assert file.undo("A").left[0].detail == "session 'B' built on it"
 
 
 def test_a_line_that_somebody_took_out_of_a_block_does_not_hold_the_block() -> None:
