@@ -482,8 +482,9 @@ def test_a_line_that_another_session_wrote_again_stays() -> None:
     """It is the same text, so it keeps the name of who wrote it first; and yet it is the other's as well."""
     file = of(4)
     file.swap("A", "line 2\n", "line 2\nnote of_both\n")
-    file.swap(None, "note of_both\n", "by hand\n")
-    file.swap("B", "by hand\n", "by hand\nnote of_both\n")
+    file.swap(None, "note of_both\n", "")
+    file.swap(None, "line 4\n", "line 4\nby hand\n")
+    file.swap("B", "line 2\n", "line 2\nnote of_both\n")
     before = file.disk
     found = file.undo("A")
     assert file.disk == before
