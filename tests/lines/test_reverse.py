@@ -176,7 +176,7 @@ def test_a_deletion_by_somebody_else_is_not_taken_back_with_the_line_before_it()
     file = of(6)
     file.swap("A", "line 3\n", "line 3 is better\n")
     file.swap("B", "line 3 is better\n", "")
-    assert file.undo("A").refused
+    assert file.undo("A").left[0].detail == "session 'B' built on it"
 
 
 def test_a_line_that_somebody_took_out_of_a_block_does_not_hold_the_block() -> None:
@@ -459,6 +459,47 @@ def test_a_word_that_was_taken_here_and_written_there_is_no_line_that_moved() ->
     assert file.rows() == less(12, l2="two and more", l6="six of B")
     file.redo("A", "3")
     assert file.rows() == less(12, l2="nothing", l6="six of B", l9="less of two")
+
+
+def test_what_it_brought_back_for_a_person_and_then_took_stands_as_in_head() -> None:
+    file = of(6)
+    file.swap(None, "line 2\n", "")
+    file.swap("A", "line 1\n", "line 1\nline 2\n")
+    file.swap("A", "line 2\n", "two\n")
+    file.undo("A")
+    assert file.disk == file.head
+    assert file.ask("A").text == file.head
+
+
+def test_words_of_a_line_that_a_person_took_out_do_not_come_back_with_the_rest() -> None:
+    file = Shared(text("first", "one two three_of", "more words_of here", "last"))
+    file.swap("A", "one two three_of\nmore words_of here\n", "one_a two three_of\nother text\n")
+    file.swap(None, "one_a two three_of\n", "")
+    found = file.undo("A")
+    assert (found.refused, found.left[0].sessions) == (True, ("unrecorded",))
+
+
+def test_a_line_that_another_session_wrote_again_stays() -> None:
+    """It is the same text, so it keeps the name of who wrote it first; and yet it is the other's as well."""
+    file = of(4)
+    file.swap("A", "line 2\n", "line 2\nnote of_both\n")
+    file.swap(None, "note of_both\n", "")
+    file.swap(None, "line 4\n", "line 4\nby hand\n")
+    file.swap("B", "line 2\n", "line 2\nnote of_both\n")
+    before = file.disk
+    found = file.undo("A")
+    assert file.disk == before
+    assert found.refused or not found.units
+
+
+def test_after_an_undo_a_person_may_have_the_same_line() -> None:
+    file = of(6)
+    file.swap(None, "line 5\n", "line 5\nnote of_both\n")
+    file.swap("A", "line 2\n", "line 2\nnote of_both\n")
+    file.undo("A")
+    assert file.rows() == less(6, l5="line 5\nnote of_both")
+    answer = file.ask("A")
+    assert (answer.refused, answer.text) == (False, file.head)
 
 
 Case = tuple[bytes, list[Step], bytes]
