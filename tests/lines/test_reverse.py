@@ -501,6 +501,15 @@ def test_after_an_undo_a_person_may_have_the_same_line() -> None:
     assert (answer.refused, answer.text) == (False, file.head)
 
 
+def test_a_blank_beside_an_undone_line_stays_the_persons() -> None:
+    file = of(4)
+    file.swap("A", "line 2\n", "line 2\nof A\n")
+    file.swap(None, "of A\n", "\nof A\n")
+    file.undo("A")
+    assert file.disk == text(*less(4, l2="line 2\n"))
+    assert file.ask("A").text == file.head
+
+
 Case = tuple[bytes, list[Step], bytes]
 
 
@@ -544,9 +553,7 @@ def assert_undone_and_redone(case: Case) -> None:
         assert (again.refused, again.text) == (False, disk)
 
 
-@pytest.mark.xfail(
-    reason="a blank of a person beside an undone line follows it; a move of another's lines", strict=False
-)
+@pytest.mark.xfail(reason="moves of another's lines", strict=False)
 @given(histories())
 @settings(max_examples=150, deadline=None)
 def test_an_undo_leaves_nothing_pending_and_a_redo_gives_the_same_bytes(case: Case) -> None:
