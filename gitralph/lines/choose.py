@@ -464,6 +464,7 @@ class Attempt:
             return all(self.corrects(unit, over) for over in {known.brought_by(x) for x in taken})
         made = hunks[0]
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
+        rims = [x for x in rims if self.shows(x)]  # beside a line that is gone nothing follows it
         if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
             return True
         return bool(rims) and not any(weave.content(x).strip() for x in births)
