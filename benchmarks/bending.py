@@ -4,7 +4,8 @@ import gc
 import time
 from itertools import pairwise
 
-from gitralph.isolate import Step, chain, separate
+from gitralph.isolate import Step, chain
+from gitralph.lines.choose import separate
 
 
 def rewritten(times: int) -> list[bytes]:
@@ -41,7 +42,7 @@ def seconds(texts: list[bytes], owners: str) -> float:
     steps = [Step(f"k{n}", owners[n % len(owners)], *pair) for n, pair in enumerate(pairwise(texts))]
     gc.disable()
     begin = time.process_time()
-    separate(texts[0], chain(steps, texts[0]), texts[-1], committed=(), owners={"a"}, follow=True)
+    separate(texts[0], chain(steps, texts[0]), texts[-1], owners={"a"})
     spent = time.process_time() - begin
     gc.enable()
     return spent

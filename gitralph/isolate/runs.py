@@ -5,7 +5,7 @@ both sides; then what lies before and after it, where more runs may have become 
 Counting all again for each part took 4.2 times as long for twice the lines (16,000 against 8,000, each
 of them twice, each tenth changed: 4.1 s); here the larger part keeps the counts, less what left it, and
 only the smaller one is counted anew, so that a line is counted O(log n) times (0.2 s). Must
-give the same hunks as counting all again, which `tests/isolate/test_bending.py` does.
+give the same hunks as counting all again, which `tests/lines/test_bending.py` does.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from gitralph.isolate import UNRECORDED, Separation, Step, chain, separate
 from gitralph.isolate.linediff import line_hunks
 from gitralph.isolate.lines import split_lines
 from gitralph.lines import choose
-from tests.isolate.generator import PLAIN, Cell, Generator
-from tests.isolate.truth import HUMAN, as_bytes, words_of
+from tests.lines.generator import PLAIN, Cell, Generator
+from tests.lines.truth import HUMAN, as_bytes, words_of
 from tests.support import engine
 
 _STAYS = ("undeleted", "missing")

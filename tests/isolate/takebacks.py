@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from gitralph.isolate import Reading, Reversal, Step, bring_back, chain, take_back, undo_undo
-from tests.isolate.generator import KINDS, Cell
 from tests.isolate.simulator import Run, Tally
-from tests.isolate.truth import HUMAN, Text, as_bytes, words_of
+from tests.lines.generator import KINDS, Cell
+from tests.lines.truth import HUMAN, Text, as_bytes, words_of
 
 CELL = Cell(40, 3, 14, hot=2, commits=0.15, near=6.0)
 PLAIN = {kind: weight for kind, weight in KINDS.items() if kind not in ("move", "revert")}

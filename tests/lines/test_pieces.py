@@ -57,6 +57,16 @@ def test_a_stash_and_its_pop_leave_each_line_its_owner() -> None:
     assert whose(known)["new of s2"] == ("added", "s2")
 
 
+def test_what_a_copy_over_the_file_takes_away_is_nobodys_although_a_record_took_it_before() -> None:
+    """s1 undid its line, a checkout brought it back, and the text of another file came over all of it."""
+    one = [*BASE[:2], "new of s1", *BASE[2:]]
+    both = [*one, "new of s2"]
+    known = look(one, ["copied", "from elsewhere"], ("s1", BASE, one), ("s1", one, BASE), ("s2", one, both))
+    assert whose(known)["new of s1"] == ("removed", None)
+    known = look(one, [*BASE, "new of s2"], ("s1", BASE, one), ("s1", one, BASE), ("s2", one, both))
+    assert whose(known)["new of s1"] == ("removed", "s1")
+
+
 def test_a_line_of_head_alone_is_nobodys_to_remove() -> None:
     one = [*BASE, "new of s1"]
     known = look(["pulled", *BASE], one, ("s1", BASE, one))
