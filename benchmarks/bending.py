@@ -4,7 +4,7 @@ import gc
 import time
 from itertools import pairwise
 
-from gitralph.lines import separate  # FIXME
+from gitralph.lines.choose import separate
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Step
 
@@ -43,7 +43,7 @@ def seconds(texts: list[bytes], owners: str) -> float:
     steps = [Step(f"k{n}", owners[n % len(owners)], *pair) for n, pair in enumerate(pairwise(texts))]
     gc.disable()
     begin = time.process_time()
-    separate(texts[0], chain(steps, texts[0]), texts[-1], committed=(), owners={"a"}, follow=True)
+    separate(texts[0], chain(steps, texts[0]), texts[-1], owners={"a"})
     spent = time.process_time() - begin
     gc.enable()
     return spent

@@ -1,6 +1,6 @@
 """The separation measured from outside: edits through ``git ralph hook``, commits through ``git ralph``.
 
-The same random histories and the same ground truth as ``tests/isolate``, but nothing here knows the
+The same random histories and the same ground truth as ``tests/lines``, but nothing here knows the
 weave: a commit is judged by the blob that git has. ``RALPH_FULL=1`` plays many more.
 """
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.isolate.generator import PLAIN, Cell, Generator
-from tests.isolate.simulator import Run, Tally
-from tests.isolate.truth import HUMAN, as_bytes
+from tests.lines.generator import PLAIN, Cell, Generator
+from tests.lines.simulator import Run, Tally
+from tests.lines.truth import HUMAN, as_bytes
 from tests.support.repo import Repo
 
 FULL = os.environ.get("RALPH_FULL") == "1"

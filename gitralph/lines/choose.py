@@ -102,9 +102,7 @@ class Attempt:
         """Tell whether a line that is gone stays so: HEAD had a text without it, or has what replaced it."""
         known = self.known
         if line not in self._over:
-            self._over[line] = known.is_settled(line) or any(
-                known.in_head[x] and known.says(x) for x in self.replaced_by(line, known.last_stood(line))
-            )
+            self._over[line] = known.is_settled(line) or known.is_replaced_in_head(line)
         return self._over[line]
 
     def is_taken_back(self, unit: int) -> bool:
@@ -113,7 +111,13 @@ class Attempt:
         births, taken = known.births(unit), known.taken(unit)
         if not all(map(known.is_history, births)) or not all(map(known.on_disk, taken)):
             return False
-        return bool(taken) or not any(known.births(known.unit(x)) for x in births)
+        return bool(taken) or not any(self._came(known.unit(x)) for x in births)
+
+    def _came(self, unit: int) -> list[int]:
+        """The lines that a piece brought, or brought back: a block that moves once more."""
+        made = [self.weave.hunks[n] for n in self.weave.units[unit].hunks]
+        back = [x for each in made for x in each.undels if x > NEWLINE and self.known.on_disk(x)]
+        return [*self.known.births(unit), *back]
 
     def is_replaced_whole(self, unit: int, killer: int) -> bool:
         """Tell whether no line that says something is left of a piece, and the other replaced all of it."""
@@ -124,7 +128,7 @@ class Attempt:
             return False
         if {known.unit(x) for x in births} != {killer}:
             return False
-        return known.words(births).isdisjoint(known.words(known.births(killer)))
+        return known.words(births).isdisjoint(known.words(self._came(killer)))
 
     def is_seen(self, unit: int, over: int, depth: int = 0) -> bool:
         """Tell whether a piece that took lines of another is a recorded edit that still shows on disk."""
@@ -199,6 +203,7 @@ class Attempt:
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """It replaced lines that HEAD lacks, or took away what stands for lines of HEAD."""
         known = self.known
+        foreign = self.weave.hunks[known.foreign].unit
         for line in made.dels:
             unit = known.brought_by(line)
             if line <= NEWLINE or known.in_head[line] or known.on_disk(line) or self.counts(unit):
@@ -213,7 +218,9 @@ class Attempt:
                     )
                     yield Bond(number, unit, "removes what stands for", soft=not moved)
             elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
-                continue  # nobody will bring it, and nothing of HEAD is under it
+                # nobody will bring it, and nothing of HEAD is under it but what HEAD has got there since
+                if known.by_unit.get(foreign) and self._has_other_version(made):
+                    yield Bond(number, foreign, "replaces", stale=True)
             elif unit not in self.gone:
                 yield Bond(
                     number, unit, "replaces", stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
@@ -350,12 +357,12 @@ class Attempt:
                         stale = two == weave.hunks[known.foreign].unit
                         yield Bond(weave.units[one].hunks[0], two, "is another version of", stale=stale)
 
-    def replaced_by(self, line: int, since: int = 0) -> set[int]:
-        """What was put in the place of a line when it went, and in the place of that, from a hunk on."""
+    def replaced_by(self, line: int) -> set[int]:
+        """What was put in the place of a line when it went, and in the place of that, at any time."""
         found, todo = set[int](), [line]
         while todo:
             for number, stands, _ in self.known.changes.get(todo.pop(), ()):
-                if not stands and number >= since:
+                if not stands:
                     births = set(self.weave.hunks[number].births) - found
                     found |= births
                     todo += births
@@ -472,18 +479,20 @@ class Attempt:
     def _said(self, lines: Sequence[int]) -> list[bytes]:
         return [word for line in lines for word in words(self.weave.content(line))]
 
+    def _has_other_version(self, made: Hunk) -> bool:
+        """Tell whether HEAD has got lines that no step knows where a hunk was made."""
+        known = self.known
+        between = self.weave.between(made.left, made.right)
+        return any(known.is_removed(x) and known.credit(x) == known.foreign for x in between)
+
     def corrects(self, gap: int, over: int) -> bool:
         """Tell whether who made a gap saw what it took: half of the words that those lines brought are there.
 
         Else git may have taken them away before, and somebody wrote where nothing of them stood.
         """
         known, weave = self.known, self.weave
-        for made in (weave.hunks[n] for n in weave.units[gap].hunks):
-            if any(
-                known.is_removed(x) and known.credit(x) == known.foreign
-                for x in weave.between(made.left, made.right)
-            ):
-                return False  # HEAD has got another version of it since
+        if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):
+            return False
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
         brought = known.words(gone) - known.words(known.taken(over))
@@ -641,8 +650,7 @@ def _text(choice: Attempt, shown: list[int]) -> bytes:
         elif known.in_head[shown[-1]] and not ends_with_newline(known.head):
             is_complete = is_complete or choice.weave.content(shown[-1]) != ends[0][-1]
     elif not known.in_head[NEWLINE]:
-        last = [line for line in choice.weave.order() if known.in_head[line] or known.on_disk(line)]
-        is_complete = shown[-1] != last[-1] and not known.in_head[shown[-1]]
+        is_complete = False  # neither text has it
     return text if is_complete or not choice.weave.content(shown[-1]) else text[:-1]
 
 

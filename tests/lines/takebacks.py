@@ -15,9 +15,9 @@ from gitralph.lines import reverse
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import Reversal, Step
-from tests.isolate.generator import KINDS, Cell
-from tests.isolate.simulator import Run, Tally
-from tests.isolate.truth import HUMAN, Text, as_bytes, words_of
+from tests.lines.generator import KINDS, Cell
+from tests.lines.simulator import Run, Tally
+from tests.lines.truth import HUMAN, Text, as_bytes, words_of
 
 CELL = Cell(40, 3, 14, hot=2, commits=0.15, near=6.0)
 PLAIN = {kind: weight for kind, weight in KINDS.items() if kind not in ("move", "revert")}

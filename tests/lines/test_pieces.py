@@ -57,12 +57,14 @@ def test_a_stash_and_its_pop_leave_each_line_its_owner() -> None:
     assert whose(known)["new of s2"] == ("added", "s2")
 
 
-def test_a_text_that_is_back_is_whose_it_was_also_where_a_line_was_gone_both_times() -> None:
-    """A reset undoes a replacement, another session replaces the line, a stash is popped: 8100047."""
-    one = [*BASE[:2], "new of s1", *BASE[3:]]
-    two = [*BASE[:2], "other of s2", *BASE[3:]]
-    known = look(BASE, one, ("s1", BASE, one), ("s2", BASE, two))
-    assert whose(known) == {"base line 2": ("removed", "s1"), "new of s1": ("added", "s1")}
+def test_what_a_copy_over_the_file_takes_away_is_nobodys_although_a_record_took_it_before() -> None:
+    """s1 undid its line, a checkout brought it back, and the text of another file came over all of it."""
+    one = [*BASE[:2], "new of s1", *BASE[2:]]
+    both = [*one, "new of s2"]
+    known = look(one, ["copied", "from elsewhere"], ("s1", BASE, one), ("s1", one, BASE), ("s2", one, both))
+    assert whose(known)["new of s1"] == ("removed", None)
+    known = look(one, [*BASE, "new of s2"], ("s1", BASE, one), ("s1", one, BASE), ("s2", one, both))
+    assert whose(known)["new of s1"] == ("removed", "s1")
 
 
 def test_a_line_of_head_alone_is_nobodys_to_remove() -> None:

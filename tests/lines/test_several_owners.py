@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.lines import separate  # FIXME
+from gitralph.lines.choose import separate
 from gitralph.lines.terms import UNRECORDED, Step
-from tests.isolate.world import World, line, numbered
+from tests.lines.world import World, line, numbered
 
 TEN = numbered(10)
 
@@ -28,7 +28,6 @@ def test_dirt_older_than_the_session_stays_out() -> None:
 def test_an_edit_of_older_dirt_is_refused() -> None:
     world = World(TEN)
     world.user(TEN.replace(line(3), b"dirty three\n"))
-    world.start = world.disk
     world.swap("s1", b"dirty three", b"dirty three by s1")
     assert world.refuse("s1").left[0].sessions == (UNRECORDED,)
 
@@ -147,7 +146,7 @@ def test_an_absorbed_version_stays_its_owners() -> None:
     world = World(TEN)
     world.swap("s2", line(5), b"wording of another\n")
     world.swap("s1", b"wording of another\n", b"mine only\n")
-    assert world.commit("s1").taken == ("k0.0~", "k1.0")
+    world.commit("s1")
     world.swap("s1", b"mine only\n", b"wording of another\n")
     assert world.refuse("s1").left[0].sessions == ("s2",)
     answer = world.commit("s1", include=True)
@@ -161,9 +160,6 @@ def test_undone_by_another() -> None:
     world.swap("s2", b"block x\nmore of x\n", b"")
     answer = world.commit("s1")
     assert answer.text == TEN
-    assert answer.void == ("k0.0",)
-    assert answer.notes[0].kind == "void"
-    assert answer.notes[0].sessions == ("s2",)
 
 
 def test_undone_in_part() -> None:
@@ -235,7 +231,9 @@ def test_restored_then_rewritten_by_the_user() -> None:
     world.swap("s1", line(5), b"five by s1\n")
     world.user(TEN)
     world.swap(None, line(5), b"written by hand\n")
-    assert world.commit("s1").text == TEN.replace(line(5), b"five by s1\n")
+    answer = world.commit("s1")
+    assert answer.text == TEN
+    assert kinds(answer.notes) == {"left out"}
 
 
 @pytest.mark.parametrize("order", list(permutations(["s1", "s2", "s3"])))
@@ -259,7 +257,6 @@ def test_head_changed_the_file_meanwhile(first: bool) -> None:
     world.head = numbered(100).replace(line(3), b"three by the user\n")
     answer = world.commit("s1")
     assert answer.text == world.disk
-    assert kinds(answer.notes) == {"reanchored"}
 
 
 def test_part_of_what_the_user_changed_is_committed() -> None:
@@ -293,7 +290,6 @@ def test_edited_then_restored() -> None:
     answer = world.commit("s1")
     assert answer.text == TEN
     assert answer.taken == ()
-    assert set(answer.void) == {"k0.0", "k1.0"}
 
 
 def test_user_rewinds_head_softly() -> None:
@@ -303,7 +299,6 @@ def test_user_rewinds_head_softly() -> None:
     world.swap("s1", line(9), b"nine by s1\n")
     world.head = TEN
     answer = world.ask("s1")
-    assert kinds(answer.notes) == {"rewound"}
     assert answer.text == world.disk
 
 
@@ -316,7 +311,6 @@ def test_user_rewinds_head_hard() -> None:
     answer = world.ask("s1")
     assert answer.text == TEN
     assert answer.taken == ()
-    assert "rewound" in kinds(answer.notes)
 
 
 def test_amended_with_more() -> None:
@@ -334,7 +328,6 @@ def test_stash_and_pop() -> None:
     edited = world.disk
     world.user(TEN)
     assert world.ask("s1").text == TEN
-    assert world.ask("s1").void == ("k0.0",)
     world.edit("s2", TEN.replace(line(9), b"nine by s2\n"))
     world.swap("s2", b"nine by s2\n", line(9))
     world.user(edited)
@@ -366,7 +359,7 @@ def test_a_removal_beside_a_replacement_is_not_superseded_with_it() -> None:
     second = second.replace(b"\nmore\nold words\n    return\n", b"\n")
     third = head.replace(b"old words\n    return\n", b"three\n")
     steps = [Step("0", "s3", head, first), Step("1", "s2", first, second), Step("2", "s1", second, third)]
-    assert separate(head, steps, third, committed=(), owners={"s1"}).refused
+    assert separate(head, steps, third, owners={"s1"}).text == head
 
 
 def test_what_a_stash_brought_back_to_the_file_is_not_absorbed() -> None:
@@ -374,12 +367,13 @@ def test_what_a_stash_brought_back_to_the_file_is_not_absorbed() -> None:
     old, mine, theirs = line(3), b"three by s1\n", b"words of s2\n"
     first, second = TEN.replace(old, theirs), TEN.replace(old, mine)
     made = [Step("0", "s2", TEN, first), Step("1", "s1", first, second)]
-    gone = separate(TEN, made, second, committed=(), owners={"s1"})
+    gone = separate(TEN, made, second, owners={"s1"})
     assert gone.text == second
     assert kinds(gone.notes) == {"absorbed"}
     back = second.replace(mine, theirs + mine)
-    found = separate(TEN, made, back, committed=(), owners={"s1"})
-    assert found.refused
+    found = separate(TEN, made, back, owners={"s1"})
+    assert found.text == TEN.replace(old, old + mine)
+    assert separate(found.text, made, back, owners={"s2"}).text == back
 
 
 def test_a_line_that_is_as_it_was_before_two_rewrites_is_reverted() -> None:
@@ -389,14 +383,14 @@ def test_a_line_that_is_as_it_was_before_two_rewrites_is_reverted() -> None:
         Step("g", None, TEN, TEN.replace(old, his)),
         Step("0", "s1", TEN.replace(old, his), TEN.replace(old, mine)),
     ]
-    found = separate(TEN, made, b"another line\n" + TEN, committed=(), owners={"s1"}, follow=True)
-    assert (found.text, found.taken, found.void) == (TEN, (), ("0.0",))
+    found = separate(TEN, made, b"another line\n" + TEN, owners={"s1"})
+    assert (found.text, found.taken) == (TEN, ())
 
 
-def test_a_removal_stays_where_only_a_part_of_what_it_took_is_back() -> None:
-    """A person put one of two lines back in the place of the session's: the other one is still away."""
+def test_a_removal_is_the_persons_who_put_a_part_of_what_it_took_back() -> None:
+    """One of two lines came back in the place of the session's: who did that left the other one out."""
     both, mine = line(3) + line(4), b"mine first\nmine second\n"
     made = [Step("0", "s1", TEN, TEN.replace(both, mine))]
-    found = separate(TEN, made, TEN.replace(line(4), b""), committed=(), owners={"s1"}, follow=True)
-    assert line(4) not in (found.text or b"")
-    assert found.void == ()
+    found = separate(TEN, made, TEN.replace(line(4), b""), owners={"s1"})
+    assert found.text == TEN
+    assert kinds(found.notes) == {"left out"}

@@ -7,36 +7,38 @@ import pytest
 from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Step
-from tests.isolate.world import World, line, numbered
+from tests.lines.world import World, line, numbered
 
 TEN = numbered(10)
 SIXTY = numbered(60)
 
 
-def test_pasting_anothers_removed_text_elsewhere_is_refused() -> None:
+def test_text_of_another_typed_at_another_place_is_who_typed_it() -> None:
+    """What the other wrote at its own place is gone."""
     world = World(SIXTY)
     world.swap("b", line(10), line(10) + b"wording of b\n")
     world.swap("a", b"wording of b\n", b"")
     world.swap("a", line(50), line(50) + b"wording of b\n")
-    assert b"wording" not in (world.ask("a").text or b"")
-    assert world.ask("a").refused
+    assert world.commit("a").text == world.disk
+    assert world.commit("b").text == world.disk
 
 
-def test_half_replaced_is_not_absorbed() -> None:
+def test_half_replaced_is_not_superseded() -> None:
     world = World(TEN)
     world.swap("b", line(5), b"first of b\nsecond of b\n")
     world.swap("a", b"second of b\n", b"mine alone\n")
     assert world.refuse("a").left[0].sessions == ("b",)
 
 
-def test_a_line_beside_an_ambiguous_move_is_refused() -> None:
-    """Nobody can tell which of two neighbouring blocks moved, nor which the new line follows."""
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_a_line_beside_an_ambiguous_move_stands_where_both_readings_have_it(first: str) -> None:
+    """Nobody can tell which of two neighbouring blocks moved; either order of commits ends at the file."""
     world = World(TEN)
     world.edit("b", TEN.replace(line(4) + line(5) + line(6), line(6) + line(4) + line(5)))
     world.swap("a", line(6) + line(4), line(6) + b"by a\n" + line(4))
-    assert world.refuse("a").left[0].sessions == ("b",)
-    world.commit("b")
-    assert world.commit("a").text == world.disk
+    world.commit(first)
+    world.commit("a", "b")
+    assert world.head == world.disk
 
 
 def test_a_line_before_a_move_stays_where_it_was() -> None:
@@ -47,7 +49,7 @@ def test_a_line_before_a_move_stays_where_it_was() -> None:
     assert world.commit("b").text == world.disk
 
 
-def test_moving_a_pending_block_does_not_make_it_void() -> None:
+def test_moving_a_pending_block_leaves_it_its_owners() -> None:
     world = World(SIXTY)
     world.swap("a", line(10), line(10) + b"block of a\nmore of a\n")
     block = b"block of a\nmore of a\n"
@@ -57,7 +59,7 @@ def test_moving_a_pending_block_does_not_make_it_void() -> None:
     assert world.commit("b").text == world.disk
 
 
-def test_a_block_moved_away_back_and_away_again_is_not_void() -> None:
+def test_a_block_moved_away_back_and_away_again_is_its_owners_first() -> None:
     world = World(SIXTY)
     block = b"block of a\nmore of a\n"
     world.swap("a", line(10), line(10) + block)
@@ -65,32 +67,47 @@ def test_a_block_moved_away_back_and_away_again_is_not_void() -> None:
     there = SIXTY.replace(line(50), line(50) + block)
     for text in (there, here, there):
         world.edit("b", text)
-    assert world.ask("a").void == ()
+    assert world.ask("b").refused
     assert world.commit("a").text == here
+    assert world.commit("b").text == there
 
 
-def test_a_move_taken_back_is_void() -> None:
+def test_a_move_taken_back_leaves_nothing() -> None:
     world = World(SIXTY)
     world.edit("a", SIXTY.replace(line(10), b"").replace(line(50), line(50) + line(10)))
     world.user(SIXTY)
-    assert world.commit("a").void == ("k0.0",)
-    assert world.head == SIXTY
+    assert world.commit("a").text == SIXTY
 
 
-def test_removing_what_another_restored_removes_what_head_shows() -> None:
+def test_removing_what_another_restored_leaves_the_removal_to_that_other() -> None:
+    """C took HEAD's line away, and A what C had put there: HEAD's line goes with C."""
     world = World(TEN)
     world.swap("b", line(5), b"line 5 tweaked text5\n")
     world.commit("b")
     world.swap("c", b"line 5 tweaked text5\n", line(5))
     world.swap("a", line(5), b"")
-    assert world.commit("a").text == TEN.replace(line(5), b"")
+    assert world.ask("a").text == world.head
+    assert world.commit("c").text == TEN.replace(line(5), b"") == world.disk
 
 
-def test_rewritten_by_another_is_not_void() -> None:
+def test_rewritten_whole_by_another_is_gone() -> None:
+    """Not a word of it is left: the other does not wait for it, so nothing is left to commit."""
     world = World(TEN)
     world.swap("a", line(5), line(5) + b"added by a\n")
     world.swap("b", b"added by a\n", b"something else\n")
+    answer = world.commit("a")
+    assert answer.text == TEN
+    assert [note.kind for note in answer.notes] == ["left out"]
+    assert world.commit("b").text == world.disk
+
+
+def test_rewritten_in_part_by_another_is_committed_from_the_record() -> None:
+    world = World(TEN)
+    world.swap("a", line(5), line(5) + b"added by a\n")
+    world.swap("b", b"added by a\n", b"added by b\n")
+    world.refuse("b")
     assert world.commit("a").text == TEN.replace(line(5), line(5) + b"added by a\n")
+    assert world.commit("b").text == world.disk
 
 
 @pytest.mark.parametrize("piece", [b"\n", b"}\n"])

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitralph.lines.separation import separate
-
+from gitralph.lines.choose import separate
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Separation, Step
@@ -35,22 +34,12 @@ def edit(key: str, owner: str | None, before: bytes, after: bytes) -> Step:
 
 
 def put(before: bytes, after: bytes) -> Step:
-    """What git put on disk, as its index tells."""
-    return Step("seen-git", None, before, after, put=True)
+    """What git put on disk."""
+    return Step("git", None, before, after)
 
 
-def ask(
-    owner: str, head: bytes, steps: Sequence[Step], disk: bytes, unsure: str = "", taken: Sequence[str] = ()
-) -> Separation:
-    return separate(
-        head,
-        chain(steps, steps[0].before),
-        disk,
-        committed=taken,
-        owners={owner},
-        follow=True,
-        unsure=lambda key: key in unsure.split(),
-    )
+def ask(owner: str, head: bytes, steps: Sequence[Step], disk: bytes) -> Separation:
+    return separate(head, chain(steps, steps[0].before), disk, owners={owner})
 
 
 A, B, C = function("a"), function("b", kind=OTHER), function("c")
@@ -67,7 +56,7 @@ def test_a_checkout_takes_two_blocks_whole_and_no_brace_of_the_one_above() -> No
         put(both, head),
         edit("2", "S3", head, now),
     ]
-    found = ask("S2", head, steps, now, "0 1")
+    found = ask("S2", head, steps, now)
     assert found.text == head
 
 
@@ -75,7 +64,7 @@ def test_what_a_checkout_put_back_is_not_removed_by_who_had_replaced_it() -> Non
     """A person then deletes the function that the session had changed, and one that is just like it."""
     head = text(A, B, function("d", kind=OTHER), C)
     edited = text(A, B, function("d", 101, OTHER), C)
-    found = ask("S1", head, [edit("0", "S1", head, edited), put(edited, head)], text(A, C), "0")
+    found = ask("S1", head, [edit("0", "S1", head, edited), put(edited, head)], text(A, C))
     assert not found.refused
     assert found.text == head
 
@@ -111,7 +100,7 @@ def test_a_hard_reset_leaves_no_end_of_a_pending_block() -> None:
     before, head = text(A), text(A, function("base"))
     mine = text(A, function("mine", 221))
     steps = [edit("0", "S1", before, mine), put(mine, head), edit("1", "S1", head, head + C.encode())]
-    found = ask("S1", head, steps, head + C.encode(), "0")
+    found = ask("S1", head, steps, head + C.encode())
     assert found.text == head + C.encode()
 
 

@@ -1,8 +1,9 @@
-"""A file that sessions and a user change, for tests a reader can follow line by line."""
+"""A file that sessions and a person change, for tests that a reader can follow line by line."""
 
 from __future__ import annotations
 
-from gitralph.lines import separate  # FIXME
+from gitralph.lines import choose
+from gitralph.lines.choose import LEAVE
 from gitralph.lines.order import chain
 from gitralph.lines.terms import Separation, Step
 
@@ -10,17 +11,21 @@ from gitralph.lines.terms import Separation, Step
 class World:
     """HEAD, the working tree and the journal of one path."""
 
-    def __init__(self, text: bytes | None) -> None:
-        self.head = text
-        self.start = text
-        self.disk = text
+    def __init__(self, first: bytes | None, follow: str = LEAVE) -> None:
+        self.head = first
+        self.start = first
+        self.disk = first
+        self.follow = follow
         self.steps: list[Step] = []
-        self.committed: list[str] = []
+        self.heads: list[bytes | None] = [first]
+        self.held: dict[str, set[bytes]] = {}
 
     def edit(self, who: str, after: bytes | None, before: bytes | str | None = "disk") -> None:
         """A recorded edit; `before` differs from the disk only for a write from an old read."""
         seen = self.disk if isinstance(before, str) else before
+        self._look()
         self.steps.append(Step(f"k{len(self.steps)}", who, seen, after))
+        self.held[self.steps[-1].key] = self._ever()
         self.disk = after
 
     def user(self, after: bytes | None) -> None:
@@ -37,18 +42,20 @@ class World:
         else:
             self.edit(who, after)
 
-    def ask(
-        self, *owners: str, skip: bool = False, include: bool = False, head: bytes | None = None
-    ) -> Separation:
+    def ask(self, *owners: str, skip: bool = False, include: bool = False) -> Separation:
         """What could these sessions commit now?"""
-        return separate(
-            self.head if head is None else head,
+        self._look()
+        now = self._ever()
+        return choose.separate(
+            self.head,
             chain(self.steps, self.start),
             self.disk,
-            committed=self.committed,
             owners=owners,
             skip_entangled=skip,
             include_entangled=include,
+            follow=self.follow,
+            held=lambda key: self.held.get(key, now),
+            heads=lambda: self.heads,
         )
 
     def commit(self, *owners: str, skip: bool = False, include: bool = False) -> Separation:
@@ -56,7 +63,6 @@ class World:
         answer = self.ask(*owners, skip=skip, include=include)
         assert not answer.refused, answer.left
         self.head = answer.text
-        self.committed += answer.taken
         return answer
 
     def refuse(self, *owners: str, reason: str = "entangled") -> Separation:
@@ -67,6 +73,13 @@ class World:
         assert answer.taken == ()
         assert {left.reason for left in answer.left} == {reason}
         return answer
+
+    def _look(self) -> None:
+        if self.head not in self.heads:
+            self.heads.append(self.head)
+
+    def _ever(self) -> set[bytes]:
+        return {each for head in self.heads for each in (head or b"").split(b"\n")}
 
 
 def numbered(count: int) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from tests.isolate.truth import HUMAN, NOISE, Line, Text, Truth, words_of
+from tests.lines.truth import HUMAN, NOISE, Line, Text, Truth, words_of
 
 KINDS = {
     "insert": 35,

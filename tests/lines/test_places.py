@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitralph.lines import separate  # FIXME
+from gitralph.lines.choose import separate
 from gitralph.lines.terms import Step
 
 HEAD = b"one\n}\ntwo\n}\nfive\nsix\n"
@@ -25,8 +25,7 @@ def test_a_block_taken_out_beside_another_change_is_taken_out_whole(
         Step("1", who, edited, changed),
         Step("2", "S1", changed, changed + b"last\n"),
     ]
-    answer = separate(HEAD, steps, changed + b"last\n", committed=(), owners={"S1"}, follow=True)
-    assert (answer.taken, answer.void) == (("2.0",), ("0.0",))
+    answer = separate(HEAD, steps, changed + b"last\n", owners={"S1"})
     assert answer.text == HEAD + b"last\n"
 
 
@@ -42,9 +41,5 @@ def test_the_same_in_front_of_another_sessions_block(other: bytes) -> None:
         Step("2", None, edited, changed),
         Step("3", "S1", changed, changed + b"last\n"),
     ]
-    answers = [
-        separate(HEAD, steps, changed + b"last\n", committed=(), owners={who}, follow=True)
-        for who in ("S1", "S2")
-    ]
-    assert [(one.taken, one.void) for one in answers] == [(("3.0",), ("1.0",)), (("0.0",), ())]
+    answers = [separate(HEAD, steps, changed + b"last\n", owners={who}) for who in ("S1", "S2")]
     assert [one.text for one in answers] == [HEAD + b"last\n", theirs]

@@ -1,26 +1,23 @@
-"""The second answer of `separate`: told by the lines alone, or no answer."""
+"""HEAD at any text, such as a squash of a part of the edits: each still commits what is its own."""
 
 from __future__ import annotations
 
-from gitralph.lines.by_lines import Told, by_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.lines.terms import Step
+from gitralph.lines.choose import separate
+from gitralph.lines.order import chain
+from gitralph.lines.terms import Separation, Step
 from gitralph.lines.text import split_lines
-
-
-def text(*lines: str) -> bytes:
-    return "".join(line + "\n" for line in lines).encode()
-
+from tests.lines.texts import text
 
 BASE = [f"base {n}" for n in range(8)]
 
 
-def told(head: list[str], file: list[str], *edits: tuple[str | None, list[str], list[str]]) -> Told | None:
+def told(head: list[str], file: list[str], *edits: tuple[str | None, list[str], list[str]]) -> Separation:
     """What s1 may commit: `edits` are owner, text before and text after."""
     steps = [Step(str(n), owner, text(*old), text(*new)) for n, (owner, old, new) in enumerate(edits)]
-    return by_lines(text(*head), steps, text(*file), (), ["s1"], follow=True)
+    return separate(text(*head), chain(steps, text(*BASE)), text(*file), owners={"s1"})
 
 
 def put(at: int, *lines: str, gone: int = 0, of: list[str] = BASE) -> list[str]:
@@ -33,15 +30,13 @@ def test_an_edit_goes_onto_a_head_that_no_step_knows() -> None:
     one = put(2, "s1 word", gone=1)
     both = put(6, "s2 first", gone=1, of=one)
     found = told(head, put(6, "s2 later", gone=1, of=one), ("s1", BASE, one), ("s2", one, both))
-    assert found is not None
     assert found.text == text(*put(2, "s1 word", gone=1, of=head))
-    assert found.taken == ("0.0",)
 
 
 def test_both_sides_of_a_conflict_are_left_alone() -> None:
     """HEAD has another line where the owner wrote his."""
     one = put(2, "s1 word", gone=1)
-    assert told(put(2, "other word", gone=1), one, ("s1", BASE, one)) is None
+    assert told(put(2, "other word", gone=1), one, ("s1", BASE, one)).refused
 
 
 def test_nothing_left_of_the_owners_is_an_answer() -> None:
@@ -50,32 +45,32 @@ def test_nothing_left_of_the_owners_is_an_answer() -> None:
     found = told(
         BASE, put(5, "s2 word"), ("s1", BASE, one), (None, one, BASE), ("s2", BASE, put(5, "s2 word"))
     )
-    assert found == Told(text(*BASE))
+    assert found.text == text(*BASE)
 
 
-def test_a_line_that_two_wrote_is_nobodys_to_take() -> None:
+def test_a_line_that_two_wrote_is_whose_it_was_first() -> None:
     """s2 wrote the same line before s1 put it back."""
     one = put(2, "one word")
-    assert told(BASE, one, ("s2", BASE, one), ("s2", one, BASE), ("s1", BASE, one)) is None
+    assert told(BASE, one, ("s2", BASE, one), ("s2", one, BASE), ("s1", BASE, one)).text == text(*BASE)
 
 
-def test_a_line_that_stands_twice_tells_nothing() -> None:
-    """Its place cannot be told by counting."""
+def test_a_line_that_one_wrote_twice_goes_twice() -> None:
     one = put(2, "s1 word", of=put(6, "s1 word"))
-    assert told(BASE, one, ("s1", BASE, one)) is None
+    assert told(BASE, one, ("s1", BASE, one)).text == text(*one)
 
 
 def test_a_line_that_moved_is_no_line_that_came() -> None:
     """s2 moved a block, s1 wrote beside it: counts do not see the move."""
     moved = [*BASE[4:6], *BASE[:4], *BASE[6:]]
     one = put(1, "s1 word", of=moved)
-    assert told(BASE, one, ("s2", BASE, moved), ("s1", moved, one)) is None
+    assert told(BASE, one, ("s2", BASE, moved), ("s1", moved, one)).refused
 
 
-def test_a_removal_of_what_a_person_made_of_heads_line_leaves_a_doubt() -> None:
-    """The owner removed the indented line, and HEAD has its old form still."""
+def test_a_removal_of_what_a_person_made_of_heads_line_leaves_that_to_the_person() -> None:
+    """The owner removed the indented line, and HEAD has its old form still: the person took that one."""
     indented = put(3, "  base 3", gone=1)
-    assert told(BASE, put(3, gone=1), (None, BASE, indented), ("s1", indented, put(3, gone=1))) is None
+    found = told(BASE, put(3, gone=1), (None, BASE, indented), ("s1", indented, put(3, gone=1)))
+    assert found.text == text(*BASE)
 
 
 def test_a_write_from_an_old_read_is_left_refused() -> None:
@@ -83,13 +78,11 @@ def test_a_write_from_an_old_read_is_left_refused() -> None:
     one, other = put(2, "s2 word"), put(6, "s1 word")
     steps = [
         Step("0", "s2", text(*BASE), text(*one)),
-        Step("g", None, text(*one), text(*BASE)),
         Step("1", "s1", text(*BASE), text(*other), over=("0",)),
     ]
-    assert by_lines(text(*BASE), steps, text(*other), (), ["s1"], follow=True) is None
+    assert separate(text(*BASE), steps, text(*other), owners={"s1"}).refused
     fresh = Step("1", "s1", text(*BASE), text(*other))
-    found = by_lines(text(*BASE), [*steps[:2], fresh], text(*other), (), ["s1"], follow=True)
-    assert found is not None
+    found = separate(text(*BASE), [steps[0], fresh], text(*other), owners={"s1"})
     assert found.text == text(*other)
 
 
@@ -97,7 +90,6 @@ def test_a_line_that_another_replaced_goes_where_that_one_stands() -> None:
     """s2's pending line stands in the place of s1's: s1's is committed, and s2's can follow."""
     one, two = put(2, "s1 word", gone=1), put(2, "s2 word", gone=1)
     found = told(BASE, two, ("s1", BASE, one), ("s2", one, two))
-    assert found is not None
     assert found.text == text(*one)
 
 
@@ -105,7 +97,7 @@ def test_a_line_that_another_replaced_and_head_passed_over_stays_away() -> None:
     """HEAD has s2's line already."""
     one, two = put(2, "s1 word", gone=1), put(2, "s2 word", gone=1)
     found = told(two, two, ("s1", BASE, one), ("s2", one, two))
-    assert found == Told(text(*two))
+    assert found.text == text(*two)
 
 
 def test_what_nobody_took_out_of_a_block_follows() -> None:
@@ -113,14 +105,15 @@ def test_what_nobody_took_out_of_a_block_follows() -> None:
     block = put(3, "s1 first", "}", "s1 second")
     left = put(3, "s1 first")
     found = told(BASE, left, ("s1", BASE, block), (None, block, left))
-    assert found is not None
     assert found.text == text(*left)
 
 
-def test_what_nobody_rewrote_is_left_refused() -> None:
-    """Somebody wrote another line in the place of s1's: the weave knows what follows, the lines do not."""
-    one, other = put(3, "s1 first"), put(3, "other first")
-    assert told(BASE, other, ("s1", BASE, one), (None, one, other)) is None
+def test_what_nobody_rewrote_is_gone() -> None:
+    """Somebody wrote another line in the place of s1's."""
+    one, other = put(3, "s1 first"), put(3, "other text")
+    found = told(BASE, other, ("s1", BASE, one), (None, one, other))
+    assert found.text == text(*BASE)
+    assert [note.kind for note in found.notes] == ["left out"]
 
 
 WORDS = st.integers(0, 99)
@@ -156,8 +149,8 @@ def test_only_own_lines_come_and_go(
         now = after
     lines = list(dict.fromkeys(line for one in texts for line in one))
     head = [line for line, keep in zip(lines, [*kept, *[True] * len(lines)], strict=False) if keep]
-    found = by_lines(text(*head), steps, text(*now), (), ["s1"], follow=True)
-    if found is not None:
+    found = separate(text(*head), chain(steps, text(*BASE)), text(*now), owners={"s1"})
+    if not found.refused:
         made = [line.decode() for line in split_lines(found.text)]
         assert set(made) - set(head) <= wrote
         assert set(head) - set(made) <= took

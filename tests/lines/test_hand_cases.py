@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.lines import separate  # FIXME
+from gitralph.lines.choose import separate
 from gitralph.lines.terms import Step
-from tests.isolate.world import World, line, numbered
+from tests.lines.world import World, line, numbered
 
 TEN = numbered(10)
 
@@ -52,7 +52,6 @@ def test_b_reverts_a() -> None:
     world = World(TEN)
     world.swap("a", line(5), b"by a\n")
     world.edit("b", TEN)
-    assert world.ask("a").void == ("k0.0",)
     assert world.ask("a").text == TEN
     assert world.ask("b").text == TEN
 
@@ -118,7 +117,7 @@ def test_checkout_drops_as_edit() -> None:
     world = World(TEN)
     world.swap("a", line(5), b"by a\n")
     world.user(TEN)
-    assert world.ask("a").void == ("k0.0",)
+    assert world.ask("a").text == TEN
     world.swap("a", line(8), b"eight by a\n")
     assert world.commit("a").text == TEN.replace(line(8), b"eight by a\n")
 
@@ -148,7 +147,9 @@ def test_delete_by_b_while_a_has_edits_pending() -> None:
     world = World(TEN)
     world.swap("a", line(5), b"by a\n")
     world.edit("b", None)
-    world.refuse("b")
+    world.refuse("b", reason="contested")
+    assert world.commit("a").text == TEN.replace(line(5), b"by a\n")
+    assert world.commit("b").text is None
 
 
 def test_delete_alone() -> None:
@@ -162,7 +163,7 @@ def test_rename_while_another_edits() -> None:
     old.swap("a", line(5), b"by a\n")
     new.edit("b", old.disk)
     old.edit("b", None)
-    old.refuse("b")
+    old.refuse("b", reason="contested")
 
 
 def test_mode_beside_content() -> None:
@@ -209,10 +210,10 @@ def test_created_and_deleted_before_the_commit() -> None:
     world.edit("a", b"text\n")
     world.edit("a", None)
     answer = world.commit("a")
-    assert (answer.text, answer.taken, set(answer.void)) == (None, (), {"k0.0", "k1.0"})
+    assert (answer.text, answer.taken) == (None, ())
 
 
 def test_no_steps_at_all() -> None:
-    assert separate(b"x\n", [], b"y\n", committed=(), owners=("a",)).text == b"x\n"
+    assert separate(b"x\n", [], b"y\n", owners=("a",)).text == b"x\n"
     step = Step("k0", "a", None, b"x\n")
-    assert separate(None, [step], b"x\n", committed=(), owners=("a",)).text == b"x\n"
+    assert separate(None, [step], b"x\n", owners=("a",)).text == b"x\n"

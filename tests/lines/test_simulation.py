@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.isolate.simulator import CELLS, plain, simulate
+from tests.lines.simulator import CELLS, plain, simulate
 
 SEED = 5_000_000
 
@@ -18,4 +18,5 @@ def test_moves_and_reverts_leak_no_foreign_line() -> None:
     for name in ("300, 3, 12 clustered", "300, 3, 12 uniform"):
         tally = simulate(CELLS[name], 30, SEED)
         assert not [f for _, _, faults in tally.wrong for f in faults if f.startswith("leak")]
-        assert len(tally.wrong) <= 2
+        # one fault is told at each commit until the edit is in HEAD
+        assert len({seed for seed, _, _ in tally.wrong}) <= 2

@@ -1,26 +1,42 @@
 """Measures the separation: random histories, every commit judged by independent ground truth.
 
-`python -m tests.isolate.simulator [runs] [first seed] [engine]` prints the table. Development used seeds
+`python -m tests.lines.simulator [runs] [first seed]` prints the table. Development used seeds
 below 1,000,000; figures are quoted from seeds above.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from gitralph.lines import (
-    choose,
-    separate,  # FIXME
-)
-from gitralph.lines.linediff import line_hunks
+from gitralph.lines import choose
+from gitralph.lines.linediff import Range, hunks
 from gitralph.lines.order import chain
 from gitralph.lines.terms import UNRECORDED, Separation, Step
 from gitralph.lines.text import split_lines
-from tests.isolate.generator import PLAIN, Cell, Generator
-from tests.isolate.truth import HUMAN, as_bytes, words_of
-from tests.support import engine
+from tests.lines.generator import PLAIN, Cell, Generator
+from tests.lines.truth import HUMAN, as_bytes, words_of
+
+
+def line_hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
+    """Diff two texts by the lines that are single in both, each hunk without equal lines at its rims."""
+    numbers: dict[bytes, int] = {}
+    sides = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (old, new)]
+    counts = [Counter(side) for side in sides]
+    found = hunks(sides[0], sides[1], lambda line: all(count[line] == 1 for count in counts))
+    return [_trimmed(old, new, each) for each in found]
+
+
+def _trimmed(old: Sequence[bytes], new: Sequence[bytes], each: Range) -> Range:
+    low, high, start, stop = each
+    while low < high and start < stop and old[low] == new[start]:
+        low, start = low + 1, start + 1
+    while low < high and start < stop and old[high - 1] == new[stop - 1]:
+        high, stop = high - 1, stop - 1
+    return low, high, start, stop
+
 
 _STAYS = ("undeleted", "missing")
 
@@ -79,8 +95,6 @@ class Run:
         self.head = list(self.truth.text)
         self.start = as_bytes(self.head)
         self.steps: list[Step] = []
-        self.committed: set[str] = set()
-        self.taken_tail = False
         self.heads: set[bytes | None] = {as_bytes(self.head)}
         self.held: dict[str, set[bytes]] = {"": set(self.head)}
         """The lines that HEAD had by the time of each step."""
@@ -129,24 +143,14 @@ class Run:
                 self.tally.forced += 1
 
     def separate(self, who: str, force: bool = False) -> Separation:
-        if engine.is_pieces():
-            return choose.separate(
-                as_bytes(self.head),
-                chain(self.steps, self.start),
-                as_bytes(self.truth.text),
-                owners={who},
-                include_entangled=force,
-                held=lambda key: self.held.get(key, self.held[""]),
-                heads=lambda: self.heads,
-            )
-        return separate(
+        return choose.separate(
             as_bytes(self.head),
             chain(self.steps, self.start),
             as_bytes(self.truth.text),
-            committed=self.committed,
             owners={who},
             include_entangled=force,
-            follow=True,
+            held=lambda key: self.held.get(key, self.held[""]),
+            heads=lambda: self.heads,
         )
 
     def left_out(self, answer: Separation) -> Callable[[str], bool]:
@@ -171,9 +175,6 @@ class Run:
         # what a person rewrote past recognition is left to him, and said
         said = self.left_out(answer)
         faults = [each for each in faults if each.split(" ", 1)[0] not in _STAYS or not said(each)]
-        moved = any(note.kind in ("reanchored", "rewound") for note in answer.notes)
-        if moved and not self.taken_tail:
-            faults.append("reanchored")
         if faults:
             self.tally.wrong.append((self.seed, who, faults))
         if text == self.head:
@@ -182,8 +183,6 @@ class Run:
         self.head = text
         self.held[""] = self.held[""] | set(text)
         self.heads.add(as_bytes(text))
-        self.committed.update(answer.taken)
-        self.taken_tail |= any(key.startswith("g:end") for key in answer.taken)
         return True
 
 
@@ -198,8 +197,6 @@ def simulate(cell: Cell, runs: int, first: int) -> Tally:
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    if len(sys.argv) > 3:
-        engine.choose(sys.argv[3])
     for name, cell in CELLS.items():
         print(simulate(cell, runs, first).row(name), flush=True)
         print(simulate(plain(cell), runs, first).row("  without moves and reverts"), flush=True)
