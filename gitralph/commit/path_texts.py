@@ -6,6 +6,7 @@ All texts are in working-tree form and in one form of line ends. ``commit``, ``s
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -105,7 +106,7 @@ def read(scene: Scene, state: PathState) -> PathTexts:
         start = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start = one_form(start)
-    steps = chain(rows, start)
+    steps = [_read_late(scene, state, step) for step in chain(rows, start)]
     moved = _moved_text(scene, state) if head is None and disk is not None else None
     if moved is not None:
         moved = with_line_feeds(moved) if converted else moved
@@ -235,6 +236,17 @@ def _first(scene: Scene, state: PathState) -> int | None:
         if isinstance(entry, Entry) and entry.oid.decode() == record.before:
             return record.offset
     return None
+
+
+def _read_late(scene: Scene, state: PathState, step: Step) -> Step:
+    """Without the mark of an old read where git wrote its index since what it overwrote was recorded.
+
+    A file that `git checkout` put back and an old copy of it are the same texts, and where no event read the
+    file before the edit, nothing else tells them apart. Then nobody's line is refused for the other's.
+    """
+    times = [r.mtime for r in state.journal.records if str(r.offset) in step.over]
+    written = os.stat(scene.repo.index).st_mtime_ns if os.path.exists(scene.repo.index) else 0
+    return step._replace(over=()) if any(at is None or written >= at for at in times) else step
 
 
 def lost_text(scene: Scene, state: PathState) -> bool:

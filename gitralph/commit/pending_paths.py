@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ def of(ctx: Context, session: str, counting: bool = False) -> Works:
     if not os.path.isdir(ctx.layout.top):
         return {}
     quiet = _quiet(ctx)
-    with open_bench(quiet, quarantine=True) as bench:
+    with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
         return _of(quiet, bench, session, counting)
 
 
@@ -97,7 +98,7 @@ def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
     if not names:
         return {}
     quiet = _quiet(ctx)
-    with open_bench(quiet, quarantine=True) as bench:
+    with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
         found = {name: _of(quiet, bench, name, counting) for name in sorted(names)}
     return {name: works for name, works in found.items() if works}
 

@@ -36,7 +36,7 @@ class Repository:
     hooks_dir: str
     prefix: bytes
     objects: Objects
-    """The object database, packs and alternates included; shared by all copies of this value."""
+    """The object database, packs and alternates included."""
 
     @property
     def place(self) -> Place:
