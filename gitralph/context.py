@@ -10,7 +10,6 @@ from gitralph.base import gitdir, layout, lost_worktree
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.layout import Layout
 from gitralph.git.config import Config
-from gitralph.git.objects import Objects
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
 from gitralph.hook import locate, sessionfile, variables
@@ -117,7 +116,7 @@ def refuse_operation(ctx: Context, left_undone: str) -> None:
 def without_programs(ctx: Context) -> Context:
     """The same with a git that starts no program which the configuration names; to be closed as its own."""
     git = ctx.git._replace(words=(*ctx.git.words, *ctx.config.without_programs()))
-    return replace(ctx, repo=replace(ctx.repo, git=git, objects=Objects(git)))
+    return replace(ctx, repo=replace(ctx.repo, git=git))
 
 
 def root_of(environ: Mapping[str, str]) -> str:

@@ -18,7 +18,6 @@ from gitralph.commit.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
 from gitralph.git.index import IndexCopy
 from gitralph.git.keep import GoneError, Keep
-from gitralph.git.objects import Objects
 from gitralph.git.refs import Head, Move, Still
 from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
@@ -362,7 +361,7 @@ def seen_from(repo: Repository, git_dir: str) -> Repository | None:
     if not inside or not os.path.isdir(real):
         return None
     git = repo.git.at(GIT_DIR=real)
-    return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"", Objects(git))
+    return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"")
 
 
 def _own_layout(top: Layout, token: str) -> Layout:

@@ -5,7 +5,6 @@ import os
 from gitralph.base import locks
 from gitralph.context import Context
 from gitralph.git import carry, dead_locks, index, refs, worktrees
-from gitralph.git.objects import Objects
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.trees import Entry
@@ -42,7 +41,7 @@ def checkout(ctx: Context, git_dir: str, root: str) -> Repository | None:
     if not (inside and os.path.isdir(real) and os.path.isdir(root)):
         return None
     git = ctx.outer.elsewhere(root, GIT_DIR=real, GIT_WORK_TREE=root)
-    return Repository(git, real, common, root, ctx.repo.hooks_dir, b"", Objects(git))
+    return Repository(git, real, common, root, ctx.repo.hooks_dir, b"")
 
 
 def _landed(ctx: Context, repo: Repository | None, plan: Merging) -> bool:

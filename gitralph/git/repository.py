@@ -35,8 +35,6 @@ class Repository:
     root: str
     hooks_dir: str
     prefix: bytes
-    objects: Objects
-    """The object database, packs and alternates included."""
 
     @property
     def place(self) -> Place:
@@ -45,6 +43,11 @@ class Repository:
     @property
     def index(self) -> str:
         return self.git_dir + "/index"
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The object database, packs and alternates included."""
+        return Objects(self.git)
 
     @cached_property
     def ancestry(self) -> dict[tuple[str, str], bool]:
@@ -57,7 +60,8 @@ class Repository:
 
     def close(self) -> None:
         """End what was started to read objects."""
-        self.objects.close()
+        if "objects" in self.__dict__:
+            self.objects.close()
 
     def operation(self) -> str | None:
         """The operation in progress that a commit would disturb, in words."""
@@ -153,4 +157,4 @@ def open_repository(git: Git) -> Repository:
     if empty:
         hooks_dir = common_dir + "/hooks"
         bound = bound._replace(words=(*bound.words, "-c", f"core.hooksPath={hooks_dir}"))
-    return Repository(bound, git_dir, common_dir, root, hooks_dir, os.fsencode(prefix), Objects(bound))
+    return Repository(bound, git_dir, common_dir, root, hooks_dir, os.fsencode(prefix))
