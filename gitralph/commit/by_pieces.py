@@ -18,7 +18,7 @@ from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, replay
-from gitralph.journal import shell
+from gitralph.journal import commit_log, shell
 from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
@@ -201,19 +201,20 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
 
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
-    """Without what an earlier commit said already of lines that are settled."""
+    """Without what was said already of lines that are left out."""
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
-    notes = [
-        note
-        for note in found.notes
-        if note.kind != "left out" or any(step_of(u) in fresh for u in note.units)
-    ]
-    return found._replace(notes=tuple(notes))
+    said = "\n".join(commit_log.said(state.journal, name) for name in scene.own)
+
+    def is_news(note: Note) -> bool:
+        is_fresh = any(step_of(unit) in fresh for unit in note.units)
+        return note.kind != "left out" or is_fresh or _sentence(scene, note) not in said
+
+    return found._replace(notes=tuple(filter(is_news, found.notes)))
 
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
     """No line of this session's is to be committed; said once."""
-    if not any(state.untold(name) for name in scene.own):
+    if not notes and not any(state.untold(name) for name in scene.own):
         return Outcome(state.path)
     unchanged = Left(state.path, decision.UNCHANGED, "nothing of this session's is left to commit")
     if not notes:
@@ -234,8 +235,12 @@ def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ..
         if note.lines:
             first, last = note.lines
             where += f" line {first}" if first == last else f" lines {first}-{last}"
-        out.append(f"{where}: {advice.named(scene.layout, note.detail, note.sessions)}")
+        out.append(f"{where}: {_sentence(scene, note)}")
     return tuple(out)
+
+
+def _sentence(scene: Scene, note: Note) -> str:
+    return advice.named(scene.layout, note.detail, note.sessions)
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:

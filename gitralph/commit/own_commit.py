@@ -8,6 +8,7 @@ from gitralph.context import Context
 from gitralph.git import message, refs
 from gitralph.git.commits import identity
 from gitralph.git.repository import Repository
+from gitralph.hook.journal import is_oid
 from gitralph.journal import commit_log, manifests, pending
 
 
@@ -22,6 +23,17 @@ class Old(NamedTuple):
 def makers(ctx: Context, commit: str) -> list[str]:
     """The sessions of this worktree whose records tell of a commit."""
     return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
+
+
+def rewound(ctx: Context, session: str) -> str | None:
+    """The commit that a session made last here, where HEAD does not have it any more; None where it has."""
+    rows = commit_log.read(ctx.layout, session).commits
+    here = [row for row in rows if row.get("worktree") == ctx.layout.token]
+    last = here[-1].get("commit") if here else None
+    if not isinstance(last, str) or not is_oid(last) or here[-1].get("included"):
+        return None
+    head = refs.read_head(ctx.repo)
+    return None if head.oid == last or refs.contains(ctx.repo, head, last) else last
 
 
 def _made(ctx: Context, session: str, commit: str) -> bool:

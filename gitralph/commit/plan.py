@@ -13,6 +13,7 @@ from gitralph.commit import (
     inputs,
     moved_files,
     orphan,
+    own_commit,
     provenance,
     shell_edits,
 )
@@ -93,6 +94,7 @@ def build(
             states=read.states,
             together=together,
             family=asked.family,
+            rewound=own_commit.rewound(ctx, session) if writing and session else None,
         )
         draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
         if wishes.skip_entangled:

@@ -69,6 +69,9 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
     if started and made.head.ref and started != made.head.ref:
         here, there = made.head.branch, str(started).removeprefix("refs/heads/")
         notes.append(f"the session started on branch '{there}' and commits on '{here}'")
+    if made.rewound is not None:
+        told = f"commit {made.rewound[:7]} of this session is not in HEAD any more"
+        notes.append(f"{told} (undone, amended or rebased)")
     return notes + _upstream_notes(ctx, made)
 
 

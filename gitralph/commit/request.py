@@ -96,7 +96,7 @@ class Draft(NamedTuple):
 
     ``start`` is what edits are judged against: HEAD, on an orphan branch with what it was left with. ``now``
     are the files as they stand, ``trees`` the new folders of ``tree``; ``together`` are paths of which a
-    commit has both or neither.
+    commit has both or neither. ``rewound`` is the session's last commit, where HEAD has it no more.
     """
 
     head: Head
@@ -113,6 +113,7 @@ class Draft(NamedTuple):
     trees: tuple[bytes, ...] = ()
     together: tuple[tuple[bytes, bytes], ...] = ()
     family: tuple[str, ...] = ()
+    rewound: str | None = None
 
     def without(self, lefts: Collection[Left]) -> Draft:
         """The same with these paths taken out again, each with a reason; their records stay pending."""

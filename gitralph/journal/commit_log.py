@@ -77,6 +77,12 @@ def told(journal: Journal, session: str) -> int:
     return max((end for end in ends if type(end) is int and end <= journal.size), default=0)
 
 
+def said(journal: Journal, session: str) -> str:
+    """What a session was told of a path with its commits, or where there was nothing to commit."""
+    mine = (fields.get("note") for fields in journal.log if fields.get("session") == session)
+    return "\n".join(note for note in mine if isinstance(note, str))
+
+
 def commit_of(journal: Journal, record: Record) -> str | None:
     """The commit that took a record, or the first of its units; None for none."""
     since = 0

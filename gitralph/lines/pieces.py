@@ -293,7 +293,7 @@ class _Credits:
         for line, changes in self.changes.items():
             at, stands, credit = changes[-1]
             was = _was(self.weave, self.changes, line, then) if then <= at < first else None
-            if was is not None and was[1] == stands and was[2] != credit:
+            if was is not None and not stands and not was[1] and was[2] != credit:
                 changes.append((first, stands, was[2]))
 
     def _took_the_rest(self, number: int, gap: Hunk) -> None:
