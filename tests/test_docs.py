@@ -131,15 +131,11 @@ def test_every_field_of_a_record_is_explained() -> None:
     assert fields - told == set()
 
 
-# says which of two engines answers, and goes with the older one
-UNTOLD = {"ralph.engine"}
-
-
 def test_settings_are_those_the_code_reads() -> None:
     text = "".join(module.path.read_text() for module in source.modules())
     read = set(re.findall(r'"(ralph\.[a-z]+)"', text))
     told = _sections(MAN / "git-ralph.1")["CONFIGURATION"]
-    assert {name.lower() for name in re.findall(r"^\.B (ralph\.\w+)$", told, re.M)} == read - UNTOLD
+    assert {name.lower() for name in re.findall(r"^\.B (ralph\.\w+)$", told, re.M)} == read
 
 
 @each_page

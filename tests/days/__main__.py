@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from tests.days.play import Tally, play
 from tests.days.reduce import reduce
 from tests.days.steps import Day, draw, parse
-from tests.support import engine
 
 
 def _options() -> argparse.Namespace:
@@ -26,11 +25,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--skip", default="", help="fault classes that --survey does not reduce")
     made.add_argument("--replay", metavar="FILE", help="play steps as --reduce prints them")
     made.add_argument("--pass", dest="passed", default="", help="fault classes that do not end a day")
-    made.add_argument("--engine", choices=engine.ENGINES, help="while two stand beside one another")
-    asked = made.parse_args()
-    if asked.engine is not None:
-        engine.choose(asked.engine)
-    return asked
+    return made.parse_args()
 
 
 def _one(job: tuple[int, int | None, frozenset[str]]) -> Tally:

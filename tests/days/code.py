@@ -21,7 +21,7 @@ from tests.days.judge import Commit, Fault, judge, moved, staged
 from tests.days.place import Place
 from tests.days.play import scratch
 from tests.days.truth import GIT, HUMAN, Text, Truth
-from tests.support import engine, payloads
+from tests.support import payloads
 
 FILE, HEADER = "code.js", "import fs;\n\n"
 CUT = ("cut",)
@@ -404,10 +404,7 @@ def main() -> int:
     options.add_argument("--days", type=int, default=1)
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--reduce", action="store_true")
-    options.add_argument("--engine", choices=engine.ENGINES, help="while two stand beside one another")
     asked = options.parse_args()
-    if asked.engine is not None:
-        engine.choose(asked.engine)
     if asked.reduce:
         print("\n".join(reduced(asked.seed)))
         return 0

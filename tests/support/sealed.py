@@ -9,8 +9,6 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from tests.support import engine
-
 # What a process needs that is not a setting; coverage finds its children through its own variables.
 KEPT = ("TMPDIR", "COVERAGE_PROCESS_START", "COVERAGE_FILE", "COVERAGE_RCFILE")
 EPOCH = 1_700_000_000
@@ -30,7 +28,7 @@ GIT_CONFIG = """\
 def environment(home: Path) -> dict[str, str]:
     """A whole environment with ``home`` as home; makes the folder and its ``.gitconfig``."""
     home.mkdir(parents=True, exist_ok=True)
-    (home / ".gitconfig").write_text(GIT_CONFIG + engine.configured())
+    (home / ".gitconfig").write_text(GIT_CONFIG)
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return {
         **kept,
