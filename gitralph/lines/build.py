@@ -370,9 +370,6 @@ class Folding:
             dead = [atom for atom in weave.between(left, right) if atom not in gone]
         # Asked before anything is inserted: a line returned keeps its author, a line inserted gets a new one.
         back = returning(weave, dead, fresh, surroundings, self.owner is not None) if is_known else {}
-        if len(removed) > 1:
-            gone.update(back.values())
-            made.crossed = [atom for atom in weave.between(removed[0], removed[-1]) if atom not in gone]
         place = removed[-1] if removed else birthplace(weave, left, right, dead, start)
         self._delete(hunk, removed)
         weave.shown[start:stop] = self._grow(hunk, place, fresh, back)

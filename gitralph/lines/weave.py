@@ -24,15 +24,13 @@ BASE = 0
 class Hunk:
     """The operations of one step in one place."""
 
-    __slots__ = ("assigned", "births", "crossed", "dels", "left", "right", "undels", "unit")
+    __slots__ = ("assigned", "births", "dels", "left", "right", "undels", "unit")
 
     def __init__(self) -> None:
         self.unit = BASE
         self.births: list[int] = []
         self.dels: list[int] = []
         self.undels: list[int] = []
-        self.crossed: list[int] = []
-        """Dead lines between the first and the last line this hunk replaced."""
         self.left = START
         self.right = END
         self.assigned = False
@@ -180,7 +178,7 @@ class Weave:
     def forget(self, hunk: int, atom: int) -> None:
         """Take an atom out of what a hunk did; the caller keeps `birth` and `ops` in step."""
         made = self.hunks[hunk]
-        for atoms in (made.births, made.dels, made.undels, made.crossed):
+        for atoms in (made.births, made.dels, made.undels):
             if atom in atoms:
                 atoms.remove(atom)
 
@@ -249,12 +247,6 @@ class Weave:
         while atom != right:
             yield atom
             atom = self.next[atom]
-
-    def origins(self, atom: int) -> Iterator[int]:
-        """Walk the older atoms whose text one repeats, from the latest."""
-        while atom in self.origin:
-            atom = self.origin[atom]
-            yield atom
 
     def repeats(self, atom: int, older: int) -> bool:
         """Tell whether an atom repeats, over any number of others, the text of an older one."""

@@ -101,7 +101,7 @@ def test_a_part_that_keeps_its_counts_is_split_as_one_that_is_counted_again() ->
 
 
 def operations(weave: Weave) -> list[object]:
-    made = [(h.births, h.dels, h.undels, h.crossed, h.left, h.right, h.unit) for h in weave.hunks]
+    made = [(h.births, h.dels, h.undels, h.left, h.right, h.unit) for h in weave.hunks]
     return [made, weave.order(), weave.ops, weave.origin, [unit.key for unit in weave.units]]
 
 
