@@ -130,4 +130,4 @@ def test_a_function_amid_what_somebody_changed_before_the_first_record_waits() -
     base.functions.insert(2, Function("mine", "S1"))
     found = separate(head, [Step("0", "S1", before, base.text)], base.text, owners={"S1"})
     assert found.refused
-    assert [each.reason for each in found.left] == ["entangled"]
+    assert [each.reason for each in found.left] == ["stale"]

@@ -79,15 +79,16 @@ def test_a_move_taken_back_leaves_nothing() -> None:
     assert world.commit("a").text == SIXTY
 
 
-def test_removing_what_another_restored_takes_the_removal_under_it_along() -> None:
-    """C took HEAD's line away, and A all that C had put there: nothing of C's is left but that removal."""
+def test_removing_what_another_restored_goes_on_top_of_that() -> None:
+    """C put an older line in the place of HEAD's, and A removed it: C's goes from the record, then A's."""
     world = World(TEN)
     world.swap("b", line(5), b"line 5 tweaked text5\n")
     world.commit("b")
     world.swap("c", b"line 5 tweaked text5\n", line(5))
     world.swap("a", line(5), b"")
+    assert world.ask("a").text == world.head
+    assert world.commit("c").text == TEN
     assert world.commit("a").text == TEN.replace(line(5), b"") == world.disk
-    assert world.commit("c").text == world.disk
 
 
 def test_rewritten_whole_by_another_is_gone() -> None:
