@@ -134,14 +134,17 @@ def test_only_own_lines_come_and_go(
     """Whatever HEAD holds of all texts, an answer brings and takes only what s1 wrote and took."""
     now, steps, texts = list(BASE), [], [list(BASE)]
     took, wrote = set[str](), set[str]()
+    under = dict[str, set[str]]()  # what stood where a line was written: it may go with who superseded that
     for number, (owner, place, gone, new) in enumerate(edits):
         at = place % (len(now) + 1)
         fresh = [f"{owner or 'h'} {number} {n}" for n in range(new)]
         after = [*now[:at], *fresh, *now[at + gone :]]
+        below = {line for one in now[at : at + gone] for line in (one, *under.get(one, ()))}
+        under |= dict.fromkeys(fresh, below)
         if number in back:
             after, fresh, owner = texts[place % len(texts)], [], None
         if owner == "s1":
-            took.update(now[at : at + gone])
+            took.update(below)
             wrote.update(fresh)
         if after != now:
             steps.append(Step(str(number), owner, text(*now), text(*after)))
