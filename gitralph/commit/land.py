@@ -130,10 +130,10 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
 
 def _is_told(fd: int, session: str, fields: dict[str, object]) -> bool:
     """True when an open journal tells already of all that a line without a commit would tell of."""
-    upto, note = fields.get("upto"), fields.get("note")
-    found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
+    note, found = fields.get("note"), journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
     is_said = not isinstance(note, str) or note in commit_log.said(found, session)
-    return is_said and isinstance(upto, int) and commit_log.told(found, session) >= upto
+    upto = commit_log.told(found, session)
+    return is_said and all(r.offset < upto for r in found.records if r.session == session)
 
 
 def _member(key: str, value: object) -> bytes:

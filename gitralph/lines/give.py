@@ -98,7 +98,7 @@ class _Ways:
             return False
         if known.in_head[line]:
             return True
-        brought = known.weave.units[known.brought_by(line)].owner
+        brought = known.weave.units[known.born_by(line)].owner
         return brought in self.owners and any(map(known.is_added, known.weave.hunks[hunk].births))
 
     def among(self, hunks: set[int], removed: Sequence[int]) -> tuple[str, ...]:

@@ -73,6 +73,10 @@ class Pieces:
         """The piece that brought a line to where it stands, or stood last."""
         return self.weave.hunks[self._stood(line)[2]].unit
 
+    def born_by(self, line: int) -> int:
+        """The piece that brought a line first."""
+        return self.weave.hunks[self.weave.birth[line]].unit
+
     def last_stood(self, line: int) -> int:
         """The hunk since which a line stands, or stood last."""
         return self._stood(line)[0]
@@ -282,11 +286,9 @@ class _Credits:
         if then is not None:
             self._as_it_was(first, then)
             return
-        is_copy = any(weave.hunks[n].births for n in numbers)
         for n in numbers:
             self._took_the_rest(n, weave.hunks[n])
-            if not is_copy:
-                self._did_again(n, weave.hunks[n])
+            self._did_again(n, weave.hunks[n])
 
     def _as_it_was(self, first: int, then: int) -> None:
         """Where a text is back, a line that is gone now as it was then is whose it was then."""

@@ -164,7 +164,7 @@ class _Turn:
         for at, (number, stands, credit) in enumerate(self._history(line)):
             if not self._is_turned(number, credit):
                 return stands or (at > 0 and is_taken and self.weave.owner_of(number) not in self.owners)
-        return self.known.brought_by(line) not in self.units
+        return self.known.born_by(line) not in self.units
 
     def _is_turned(self, number: int, credit: int) -> bool:
         hunks = self.weave.hunks
@@ -251,7 +251,7 @@ class _Turn:
 
     def _is_others(self, line: int) -> bool:
         """Tell whether the file keeps a line that none of the pieces brought."""
-        return line > NEWLINE and self.shows(line) and self.known.brought_by(line) not in self.units
+        return line > NEWLINE and self.shows(line) and self.known.born_by(line) not in self.units
 
     def _built_on(self) -> Iterator[Bond]:
         """Lines that were written in the place of those that the pieces had brought."""
@@ -268,7 +268,7 @@ class _Turn:
                     for x in known.births(known.unit(line))
                     if self._is_others(x) and self.weave.repeats(x, line)
                 ]
-                yield from (Bond(number, known.brought_by(x), _BUILT) for x in over)
+                yield from (Bond(number, known.born_by(x), _BUILT) for x in over)
 
     def _decided(self) -> Iterator[Bond]:
         """Lines must not come back where somebody took out all that stood in their place."""
@@ -314,7 +314,7 @@ class _Turn:
                 if len(block) == 1 and unit not in (BASE, *self.units):
                     yield Bond(number, unit, _FIRST)
             for line in made.dels:
-                below = known.brought_by(line)
+                below = known.born_by(line)
                 if line <= NEWLINE or below in (BASE, made.unit, *self.units) or self.shows(line):
                     continue
                 under = (x for n in weave.units[below].hunks for x in weave.hunks[n].dels)
@@ -329,7 +329,7 @@ class _Turn:
                 if line <= NEWLINE:
                     continue
                 there = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
-                yield from (Bond(number, known.brought_by(x), _SINCE) for x in there if known.on_disk(x))
+                yield from (Bond(number, known.born_by(x), _SINCE) for x in there if known.on_disk(x))
             for line in made.dels:
                 changes = known.changes.get(line, ())
                 if line > NEWLINE and changes and not changes[-1][1] and changes[-1][0] > number:
@@ -359,7 +359,7 @@ class _Turn:
             over += [x for x in self._replaced(line) if self._is_others(x) and known.on_disk(x)]
             if not self.is_return:  # what stood beside it before may stand beside it again
                 over = [x for x in over if not self._stood(x, number)]
-            yield from (Bond(number, known.brought_by(x), detail) for x in over)
+            yield from (Bond(number, known.born_by(x), detail) for x in over)
         for line, stands in self.changes.items():
             if stands or self.is_redo or not known.is_only(line, 1):
                 continue
