@@ -3,7 +3,8 @@
 A brace says nothing about itself, but much by the line that it follows: behind the last line that
 stands once in the answer, there must be as many braces as HEAD and the file allow. So half a function,
 or one with the end of another, is seen though each of its lines stands in many places. And each line that
-stands once must be as deep in brackets as there, where these pair. Must not know how the answer was found.
+stands once must be as deep in brackets as there, where these pair, and then they pair in the answer. Must
+not know how the answer was found.
 """
 
 from __future__ import annotations
@@ -32,12 +33,11 @@ def out_of_place(
     worktree: bytes | None,
     made: Sequence[Step],
     is_unsure: bool,
-    done: Collection[str] = (),
 ) -> bytes | None:
     """Return a common line of which the answer has more or fewer in one place than HEAD and the file allow.
 
     Nor do `made`, the edits that it may hold, speak for so many; of those that git may have taken away since
-    (`is_unsure`) only what they put behind lines of their own. Of the steps in `done` commits took something.
+    (`is_unsure`) only what they put behind lines of their own.
     """
     if text is None or head is None or worktree is None:
         return None
@@ -74,9 +74,12 @@ def out_of_place(
             told = _told(made, place, line, places, sides.head.get(place), is_unsure)
             if not told or not min(told) <= has[line] <= max(told):
                 return line
-    fresh = [step for step in made if step.key not in done]
     # An edit that leaves one open moves all that follows it, in the answer as in the file.
-    for line in _within_another(old, new, disk, places) if in_pairs and _keep_pairs(fresh) else ():
+    if not in_pairs or not _keep_pairs(made):
+        return None
+    if not _is_paired(text):
+        return next((line for line in reversed(new) if _BRACKETS.intersection(line)), b"")
+    for line in _within_another(old, new, disk, places):
         deep = _depths(split_lines(text), [line])[line]
         if all(_depths(split_lines(step.after), [line]).get(line) != deep for step in made):
             return line

@@ -142,7 +142,10 @@ def test_an_edit_that_leaves_a_bracket_open_tells_nothing_of_depth() -> None:
     answer, disk = (text.replace(b"two", b"mine 3\n{\ntwo") for text in (head, there))
     opens = edit("0", "S1", there, disk)
     assert look(head, answer, disk, opens, is_unsure=False) is None
-    # one that a commit took long ago does not stand for it
-    closes = edit("0", "S1", b"one 1\n{\ntwo 2\n", head)
-    assert out_of_place(head, answer, disk, [closes, opens._replace(key="1")], False) is not None
-    assert out_of_place(head, answer, disk, [closes, opens._replace(key="1")], False, {"0"}) is None
+
+
+def test_an_answer_whose_brackets_do_not_pair_is_seen_where_all_other_texts_have_pairs() -> None:
+    head, disk = text(A, B), text(A, B, function("new", 0, 0))
+    step = edit("0", "S1", head, disk)
+    assert look(head, disk + b"}\n", disk, step) == b"}"
+    assert look(head + b"}\n", disk + b"}\n", disk + b"}\n", step) is None
