@@ -5,7 +5,8 @@ recorded later. Taken: each telling line that goes was taken by it, and by nobod
 line stands more often than in HEAD or the file. A telling line says something and never stood twice in any
 text of the path: counting others as well cost a quarter of the commits in code full of equal lines.
 
-And of words: each one that is new to HEAD was brought by the session, and none that never stood twice does.
+And of words: each one that is new to HEAD was brought by the session, and of those that never stood twice no
+line has half.
 """
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ def _of_words(
     for other in dict.fromkeys(x for step in steps for x in (step.before, step.after)) if twice else ():
         twice -= _repeated(other, twice)
     twice -= _repeated(disk, twice)
-    return next((line for line in came if not twice.isdisjoint(words(line))), None)
+    half = (line for line in came if twice and 2 * len(twice.intersection(words(line))) >= len(words(line)))
+    return next(half, None)
 
 
 def _repeated(text: bytes | None, asked: Collection[bytes]) -> set[bytes]:
