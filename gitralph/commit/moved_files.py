@@ -72,7 +72,8 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
         came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
     along = by_pieces.lines_along(scene, move.state, move.left_by)
     whose = {along[line] or decision.UNRECORDED for line in along if line in came and line.strip()}
-    whose -= set(found.includes)
+    if scene.wishes.include_entangled:  # else a person's correction was included, and nothing that came along
+        whose -= set(found.includes)
     if not whose:
         return found
     who = sorted(whose)[0]

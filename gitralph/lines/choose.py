@@ -393,7 +393,8 @@ class Attempt:
                         more.append(below)
         wrote = known.words(self._made_of(more))
         for unit in more:
-            said = known.words(known.births(unit)) - known.words(known.taken(unit))
+            said = known.words([x for x in known.births(unit) if known.says(x)])
+            said -= known.words(known.taken(unit))
             if not said or not said.isdisjoint(wrote):
                 return
         self.superseded |= set(more)
@@ -473,7 +474,7 @@ class Attempt:
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # beside a line that is gone nothing follows it
         if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
-            return True
+            return any(map(known.says, rims))  # between two that say nothing it may be anywhere
         return bool(rims) and not any(weave.content(x).strip() for x in births)
 
     def _said(self, lines: Sequence[int]) -> list[bytes]:

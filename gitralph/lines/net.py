@@ -4,6 +4,9 @@ Brought: each telling line that comes was brought, as it is, by a recorded step 
 recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling
 line stands more often than in HEAD or the file. A telling line says something and never stood twice in any
 text of the path: counting others as well cost a quarter of the commits in code full of equal lines.
+
+And of words: each one that is new to HEAD was brought by the session, and of those that never stood twice no
+line has half.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Collection, Sequence
 
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.terms import UNRECORDED, Step, Take
-from gitralph.lines.text import difference, is_telling, split_lines
+from gitralph.lines.text import difference, is_telling, split_lines, words
 
 _FEW = 8
 """No more lines are looked for one by one; else a text is taken apart.
@@ -44,6 +47,9 @@ def caught(
         return found
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
     rows = [each for each in _changes(steps, disk) if each[0] in names]
+    found = _of_words(head, text, disk, steps, rows, came)
+    if found is not None:
+        return found
     own = [Step("", *each[:3]) for each in rows]
     # a person gave these lines alone: what stands between and behind them stays away
     alone = [(owner, before, _given(after, takes)[1]) for owner, before, after, takes in rows if takes]
@@ -105,6 +111,41 @@ def _counted(
         if new[line] > 1 and tells:
             return line
     return None
+
+
+def _of_words(
+    head: bytes | None,
+    text: bytes | None,
+    disk: bytes | None,
+    steps: Sequence[Step],
+    own: Sequence[Change],
+    came: Collection[bytes],
+) -> bytes | None:
+    """A line with a word that is another's, or that stands in HEAD or the file in another line."""
+    said = Counter(words(text or b""))
+    of_head = Counter(words(head or b""))
+    brought = set(of_head)
+    for _, before, after, takes in own:
+        gone, fresh = _given(after, takes) if takes else difference(before, after)
+        kept = {word for line in gone for word in words(line)}
+        brought |= {word for line in fresh for word in words(line)} - kept
+    twice = set[bytes]()
+    for line in came:
+        for word in words(line):
+            if word not in brought:
+                return line
+            if said[word] > max(1, of_head[word]):
+                twice.add(word)
+    for other in dict.fromkeys(x for step in steps for x in (step.before, step.after)) if twice else ():
+        twice -= _repeated(other, twice)
+    twice -= _repeated(disk, twice)
+    half = (line for line in came if twice and 2 * len(twice.intersection(words(line))) >= len(words(line)))
+    return next(half, None)
+
+
+def _repeated(text: bytes | None, asked: Collection[bytes]) -> set[bytes]:
+    counts = Counter(words(text or b"")) if asked else Counter[bytes]()
+    return {word for word in asked if counts[word] > 1}
 
 
 Change = tuple[str | None, bytes | None, bytes | None, tuple[Take, ...]]

@@ -314,6 +314,8 @@ class _Credits:
             before = [c for _, stands, c in changes[:-1] if not stands and self.weave.owner_of(c) is not None]
             if before:
                 record = self.weave.hunks[before[-1]]
+                if EXISTS in again and EXISTS not in record.dels:
+                    continue  # a file that goes takes its lines along, whoever had taken them before
                 is_there = all(map(self._visible, record.births)) if record.births else not gap.births
                 rest = [x for x in record.dels if x not in again]
                 if is_there and all(not self._visible(x) and self._credit(x) == before[-1] for x in rest):

@@ -148,7 +148,13 @@ class Case:
         if line in lines_of(self.disk):
             self._fault("REVIVED", "removed a line still on disk", line)
             return
-        places = [line, *self.truth.came_instead(self.path, line), *([FILE] if self.new is None else [])]
+        by_git = self.truth.by_git.get((self.path, line), {})
+        places = [
+            line,
+            *by_git,
+            *(x for one in (line, *by_git) for x in self.truth.came_instead(self.path, one)),
+        ]
+        places += [FILE] if self.new is None else []
         if not any(self._may_take(self.truth.edit(self.path, one)) for one in places):
             self._fault("FOREIGN", "removed a line others took away", line)
 

@@ -77,6 +77,8 @@ class Truth:
     """A line or word, and who put it there last, whatever became of it since."""
     instead: dict[Key, dict[str, int]] = field(default_factory=dict)
     """A line, and those that an edit put in its place, with the last step that did."""
+    by_git: dict[Key, dict[str, int]] = field(default_factory=dict)
+    """The same of what git put in the place of a line: who takes that away takes the line."""
     corrects: dict[Key, set[str]] = field(default_factory=dict)
     """What a person wrote, and the sessions in place of whose lines, or amid whose lines, it came."""
     in_head: set[str] = field(default_factory=set)
@@ -109,11 +111,14 @@ class Truth:
                 self._seen.pop(path, None)
             if actor == GIT:
                 away = self._away.setdefault(path, {})
-                self.equal[path] = away.get(new, self.equal.get(path, 0))
+                if new is not None:  # a file may be gone by `mv` too, and not as it was gone before
+                    self.equal[path] = away.get(new, self.equal.get(path, 0))
                 away[old] = self.equal[path]
             for token in now - was:
                 self.author.setdefault(token, actor)
-            if actor != GIT:
+            if actor == GIT:
+                self._pair(step, path, *views[0], self.by_git)
+            else:
                 for token in was ^ now:
                     last = self.edit(path, token)
                     # a person who does again what git had undone: no record tells that from git's own doing
@@ -124,13 +129,20 @@ class Truth:
                     if token in now and not again:
                         self.bringer[path, token] = actor
                 for view in views:
-                    self._pair(step, path, *view)
+                    self._pair(step, path, *view, self.instead)
 
-    def _pair(self, step: int, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+    def _pair(
+        self,
+        step: int,
+        path: str,
+        old: tuple[str, ...],
+        new: tuple[str, ...],
+        instead: dict[Key, dict[str, int]],
+    ) -> None:
         for gone, made in hunks(old, new):
             for line in lines_of(gone) - lines_of(new):
                 fresh = dict.fromkeys(lines_of(made) - lines_of(old), step)
-                self.instead.setdefault((path, line), {}).update(fresh)
+                instead.setdefault((path, line), {}).update(fresh)
 
     def _note_corrections(self, path: str, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         for gone, made in hunks(_telling(old), _telling(new)):

@@ -6,7 +6,7 @@ from gitralph.lines import choose
 from tests.lines.texts import File, text
 
 ONE, TWO, THREE = "the first line", "the second line", "the third line"
-MINE, YOURS = "what one session says", "what another session says"
+MINE, YOURS = "what one session says", "another writes something else"
 
 
 def three() -> File:

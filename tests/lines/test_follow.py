@@ -28,11 +28,11 @@ def test_a_change_of_a_rewrite_that_is_gone_is_not_followed() -> None:
 def test_what_a_person_writes_around_the_last_brace_of_a_block_is_within_it_or_not() -> None:
     """The brace stays the session's: what came before it goes along, what came behind it does not."""
     head = b"one\n}\ntwo\n"
-    edited = head + b"three\n}\n"
-    there = head + b"three\na person's first\n}\na person's second\n"
+    edited = head + b"three = 3\n}\n"
+    there = head + b"three = 3\na person's first\n}\na person's second\n"
     steps = [Step("0", "S1", head, edited)]
     answer = separate(head, steps, there, owners={"S1"})
-    assert answer.text == head + b"three\na person's first\n}\n"
+    assert answer.text == head + b"three = 3\na person's first\n}\n"
 
 
 def test_a_replacement_that_is_gone_takes_its_removal_along() -> None:
