@@ -113,7 +113,7 @@ class Truth:
                 away = self._away.setdefault(path, {})
                 if new is not None:  # a file may be gone by `mv` too, and not as it was gone before
                     self.equal[path] = away.get(new, self.equal.get(path, 0))
-                away[old] = self.equal[path]
+                away[old] = self.equal.get(path, 0)
             for token in now - was:
                 self.author.setdefault(token, actor)
             if actor == GIT:

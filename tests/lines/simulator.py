@@ -38,7 +38,7 @@ def _trimmed(old: Sequence[bytes], new: Sequence[bytes], each: Range) -> Range:
     return low, high, start, stop
 
 
-_STAYS = ("undeleted", "missing")
+STAYS = ("undeleted", "missing")
 
 CELLS = {
     "50 lines, 2 + human, 8 uniform": Cell(50, 2, 8),
@@ -174,7 +174,7 @@ class Run:
         faults = self.truth.judge(who, also, self.head, text)
         # what a person rewrote past recognition is left to him, and said
         said = self.left_out(answer)
-        faults = [each for each in faults if each.split(" ", 1)[0] not in _STAYS or not said(each)]
+        faults = [each for each in faults if each.split(" ", 1)[0] not in STAYS or not said(each)]
         if faults:
             self.tally.wrong.append((self.seed, who, faults))
         if text == self.head:
