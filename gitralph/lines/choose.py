@@ -474,7 +474,8 @@ class Attempt:
         rims = [x for x in (made.left, made.right) if x not in (START, END) and self._is_own(x)]
         rims = [x for x in rims if self.shows(x)]  # beside a line that is gone nothing follows it
         if how == WORDS and len(rims) == 2 and weave.birth[rims[0]] == weave.birth[rims[1]]:
-            return any(map(known.says, rims))  # between two that say nothing it may be anywhere
+            # between two that say nothing it may be anywhere
+            return any(has_words(weave.content(x)) for x in rims)
         return bool(rims) and not any(weave.content(x).strip() for x in births)
 
     def _said(self, lines: Sequence[int]) -> list[bytes]:
