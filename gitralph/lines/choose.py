@@ -138,6 +138,8 @@ class Attempt:
         births = known.births(unit)
         if any(known.in_head[x] for x in births):
             return False
+        if known.on_disk(EXISTS) and any(EXISTS in weave.hunks[n].dels for n in weave.units[unit].hunks):
+            return False  # a deletion shows only while the file is gone
         backs = [x for n in weave.units[unit].hunks for x in weave.hunks[n].undels if x > NEWLINE]
         if any(map(known.on_disk, (*births, *backs))):
             return True
