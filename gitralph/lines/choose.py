@@ -677,9 +677,9 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
     if at:
         detail = "was changed since by somebody without a session; committed as it was recorded"
         yield Note("differs", (min(at), max(at)), (UNRECORDED,), detail)
-    others = {u for u in choice.superseded if weave.units[u].owner is not None} - choice.own
+    others = choice.superseded - choice.own - {BASE}
     if others:
-        who = tuple(dict.fromkeys(str(weave.units[u].owner) for u in sorted(others)))
+        who = tuple(dict.fromkeys(weave.units[u].owner or UNRECORDED for u in sorted(others)))
         at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
         yield Note("absorbed", where, who, f"nothing is left there of what {named(who)} had written")
