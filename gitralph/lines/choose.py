@@ -733,9 +733,9 @@ def _taken_again(choice: Attempt) -> Iterator[Note]:
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:
     """The line numbers on disk of some lines, or of what stands where they stood."""
-    numbers, at = {line: at for at, line in enumerate(weave.shown, 1)}, list[int]()
-    for place in lines:
-        while place != END and place not in numbers:
-            place = weave.next[place]
-        at.append(numbers.get(place, len(numbers)))
-    return (max(min(at), 1), max(at)) if numbers and at else None
+    wanted, shown, here, at = set(lines), set(weave.shown), 1, list[int]()
+    for line in weave.order() if wanted else ():
+        if line in wanted:
+            at.append(min(here, len(shown)))
+        here += line in shown
+    return (max(min(at), 1), max(at)) if shown and at else None

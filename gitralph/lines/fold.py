@@ -58,6 +58,8 @@ def _taken_back(weave: Weave, step: Step) -> list[int] | None:
     Of equal lines, such as braces, a diff may take one for new that came back.
     """
     names = {*step.undoes, *step.restores}
+    if not names:
+        return None
     units = {number for number, unit in enumerate(weave.units) if unit.key in names}
     if not units or len(units) != len(names):
         return None
