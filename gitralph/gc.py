@@ -122,13 +122,13 @@ def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
 
 
 def _settle(trees: Worktrees, session: str) -> None:
-    """Consume what came to nothing, as its commit would: else it is a rival in others' files for ever."""
+    """Log what came to nothing, as its commit would: its claims are over then."""
     for lay in trees.here:
         if _has_records(lay, session):
             with _standing_in(trees, lay) as ctx:
                 _, made, bench = preview(ctx, Request(session))
                 bench.remove()
-                commit.note_void(ctx, made)
+                commit.log_void(ctx, made)
 
 
 def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:

@@ -231,7 +231,7 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
-        note_void(ctx, made)
+        log_void(ctx, made)
         return result_of(ctx, made, "nothing")
     if ready is None:
         result = _landed(ctx, inner, request, made, texts.compose(ctx, request, made))
@@ -429,7 +429,7 @@ def _land(
         ),
         still,
     )
-    note_void(ctx, made)
+    log_void(ctx, made)
     return (result_of(ctx, made, "committed"))._replace(commit=oid, subject=message.subject(text))
 
 
@@ -442,7 +442,7 @@ def _kept(ctx: Context, bench: Workbench, made: Draft, oid: str, plan: index_pla
     return keep
 
 
-def note_void(ctx: Context, made: Draft) -> None:
+def log_void(ctx: Context, made: Draft) -> None:
     """Log what needs no commit, so that it is said once."""
     void = [one for one in made.outcomes if one.void]
     if void:

@@ -66,7 +66,6 @@ class PathTexts:
     head: bytes | None
     disk: bytes | None
     steps: list[Step]
-    records: list[Record]
     converted: bool
     seen: rewrites.AsRead
     moved: bytes | None
@@ -112,9 +111,7 @@ def read(scene: Scene, state: PathState) -> PathTexts:
         moved = with_line_feeds(moved) if converted else moved
         steps = _arrived(steps, moved)
     records = [r for r, _, _ in texts]
-    return PathTexts(
-        head, disk, steps, records, converted, seen, moved, Heads(scene, state, records, converted)
-    )
+    return PathTexts(head, disk, steps, converted, seen, moved, Heads(scene, state, records, converted))
 
 
 class Heads:
@@ -245,7 +242,10 @@ def _read_late(scene: Scene, state: PathState, step: Step) -> Step:
     file before the edit, nothing else tells them apart. Then nobody's line is refused for the other's.
     """
     times = [r.mtime for r in state.journal.records if str(r.offset) in step.over]
-    written = os.stat(scene.repo.index).st_mtime_ns if os.path.exists(scene.repo.index) else 0
+    try:
+        written = os.stat(scene.repo.index).st_mtime_ns
+    except FileNotFoundError:
+        written = 0
     return step._replace(over=()) if any(at is None or written >= at for at in times) else step
 
 

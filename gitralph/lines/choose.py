@@ -8,7 +8,7 @@
 4. Written over: a line that another session's recorded edit took goes from the record while that edit shows,
    unless HEAD had a text without it since, or has what stands for it.
 5. Follows: a gap that only replaces the session's own added lines and keeps at least half of their words, or
-   stands inside one block of them.
+   stands inside one block of them, beside a line with a word.
 6. Old read: a step that was written from a copy without another's line waits, while that line is in neither
    HEAD nor the file and who wrote it has not seen the file again. No commit takes the line from HEAD: a gap
    took it. A copy that lacks what its writer had recorded himself is no old one: the file was put back.
