@@ -566,7 +566,7 @@ def separate(
     answer = _answer(choice, left, steps, held)
     under, strict = _under(choice), follow != WORDS
     asked = base, answer.text, disk, steps, owners, answer.includes
-    line = None if answer.text == head else caught(*asked, under, strict)
+    line = None if answer.text == head else caught(*asked, under, strict, held(""))
     if line is None:
         return answer
     detail = "HEAD, the file and the records disagree about where its lines belong"

@@ -1,9 +1,10 @@
 """A last look at a finished answer: three counts and the blocks. Shares nothing with the weave.
 
-Brought: each telling line that comes was brought, as it is, by a recorded step of the session, and by nobody
-recorded later. Taken: each telling line that goes was taken by it, and by nobody later. Number: no telling
-line stands more often than in HEAD or the file. A telling line says something and never stood twice in any
-text of the path: counting others as well cost a quarter of the commits in code full of equal lines.
+Brought: each telling line that comes was brought, as it is, by a recorded step of the session, by nobody
+recorded later, and by no other session first, but for what HEAD had then. Taken: each telling line that goes
+was taken by it, and by nobody later. Number: no telling line stands more often than in HEAD or the file. A
+telling line says something and never stood twice in any text of the path: counting others as well cost a
+quarter of the commits in code full of equal lines.
 
 And of words: each one that is new to HEAD was brought by the session, and of those that never stood twice no
 line has half.
@@ -12,7 +13,7 @@ line has half.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.terms import UNRECORDED, Step, Take
@@ -34,15 +35,17 @@ def caught(
     includes: Collection[str] = (),
     superseded: Collection[bytes] = (),
     strict: bool = False,
+    held: Container[bytes] = (),
 ) -> bytes | None:
     """Return a line that speaks against an answer of `owners`, or None; lines that were `superseded` may go.
 
     Of those whom it `includes` some pieces may go without later ones that lie over them. `strict`:
-    corrections stay out, so that a line comes as it was recorded although somebody changed it.
+    corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
+    lines that HEAD had.
     """
     went, came = difference(head, text)
     asked = {*came, *(went.keys() - superseded)}
-    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, strict)
+    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, strict, held)
     if found is not None:
         return found
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
@@ -66,6 +69,7 @@ def _counted(
     names: Collection[str],
     asked: Collection[bytes],
     strict: bool,
+    held: Container[bytes],
 ) -> bytes | None:
     asked = {line for line in asked if is_telling(line)}
     if not asked:
@@ -73,6 +77,7 @@ def _counted(
     old, new, now = (_count(each, asked) for each in (head, text, disk))
     brought, took = set[bytes](), set[bytes]()
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
+    first = dict[bytes, str]()
     times, most = Counter[bytes](), old | now
     for owner, before, after, takes in _changes(steps, disk):
         went, came = _given(after, takes) if takes else difference(before, after)
@@ -84,6 +89,8 @@ def _counted(
             gone = {line for line in gone if last.get(line) is None}
             fresh = {line for line in fresh if writer.get(line) is None}
         writer.update(dict.fromkeys(fresh, owner))
+        if owner is not None:
+            first = dict.fromkeys(fresh, owner) | first
         if owner is not None or after != disk:
             times.update(fresh)
         for line in gone:
@@ -105,6 +112,8 @@ def _counted(
         if new[line] > old[line] and tells:
             is_over = line in last and last[line] not in owners and (strict or last[line] is not None)
             if line not in brought or (not now[line] and not is_over):
+                return line
+            if line not in held and first.get(line) not in (None, *names):
                 return line
         if new[line] < old[line] and tells and line not in took:
             return line

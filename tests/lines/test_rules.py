@@ -13,14 +13,13 @@ TEN = numbered(10)
 SIXTY = numbered(60)
 
 
-def test_text_of_another_typed_at_another_place_is_who_typed_it() -> None:
-    """What the other wrote at its own place is gone."""
+def test_pasting_anothers_removed_text_elsewhere_is_refused() -> None:
+    """Whose it is now cannot be told: the other wrote it, and HEAD never had it."""
     world = World(SIXTY)
     world.swap("b", line(10), line(10) + b"wording of b\n")
     world.swap("a", b"wording of b\n", b"")
     world.swap("a", line(50), line(50) + b"wording of b\n")
-    assert world.commit("a").text == world.disk
-    assert world.commit("b").text == world.disk
+    world.refuse("a", reason="stale")
 
 
 def test_half_replaced_is_not_superseded() -> None:
