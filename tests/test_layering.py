@@ -25,6 +25,7 @@ LEVELS = (
     {"session"},
     {
         "takeback",
+        "branch",
         "worktree",
         "loop",
         "policy",

@@ -12,6 +12,7 @@ diff:--session= --nobody --stat --name-only
 why:--json
 blame:--porcelain --json
 log:--session= --agent= --since= --max-count= --patch --json -n -p
+branch:--session= --onto= --squash --force --with-needed --json
 uncommit:--session= --json
 restore:--session= --dry-run --json
 undo:--session= --call= --last= --redo --skip-entangled --dry-run --json

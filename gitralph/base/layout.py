@@ -39,6 +39,7 @@ narrowed/           plain git commits that the guard narrowed and git is making;
 events-*.jsonl      what happened in one run, one JSON line each; events.jsonl when there is no run
 current-events      the events file of the current run
 current-plan        the plan that git ralph run takes without an argument
+branches.jsonl      branches made of a session's commits, a line each time one is made or moved
 runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
 runs/<run>/         what its agents and checks printed, one file a task
 fleet/              what other clones of the remote work on and made; objects/ of it may be deleted
@@ -192,6 +193,11 @@ class Layout:
     @property
     def log(self) -> str:
         return self.top + "/hooks.log"
+
+    @property
+    def branches(self) -> str:
+        """Branches that hold one session's commits, and where they were left."""
+        return self.top + "/branches.jsonl"
 
     @property
     def active(self) -> str:

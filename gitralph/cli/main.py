@@ -29,6 +29,7 @@ COMMANDS = {
     "assign": ("assign", "porcelain", "Give a session lines that nobody recorded"),
     "prove": ("prove", "porcelain", "Run a command on each commit's own tree"),
     "undo": ("undo", "porcelain", "Take a session's pending edits out of the files"),
+    "branch": ("branch", "porcelain", "Make a branch of one session's commits"),
     "uncommit": ("uncommit", "porcelain", "Take the last commit of a session back"),
     "restore": ("restore", "porcelain", "Bring lost edits of a session back into the files"),
     "session": ("session", "porcelain", "Start, list, show, rename and end sessions"),

@@ -11,6 +11,7 @@ from gitralph.commit import decision, pending_paths
 from gitralph.context import Context
 from gitralph.journal import passed_over, pending
 from gitralph.journal.shell import Window
+from gitralph.query import held
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
 from gitralph.session import lifecycle, session_choice
@@ -62,6 +63,9 @@ def status(
         _lines(rows, zero, options.quote_high(ctx))
     else:
         _people(ctx, found, rows, short)
+        if not short:
+            for one in held.held(ctx):
+                output.say(held.sentence(ctx, one))
         _losses(ctx, gone, Here(ctx))
     return OK
 
