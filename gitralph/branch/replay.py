@@ -140,7 +140,7 @@ class _Replaying:
         return new
 
     def _beside(self, path: bytes, oid: str) -> Iterator[str]:
-        """The commits before one that change the same path, or lie above or below it, and do not come along."""
+        """The commits before one that touch the same path, or one above or below it, and stay out."""
         wanted = set(self.wanted)
         for other in self.history.commits:
             if other == oid:

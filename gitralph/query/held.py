@@ -36,4 +36,5 @@ def held(ctx: Context) -> list[HeldBranch]:
 def sentence(ctx: Context, one: HeldBranch) -> str:
     """What a branch holds, in a line."""
     moved = ", moved since" if one.is_moved else ""
-    return f"'{one.name}' holds {one.commits} commit{'s'[: one.commits != 1]} of {ctx.called(one.session)}{moved}"
+    count = f"{one.commits} commit{'s'[: one.commits != 1]}"
+    return f"'{one.name}' holds {count} of {ctx.called(one.session)}{moved}"
