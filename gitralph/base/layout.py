@@ -40,6 +40,7 @@ events-*.jsonl      what happened in one run, one JSON line each; events.jsonl w
 current-events      the events file of the current run
 current-plan        the plan that git ralph run takes without an argument
 branches.jsonl      branches made of a session's commits, a line each time one is made or moved
+noted               up to which HEAD commits have their notes for git-ai
 runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
 runs/<run>/         what its agents and checks printed, one file a task
 fleet/              what other clones of the remote work on and made; objects/ of it may be deleted
@@ -53,7 +54,7 @@ spawns/             what the next launch of a subagent shall get
 locks/              kernel locks (filelock.FileLock), and lines of who waits; harmless when nobody holds them
 tmp/                work in progress; emptied by the next command
 hooks.log           what hooks could not record
-worktrees/<id>/     .files, edits/ and active-session of a linked worktree
+worktrees/<id>/     .files, edits/, noted and active-session of a linked worktree
 """
 
 
@@ -198,6 +199,11 @@ class Layout:
     def branches(self) -> str:
         """Branches that hold one session's commits, and where they were left."""
         return self.top + "/branches.jsonl"
+
+    @property
+    def noted(self) -> str:
+        """The HEAD up to which commits have their notes."""
+        return self.own + "/noted"
 
     @property
     def active(self) -> str:

@@ -31,12 +31,7 @@ class History:
 
     def sessions(self, oid: str) -> tuple[str, ...]:
         """Whose a commit is: one session, nobody's, or of a squash all that it names."""
-        head = self.commits[oid]
-        if any(not included for included in self.makers.made(oid).values()):
-            found = self.makers.of(head)
-            return (found,) if found is not None else ()
-        known = (self.makers.by_hash.get(one, one) for one in head.mentioned)
-        return tuple(dict.fromkeys(known))
+        return self.makers.of_all(self.commits[oid])
 
     def of(self, family: Collection[str]) -> list[str]:
         """The commits in which a session and its subagents had a hand; merges are none of them."""

@@ -24,6 +24,7 @@ from gitralph.prove.judge import Judge
 from gitralph.prove.results import ProofCommand
 from gitralph.session import crowd, session_choice, transcript_claims
 from gitralph.takeback import ways_back
+from gitralph.trace import keeping
 
 
 class CommitOptions(NamedTuple):
@@ -160,6 +161,7 @@ def commit(**typed: Any) -> None:
         # what is uncommitted all the same, and how that is committed
         beside.tell(ctx, result, asked.messages, asked.paths)
     elif result.status == "committed":
+        keeping.settle(ctx)
         # Last of all, in the background: nobody waits for it.
         crowd.put_away_if_due(ctx)
 

@@ -15,6 +15,7 @@ from gitralph.query import log as history
 from gitralph.query.log import LoggedCommit, LoggedEdit, LogWish
 from gitralph.query.whose import Makers
 from gitralph.session import session_choice
+from gitralph.trace import keeping
 
 _WHO = 20
 # So much of a path or a subject is shown where the counts behind it would leave no room.
@@ -40,6 +41,7 @@ def log(
 ) -> None:
     """Show edits and commits over time, the latest first."""
     ctx = options.context(create=False)
+    keeping.settle(ctx)
     makers = Makers(ctx)
     wish = LogWish(
         _sessions(ctx, makers, session, agent), _since(ctx, since), pathspecs.matcher(ctx, paths), patch

@@ -18,6 +18,7 @@ from gitralph.session import lifecycle, session_choice
 from gitralph.shell import attribution
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
+from gitralph.trace import keeping
 
 _ADVICE = "ralphStatus"
 
@@ -49,6 +50,7 @@ def status(
     ctx = options.context(create=False)
     if watch:
         return _watch(ctx, session, specs)
+    keeping.settle(ctx)
     found = session_choice.for_reading(ctx, session)
     # Programs get owners and paths alone: counting lines would read every file for nothing.
     plain = stable or zero

@@ -70,11 +70,16 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
     for at in range(0, len(rows) - _FIELDS + 1, _FIELDS):
         oid, parents, when, date, *told, body = (row.strip("\n") for row in rows[at : at + _FIELDS])
         sessions, agents, includes = (tuple(filter(None, one.split("\n"))) for one in told)
-        mentioned = tuple(dict.fromkeys(re.findall(_MENTIONED, body)))
+        named = mentioned(body)
         found.append(
-            Commit(oid, tuple(parents.split()), int(when or 0), sessions, agents, includes, date, mentioned)
+            Commit(oid, tuple(parents.split()), int(when or 0), sessions, agents, includes, date, named)
         )
     return found
+
+
+def mentioned(body: str) -> tuple[str, ...]:
+    """The sessions that a message names anywhere, as that of a squash does in its body."""
+    return tuple(dict.fromkeys(re.findall(_MENTIONED, body)))
 
 
 def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[File, ...]]]:

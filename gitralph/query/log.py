@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -16,12 +17,13 @@ from gitralph.git.texts import is_binary
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record, full_lines, hunk_between, replay
 from gitralph.journal import over_time
+from gitralph.query import changed
 from gitralph.query.whose import Makers
 
 # difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
 # many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
 _FINE = 2000
-_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%(trailers:key=Ralph-Session,valueonly)%x00%s%x00"
+_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%s%x00%B%x00"
 
 
 # One command changes a file in many places, and its record has one hunk over all of them.
@@ -122,21 +124,20 @@ def _when(record: Record) -> float:
 def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     """The commits that sessions made, oldest first; also those that HEAD holds no more."""
     head = refs.read_head(ctx.repo).oid
-    here = _told(ctx, ["--grep=^Ralph-Session: ", head, "--"]) if head is not None else []
+    here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
     known = {row.oid for row in here}
     rest = [oid for oid in makers.commits() if oid not in known]
     others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
     inside = _inside(ctx, head, [row.oid for row in others])
-    by_origin = {(row.origin, row.session(makers)): row.oid for row in here}
+    by_origin = {(row.origin, one): row.oid for row in here for one in row.sessions(makers)}
     found = []
     # Oldest first, and within a second what was amended before what it became.
     for row in [*others, *reversed(here)]:
-        session = row.session(makers)
-        if session is None or not wish.wants(session, row.time):
-            continue
         holds = row.oid in known or row.oid in inside
-        became = None if holds else by_origin.get((row.origin, session))
-        found.append(LoggedCommit(row.time, session, row.oid, row.subject, row.paths, holds, became))
+        for session in row.sessions(makers):
+            if wish.wants(session, row.time):
+                became = None if holds else by_origin.get((row.origin, session))
+                found.append(LoggedCommit(row.time, session, row.oid, row.subject, row.paths, holds, became))
     if wish.match is not None:
         kept = set(wish.match({path for one in found for path in one.paths}))
         found = [one for one in found if kept & set(one.paths)]
@@ -153,11 +154,13 @@ class _Row(NamedTuple):
     subject: str
     paths: tuple[bytes, ...]
 
-    def session(self, makers: Makers) -> str | None:
-        """The session that made it: as the records say, else as its message does."""
+    def sessions(self, makers: Makers) -> tuple[str, ...]:
+        """Whose it is: as the records say, else all that its message names, of a squash several."""
         main = next((name for name, included in makers.made(self.oid).items() if not included), None)
-        named = makers.named(self.said)
-        return main or (named[-1] if named else None) or (self.said[-1] if self.said else None)
+        return (main,) if main is not None else self.said if len(self.said) < 2 else self._known(makers)
+
+    def _known(self, makers: Makers) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(makers.by_hash.get(one, one) for one in self.said))
 
 
 def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> list[_Row]:
@@ -165,12 +168,12 @@ def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> lis
     given = "\n".join(asked).encode() + b"\n" if asked is not None else None
     said = ctx.git.try_run(*options, f"--format={_FORM}", *words, stdin=given).stdout
     rows = []
-    for block in said.split(b"\x01")[1:]:
+    for block in re.split(rb"\x01(?=[0-9a-f]{40}\0)", said)[1:]:
         fields = nul.rows(block)
         if len(fields) < 6:
             continue
-        oid, when, wrote, who, sessions, subject = (one.decode("utf-8", "replace") for one in fields[:6])
-        named = tuple(filter(None, sessions.split("\n")))
+        oid, when, wrote, who, subject, body = (one.decode("utf-8", "replace") for one in fields[:6])
+        named = changed.mentioned(body)
         paths = tuple(one.lstrip(b"\n") for one in fields[6:] if one.strip(b"\n"))
         rows.append(_Row(oid, float(when or 0), (who, wrote), named, subject, paths))
     return rows
