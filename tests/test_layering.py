@@ -70,6 +70,7 @@ SHARED_IN_CLI = {
     "signals",
     "sources",
     "taken",
+    "wide",
 }
 FAST = ("base", "hook")
 # They lie in base, and no hook loads them.

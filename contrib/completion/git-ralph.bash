@@ -6,8 +6,8 @@
 # command:its options; an option that takes a value ends with =
 __git_ralph_table='
 commit:--session= --plan= --task= --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z
-status:--session= --short --watch --prompt --json --porcelain -s -z
-top:--session=
+status:--session= --worktrees --short --watch --prompt --json --porcelain -s -z
+top:--session= --worktrees
 diff:--session= --nobody --stat --name-only
 why:--json
 blame:--porcelain --json
@@ -20,7 +20,7 @@ assign:--to= --patch --json -p
 prove:--json
 session:start list show rename end
 session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
-session-list:--all --json
+session-list:--all --worktrees --json
 session-show:--json
 session-rename:
 session-end:
