@@ -43,7 +43,7 @@ worktree-list:--json --porcelain -z
 worktree-path:
 worktree-lock:--reason=
 worktree-unlock:
-worktree-merge:--into= --no-ff --json
+worktree-merge:--into= --no-ff --prove= --json
 worktree-remove:--force -f --session= --json
 worktree-restore:--json
 worktree-spawn:--policy= --agent-type= --max-iterations= --promise= --restart --session=
@@ -52,7 +52,7 @@ fleet-join:--branch-form
 fleet-claim:--json
 fleet-claims:--json
 fleet-release:
-fleet-land:--into= --json
+fleet-land:--into= --prove= --json
 fleet-sync:--beat --json
 fleet-status:--json
 fleet-setup:--refspec
