@@ -62,7 +62,7 @@ doctor:--json
 demo:--keep
 gc:--auto --dry-run -n
 env:
-help:
+help:--all
 emit:--run= --file= --json
 track:--session= --stdin --from-transcript --release -z
 ls-files:--session= -z
