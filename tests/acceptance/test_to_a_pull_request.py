@@ -38,11 +38,13 @@ def test_every_line_has_its_session_in_a_fresh_clone(empty_repo: Repo) -> None:
     merged = {"s2": ("S2",), "s3": ("S3",)}
     for name, whose in merged.items():
         # neighbouring lines conflict for git: the text that both branches make is written by hand
-        text = server.read("f") or b""
+        merged_text = server.read("f") or b""
         for n in range(30):
             if AGENTS[n % 3] in whose:
-                text = text.replace(b"line %d\n" % n, b"changed %d by %s\n" % (n, AGENTS[n % 3].encode()))
-        server.write("f", text)
+                merged_text = merged_text.replace(
+                    b"line %d\n" % n, b"changed %d by %s\n" % (n, AGENTS[n % 3].encode())
+                )
+        server.write("f", merged_text)
         trailer = bodies if name == "s2" else "Ralph-Session: S3"
         server.git("commit", "-q", "-a", "-m", f"Merge {name} (#1)\n\n{trailer}")
     server.git("push", "-q", "origin", "main")

@@ -91,6 +91,21 @@ def test_a_base_that_moved_is_merged(world: World) -> None:
     assert world.git("ls-tree", "--name-only", "main").split() == ["a", "bd-1", "bd-2"]
 
 
+def test_what_fails_on_the_merged_tree_does_not_land(world: World) -> None:
+    one, two = world.member("one"), world.member("two")
+    for repo, bead in ((one, "bd-1"), (two, "bd-2")):
+        repo.ralph("fleet", "claim", bead)
+        work(repo, bead, path=bead)
+    together = "! { test -e bd-1 && test -e bd-2; }"
+    one.ralph("fleet", "land", "bd-1", "--prove", together)
+    before = world.landings()
+    done = two.ralph("fleet", "land", "bd-2", "--prove", together, code=1)
+    assert "on the merged tree" in done.said
+    assert "before it came" in done.said
+    assert world.landings() == before
+    two.ralph("fleet", "land", "bd-2", "--prove", "test -e bd-1 && test -e bd-2")
+
+
 def test_a_conflict_lands_nothing_and_keeps_the_claim(world: World) -> None:
     one, two = world.member("one"), world.member("two")
     for repo, bead in ((one, "bd-1"), (two, "bd-2")):
