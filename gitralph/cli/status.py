@@ -7,14 +7,14 @@ import click
 from gitralph.base.errors import OK, UsageError
 from gitralph.cli import columns, environ, grouped, options, output, screen
 from gitralph.cli.grouped import Here, Paper
-from gitralph.commit import decision, pending_paths
+from gitralph.commit import decision, offers, pending_paths
+from gitralph.commit.offers import Maker
 from gitralph.context import Context
+from gitralph.hook.windows import Window
 from gitralph.journal import passed_over, pending
-from gitralph.journal.shell import Window
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
 from gitralph.session import lifecycle, session_choice
-from gitralph.shell import attribution
 from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
 
@@ -49,6 +49,8 @@ def status(
     if watch:
         return _watch(ctx, session, specs)
     found = session_choice.for_reading(ctx, session)
+    if found is not None:
+        offers.catch_up(ctx, found)
     # Programs get owners and paths alone: counting lines would read every file for nothing.
     plain = stable or zero
     everybody = pending_paths.everyone(ctx, counting=not plain)
@@ -83,7 +85,7 @@ def _losses(ctx: Context, gone: list[Loss], here: Here) -> None:
     for one in gone:
         output.note(
             f"session '{ctx.called(one.session)}' lost edits in '{here.shown(one.path)}' "
-            f"to {attribution.call_name(ctx.layout, one.command)}"
+            f"to {offers.call_name(ctx.layout, one.command)}"
         )
     for session in dict.fromkeys(one.session for one in gone):
         output.hint(f"git ralph restore --session {ctx.called(session)}  # brings them back")
@@ -128,7 +130,7 @@ def _likely(ctx: Context, row: Owned) -> dict[str, object]:
     return {"likely": [_command(ctx, command) for command in row.likely]}
 
 
-def _command(ctx: Context, command: Window) -> dict[str, object]:
+def _command(ctx: Context, command: Maker | Window) -> dict[str, object]:
     keys = ("session", "agent_id", "tool", "call", "time")
     return {**{key: getattr(command, key) for key in keys}, "name": ctx.called(command.session)}
 

@@ -17,8 +17,9 @@ from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
+from gitralph.hook import windows
 from gitralph.hook.journal import GAP, Record, replay
-from gitralph.journal import commit_log, shell
+from gitralph.journal import commit_log
 from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
@@ -119,7 +120,7 @@ def _follow(scene: Scene, state: PathState) -> str:
     content = scene.contents[state.path]
     now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
     known = {text for text in old if text is not None}
-    if shell.may_have_changed(scene.layout, state.path, now, scene.own, known):
+    if windows.may_have_changed(scene.layout, state.path, now, scene.own, known):
         return choose.FORM
     return choose.WORDS
 

@@ -31,8 +31,10 @@ from gitralph.hook.journal import (
 )
 from gitralph.journal.pending import PathState
 from gitralph.lines import give
+from gitralph.lines.formatting import told_apart
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.terms import Step, Take
 from gitralph.lines.text import split_lines
 
@@ -110,8 +112,8 @@ def read(scene: Scene, state: PathState) -> PathTexts:
     if moved is not None:
         moved = with_line_feeds(moved) if converted else moved
         steps = _arrived(steps, moved)
-    records = [r for r, _, _ in texts]
-    return PathTexts(head, disk, steps, converted, seen, moved, Heads(scene, state, records, converted))
+    heads = Heads(scene, state, [r for r, _, _ in texts], converted)
+    return PathTexts(head, disk, told_apart(steps, heads.lines), converted, seen, moved, heads)
 
 
 class Heads:
@@ -179,7 +181,8 @@ def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -
 def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     """A record and its texts as the engine reads them."""
     if record.op == GAP:
-        return Step(record.call or str(record.offset), None, before, after)
+        key = f"{GAP_KEY}{record.offset}" if record.may else record.call or ""
+        return Step(key, None, before, after, offered=bool(record.may))
     key, head = str(record.offset), record.head or ""
     if record.op == ASSIGN:
         given = takes_of(record.hunks or [], before, after)
@@ -189,7 +192,7 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
     if record.op == RESTORE:
         return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    return Step(key, record.session, before, after, head=head, seen=record.seen)
+    return Step(key, record.session, before, after, head=head, seen=record.seen, by_shell=record.by_shell)
 
 
 def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:

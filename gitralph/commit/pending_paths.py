@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
-from gitralph.commit import decision, plan
+from gitralph.commit import decision, offers, plan
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
@@ -21,11 +20,10 @@ from gitralph.commit.request import Draft
 from gitralph.context import Context, without_programs
 from gitralph.git import blobs, listing, uncommitted
 from gitralph.git.blobs import Workbench
-from gitralph.git.config import Config
 from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
-from gitralph.journal import manifests, pending, shell
-from gitralph.shell import attribution
+from gitralph.hook import windows
+from gitralph.journal import manifests, pending
 
 # With these alone a session has nothing that a commit could take, ever: it is not counted among those that
 # one must choose between, and status lists the path for what it is.
@@ -67,17 +65,9 @@ def of(ctx: Context, session: str, counting: bool = False) -> Works:
     """
     if not os.path.isdir(ctx.layout.top):
         return {}
-    quiet = _quiet(ctx)
+    quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
         return _of(quiet, bench, session, counting)
-
-
-def _quiet(ctx: Context) -> Context:
-    quiet = without_programs(ctx)
-    if attribution.setting(ctx.config) == attribution.OFFER:
-        # an offer is no pending work, and looking for one asks git about the whole tree
-        return replace(quiet, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
-    return quiet
 
 
 def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
@@ -93,11 +83,11 @@ def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
 def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
     """The same of every session of this worktree that has any, in the order of their ids."""
     names = set(_unfinished(ctx))
-    if attribution.setting(ctx.config) == attribution.INCLUDE:
-        names |= {window.session for window in shell.read(ctx.layout)}
+    if offers.setting(ctx.config) == offers.INCLUDE:
+        names |= {window.session for window in windows.read(ctx.layout)}
     if not names:
         return {}
-    quiet = _quiet(ctx)
+    quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
         found = {name: _of(quiet, bench, name, counting) for name in sorted(names)}
     return {name: works for name, works in found.items() if works}

@@ -12,10 +12,10 @@ from gitralph.commit import (
     df_conflict,
     inputs,
     moved_files,
+    offers,
     orphan,
     own_commit,
     provenance,
-    shell_edits,
 )
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Question, Scene, Wishes
@@ -31,8 +31,6 @@ from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, wri
 from gitralph.hook.journal import Record
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
-from gitralph.shell import attribution
-from gitralph.shell.attribution import ShellChanges
 
 
 def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
@@ -53,7 +51,7 @@ def candidates(ctx: Context, session: str) -> list[bytes]:
     """The paths that a commit of a session would look at."""
     family = pending.family(ctx.layout, session)
     known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
-    return sorted({*known, *attribution.paths(ctx, family)})
+    return sorted({*known, *offers.paths(ctx, family)})
 
 
 def build(
@@ -108,7 +106,7 @@ class _Read(NamedTuple):
 
     scene: Scene
     states: Mapping[bytes, PathState]
-    offered: ShellChanges
+    offered: Mapping[bytes, PathState]
     barred: Mapping[bytes, Left]
 
 
@@ -137,10 +135,9 @@ def _read(
         # a bench of its own: every reading makes its copies afresh
         inner = asked.bench.inner(ctx.repo.common_dir)
         start = _start(ctx, inner.folder, asked.reader, head, states)
-        offered = attribution.survey(
-            ctx, asked.reader, head.oid, asked.own, asked.wishes.with_shell, wanted, states
-        )
-        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered.states})
+        taken, offered = _offered(ctx, asked, states, wanted)
+        states |= taken
+        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
         # what counts as written already would be forgotten with the journal read again
         seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
         fitting = {path: state for path, state in seen.items() if state is not None}
@@ -150,6 +147,26 @@ def _read(
     scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
     return _Read(scene, states, offered, {**stale, **scene.barred})
+
+
+def _offered(
+    ctx: Context, asked: Question, states: Mapping[bytes, PathState], wanted: Container[bytes] | None
+) -> tuple[dict[bytes, PathState], dict[bytes, PathState]]:
+    """The further paths of which the session gets what shell commands changed, and those where it may ask."""
+    taken: dict[bytes, PathState] = {}
+    offered: dict[bytes, PathState] = {}
+    for state in states.values():
+        offers.give(state, asked.own, asked.wishes, asked.config)
+    for path in offers.paths(ctx, asked.own):
+        if path in states or (wanted is not None and path not in wanted):
+            continue
+        state = pending.path_state(asked.layout, path, [])
+        if offers.give(state, asked.own, asked.wishes, asked.config):
+            pending.add_foreign_claims(asked.layout, {path: state}, set(asked.family))
+            taken[path] = state
+        elif offers.of(state, asked.own):
+            offered[path] = state
+    return taken, offered
 
 
 def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:
@@ -170,6 +187,7 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
         scene.layout, path, [pending.claims(scene.layout, name) for name in scene.family]
     )
     pending.add_foreign_claims(scene.layout, {path: now}, set(scene.family))
+    offers.give(now, scene.own, scene.wishes, scene.config)
     return pending.as_of(now, provenance.content_id(scene.contents[path]), last)
 
 
@@ -182,9 +200,7 @@ def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, by
     together: list[tuple[bytes, bytes]] = []
     if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
         found, together = moved_files.settle(scene, states, found)
-    if read.offered.offers:
-        found = shell_edits.settle(scene, read.offered, found, read.barred)
-    return tuple(found), (*together, *attribution.moved(read.offered))
+    return tuple(offers.settle(scene, {**states, **read.offered}, found, read.barred)), tuple(together)
 
 
 def _with_entries(scene: Scene, draft: Draft) -> Draft:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, named, plan, ways_out
+from gitralph.commit import decision, named, offers, plan, ways_out
 from gitralph.commit.bench import open_bench
 from gitralph.commit.hooks import Taken
 from gitralph.commit.request import Draft, Request, Result
@@ -15,6 +15,7 @@ from gitralph.hook import sessionfile
 
 def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
     """What the session would commit as asked for, with the records of hooks as if they were written."""
+    offers.catch_up(ctx, request.session)
     matches = None
     if request.match is not None:
         matches = request.match(plan.candidates(ctx, request.session))

@@ -33,8 +33,11 @@ class Chain(NamedTuple):
     def is_contiguous(self) -> bool:
         """True when each step starts from the text that the one before ended with.
 
-        A record by path alone does not tell who made what it found, so it may not change the text.
+        A record by path alone does not tell who made what it found, so it may not change the text; nor may
+        one of a change that is nobody's.
         """
+        if any(record.op == GAP for record in self.records):
+            return False
         at = self.first.after
         for record in self.records[1:]:
             if (record.before if record.is_exact else record.after) != at:

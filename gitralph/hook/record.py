@@ -14,7 +14,7 @@ from gitralph.base import files, gitdir, jsonline, layout
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 from gitralph.base.quote import line_form
-from gitralph.hook import journal, locate, sessionfile
+from gitralph.hook import journal, locate, sessionfile, shellforms
 from gitralph.hook.event import Change, Event, Guess, to_bytes
 from gitralph.hook.journal import NONE, TEXT_LIMIT, Record
 from gitralph.hook.locate import Target
@@ -267,6 +267,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
         record = _build(session, event, change, found, disk, seen)
         record.head = gitdir.head_oid(target.place)
+        record.shells = shellforms.mark(lay)
         # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.
         if _is_repeat(record, fd, disk.oid) or (event.echo and _is_echo(lay, session, record, keys, target)):
             return

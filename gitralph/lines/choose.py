@@ -64,6 +64,13 @@ class Attempt:
         self.superseded = set[int]()
         self.followed = set[int]()
         self.included = set[int]()
+        shells = {GAP + step.key: step.owner for step in steps if step.by_shell and step.owner is not None}
+        self.formatted = {
+            n: shells[step_of(unit.key)]
+            for n, unit in enumerate(known.weave.units)
+            if step_of(unit.key) in shells
+        }
+        """Whose shell command it was that changed no word of some lines of another session."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
 
@@ -565,7 +572,8 @@ def separate(
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
     under, strict = _under(choice), follow != WORDS
-    asked = base, answer.text, disk, steps, owners, answer.includes
+    includes = {*answer.includes, *(UNRECORDED for unit in choice.followed if unit in choice.formatted)}
+    asked = base, answer.text, disk, steps, owners, includes
     line = None if answer.text == head else caught(*asked, under, strict, held(""))
     if line is None:
         return answer
@@ -630,7 +638,8 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     changed |= {line for line in shown if not in_head[line] and not known.on_disk(line)}
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
-    who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
+    told = followed - choice.formatted.keys()
+    who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | told}
     notes = (
         *_notes(choice, followed),
         *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held),
@@ -668,9 +677,15 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
     if followed:
         at = _standing(weave, [x for unit in followed for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
-        yield Note(
-            "followed", where, (), "was corrected by somebody without a session; the correction goes along"
-        )
+        whose = {choice.formatted[u] for u in followed if u in choice.formatted}
+        if whose and all(u in choice.formatted for u in followed):
+            who = tuple(sorted(whose))
+            yield Note(
+                "followed", where, who, f"was formatted by {named(who)}; as it stands now it goes along"
+            )
+        else:
+            detail = "was corrected by somebody without a session; the correction goes along"
+            yield Note("followed", where, (), detail)
     kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
     over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
     at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []

@@ -47,7 +47,8 @@ class Step(NamedTuple):
     recorded. `seen` says that `before` stood on disk right before the edit. A step
     with `takes` changes no text: it gives its owner what nobody recorded (see `handover`). One with
     `undoes` took the units of these names back, one with `restores` brought them back after nobody's
-    change.
+    change. A change of nobody's that is `offered` may be a session's, and follows nobody. One `by_shell`
+    was made by a command, which may be a formatter.
     """
 
     key: str
@@ -60,6 +61,8 @@ class Step(NamedTuple):
     takes: tuple[Take, ...] = ()
     undoes: tuple[str, ...] = ()
     restores: tuple[str, ...] = ()
+    offered: bool = False
+    by_shell: bool = False
 
 
 class LeftEdit(NamedTuple):

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitralph.commit import decision, pending_paths, plan, provenance
+from gitralph.commit import decision, offers, pending_paths, plan, provenance
 from gitralph.commit.bench import open_bench
 from gitralph.commit.inputs import Wishes
+from gitralph.commit.offers import Maker
 from gitralph.commit.pending_paths import Work, Works
 from gitralph.context import Context, without_programs
 from gitralph.git import uncommitted
@@ -21,9 +22,7 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Journal
 from gitralph.journal import manifests, pending, sessions
 from gitralph.journal.pending import PathState
-from gitralph.journal.shell import Window
 from gitralph.query import ticks
-from gitralph.shell import attribution
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 # The heading of what the loop itself wrote: the ticks in its plan.
@@ -41,7 +40,7 @@ class Owned(NamedTuple):
     owner: str
     sessions: tuple[str, ...]
     gap: bool = False
-    likely: tuple[Window, ...] = ()
+    likely: tuple[Maker, ...] = ()
     change: Change = ("M", (None, None))
     works: Mapping[str, Work] | None = None
 
@@ -64,7 +63,7 @@ class PathRow(NamedTuple):
     reason: str | None = None
     others: tuple[str, ...] = ()
     unrecorded: bool = False
-    likely: tuple[Window, ...] = ()
+    likely: tuple[Maker, ...] = ()
 
 
 class SessionRows(NamedTuple):
@@ -182,7 +181,7 @@ def owners(
     family = set(pending.family(ctx.layout, session)) if session else set()
     gaps = _gaps(ctx, states.values(), works)
     rows = [_owner(states[path], works.get(path, {}), path in gaps, family) for path in paths]
-    made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
+    made = offers.likely([row.path for row in rows if row.gap or row.owner == NOBODY], states)
     changed = _changes(ctx, dirty) if counting and dirty else {}
     return [
         row._replace(likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows

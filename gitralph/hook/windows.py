@@ -1,18 +1,14 @@
 """Reads ``shells.jsonl``: the shell commands of all sessions of a worktree, and what changed meanwhile.
 
-Their order is the order of lines. A command that has not ended, or of which no picture could be taken,
-counts as one that may have changed anything.
+Fast lane. The order of commands is the order of lines. A command that has not ended, or of which no picture
+could be taken, counts as one that may have changed anything.
 """
 
-from __future__ import annotations
-
-from collections.abc import Container
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Container, Mapping
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
-from gitralph.hook import shellwatch
+from gitralph.hook import shellcalls
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 _LIMIT = 256 << 20
@@ -21,12 +17,27 @@ Form = tuple[str | None, str | None] | None
 """Blob id and mode of a file; (None, None) when absent, None when it is as in HEAD."""
 
 
-class ChangedPath(NamedTuple):
+class ChangedPath:
     """One path that changed while a command ran; ``base`` is HEAD's blob."""
 
-    before: Form
-    after: Form
-    base: str | None
+    __slots__ = ("after", "base", "before")
+
+    def __init__(self, before: Form, after: Form, base: str | None) -> None:
+        self.before = before
+        self.after = after
+        self.base = base
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChangedPath) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"ChangedPath{self._key()!r}"
+
+    def _key(self) -> tuple[Form, Form, str | None]:
+        return self.before, self.after, self.base
 
     @property
     def is_known(self) -> bool:
@@ -34,26 +45,55 @@ class ChangedPath(NamedTuple):
         return all(form[0] != UNKNOWN for form in forms)
 
 
-@dataclass
 class Window:
     """One command: places in the file where it begins and ends; ``rows`` None when not known.
 
-    ``picture`` is what was dirty, and ``head`` what HEAD was, when a command began that has not ended.
+    ``picture`` is what was dirty when a command began that has not ended. ``id`` names it in the file.
     """
 
-    session: str
-    opened: int
-    agent_id: str | None = None
-    tool: str | None = None
-    call: str | None = None
-    time: str = ""
-    closed: int | None = None
-    late: bool = False
-    rows: dict[bytes, ChangedPath] | None = None
-    picture: dict[bytes, tuple[Form, str | None]] | None = None
-    head: str | None = None
+    __slots__ = (
+        "agent_id",
+        "call",
+        "closed",
+        "id",
+        "late",
+        "opened",
+        "picture",
+        "rows",
+        "session",
+        "so_far",
+        "time",
+        "tool",
+    )
 
-    def overlaps(self, other: Window) -> bool:
+    def __init__(
+        self,
+        session: str,
+        opened: int,
+        agent_id: str | None = None,
+        tool: str | None = None,
+        call: str | None = None,
+        time: str = "",
+        closed: int | None = None,
+        late: bool = False,
+        rows: dict[bytes, ChangedPath] | None = None,
+        picture: dict[bytes, Form] | None = None,
+        id: str = "",
+    ) -> None:
+        self.session = session
+        self.opened = opened
+        self.agent_id = agent_id
+        self.tool = tool
+        self.call = call
+        self.time = time
+        self.closed = closed
+        self.late = late
+        self.rows = rows
+        self.picture = picture
+        self.id = id
+        self.so_far: dict[bytes, ChangedPath] = {}
+
+    def overlaps(self, other: "Window") -> bool:
         """True when the two ran at the same time, as far as anybody can tell."""
         return (other.closed is None or self.opened < other.closed) and (
             self.closed is None or other.opened < self.closed
@@ -65,24 +105,28 @@ class Window:
             return self.rows.get(path)
         if self.closed is not None or self.picture is None:
             return None
-        before, base = self.picture.get(path, (None, None))
-        return None if before == now else ChangedPath(before, now, base)
+        before = self.picture.get(path)
+        return None if before == now else ChangedPath(before, now, None)
 
-    def may_have_made(self, path: bytes, change: ChangedPath) -> bool:
-        """True when this command, too, could explain a change of a path."""
+    def may_have_made(self, path: bytes, after: Form) -> bool:
+        """True when this command, too, could have made a path what it is ``after`` a change."""
+        if path in self.so_far:
+            return True
         if self.rows is not None:
             return path in self.rows
         if self.closed is not None or self.picture is None:
             return True
-        return self.picture.get(path, (None, None))[0] != change.after
+        return self.picture.get(path) != after
 
 
-@dataclass
-class Windows:
+class _Windows:
     """All commands in the order in which they began."""
 
-    windows: list[Window] = field(default_factory=list)
-    by_id: dict[str, Window] = field(default_factory=dict)
+    __slots__ = ("by_id", "windows")
+
+    def __init__(self) -> None:
+        self.windows: list[Window] = []
+        self.by_id: dict[str, Window] = {}
 
 
 def _form(value: object) -> Form:
@@ -109,13 +153,13 @@ def _rows(value: object) -> dict[bytes, ChangedPath] | None:
     return out
 
 
-def _text(fields: dict[str, object], key: str) -> str | None:
+def _text(fields: Mapping[str, object], key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) else None
 
 
-def _take_line(found: Windows, fields: dict[str, object], at: int) -> None:
-    opened, closed = _text(fields, "open"), _text(fields, "close")
+def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
+    opened, closed, upto = (_text(fields, key) for key in ("open", "close", "so_far"))
     session = _text(fields, "session")
     if opened is not None and session is not None:
         window = Window(
@@ -125,9 +169,12 @@ def _take_line(found: Windows, fields: dict[str, object], at: int) -> None:
             _text(fields, "tool"),
             _text(fields, "call"),
             _text(fields, "ts") or "",
+            id=opened,
         )
         found.windows.append(window)
         found.by_id[opened] = window
+    elif upto in found.by_id:
+        found.by_id[upto].so_far |= _rows(fields.get("rows")) or {}
     # The first end counts: a second hook of one call may report it again.
     elif closed is not None and closed in found.by_id and found.by_id[closed].closed is None:
         window = found.by_id[closed]
@@ -135,13 +182,16 @@ def _take_line(found: Windows, fields: dict[str, object], at: int) -> None:
         window.late = fields.get("late") is True
 
 
-def read(layout: Layout) -> list[Window]:
-    """Every command of this worktree, oldest first; empty when none was watched."""
+def read(layout: Layout, since: int = 0) -> list[Window]:
+    """Every command of this worktree, oldest first; empty when none was watched.
+
+    ``since`` is a byte of the file: what ended before it is not told.
+    """
     try:
         data = files.read_bytes(layout.shells, _LIMIT)
     except OSError:
         return []
-    found = Windows()
+    found = _Windows()
     for at, _, line in jsonline.lines(data):
         try:
             _take_line(found, jsonline.object_in(line), at)
@@ -150,20 +200,18 @@ def read(layout: Layout) -> list[Window]:
     for window in found.windows:
         if window.closed is None:
             _look_at_running(layout, window)
-    return found.windows
+    return [w for w in found.windows if w.closed is None or w.closed >= since]
 
 
 def _look_at_running(layout: Layout, window: Window) -> None:
-
-    kept = shellwatch.load(layout.shell_call(window.session, window.call or window.tool or ""))
-    picture = shellwatch.picture_of(kept) if kept is not None else None
+    kept = shellcalls.load(layout.shell_call(window.session, window.call or window.tool or ""))
+    picture = shellcalls.picture_of(kept) if kept is not None else None
     if picture is None:
         return
     try:
-        found = {_path(n): (_form(row[1:]), row[0]) for n, row in picture.rows.items()}
+        window.picture = {_path(n): _form([row[1], row[2]]) for n, row in picture.rows.items()}
     except ValueError:
         return  # not one of ours: the command counts as one that may have changed anything
-    window.head, window.picture = picture.head, found
 
 
 def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[str], old: set[str]) -> bool:
