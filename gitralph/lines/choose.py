@@ -576,11 +576,13 @@ def separate(
     )
 
 
-def _under(choice: Attempt) -> set[bytes]:
-    """The lines that go because the pieces that took them are superseded."""
-    known = choice.known
-    lines = (x for unit in choice.superseded for x in known.taken(unit))
-    return {choice.weave.content(x) for x in lines}
+def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
+    """The lines that go because the pieces that took them are superseded, and whose those pieces are."""
+    found = dict[bytes, set[str | None]]()
+    for unit in choice.superseded:
+        for line in choice.known.taken(unit):
+            found.setdefault(choice.weave.content(line), set()).add(choice.weave.units[unit].owner)
+    return found
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:
@@ -719,15 +721,18 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
 
 
 def _taken_again(choice: Attempt) -> Iterator[Note]:
-    """What the session took away only as another had: that other's change came back with it."""
+    """What the session took away last, but another had before and is credited with it."""
     known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
-    last = {x: known.changes[x][-1] for x in known.differing() if x > NEWLINE and known.is_removed(x)}
-    again = {x: each for x, each in last.items() if hunks[each[0]].unit in choice.own and choice.shows(x)}
-    again = {x: each for x, each in again.items() if hunks[each[2]].unit not in choice.own}
+    again = dict[int, int]()
+    for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
+        took = (hunks[n].unit for n, stands, _ in reversed(known.changes[line]) if not stands)
+        last = next((unit for unit in took if weave.units[unit].owner is not None), BASE)
+        if last in choice.own and known.unit(line) not in choice.own:
+            again[line] = last
     if again:
         names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
-        detail = f"this session put a change of {named(names)} back there, which stays theirs"
-        units = dict.fromkeys(weave.units[hunks[at].unit].key for at, _, _ in again.values())
+        detail = f"this session took away there what {named(names)} had taken away, and that stays theirs"
+        units = dict.fromkeys(weave.units[unit].key for unit in again.values())
         yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
 
 
