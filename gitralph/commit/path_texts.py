@@ -189,7 +189,8 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
     if record.op == RESTORE:
         return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    return Step(key, record.session, before, after, head=head, seen=record.seen)
+    onto = record.op == "rename-to" and before is None
+    return Step(key, record.session, before, after, head=head, seen=record.seen, onto=onto)
 
 
 def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
@@ -323,7 +324,9 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
 
 def _is_gone(scene: Scene, path: bytes) -> bool:
     content = scene.contents.get(path)
-    return content.absent if content is not None else not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
+    if content is not None:
+        return content.absent
+    return not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
 
 
 def _arrived(steps: list[Step], moved: bytes) -> list[Step]:

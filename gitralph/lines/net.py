@@ -121,9 +121,9 @@ def _counted(
                 return line
             if line not in held and first.get(line) not in (None, *names):
                 return line
-        if new[line] < old[line] and tells and line not in took:
-            if last.get(line) not in superseded.get(line, ()):
-                return line
+        is_under = line in superseded and last.get(line) in superseded[line]
+        if new[line] < old[line] and tells and line not in took and not is_under:
+            return line
         if new[line] > 1 and tells:
             return line
     return None

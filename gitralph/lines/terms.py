@@ -44,10 +44,10 @@ class Step(NamedTuple):
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
     it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
-    recorded. `seen` says that `before` stood on disk right before the edit. A step
-    with `takes` changes no text: it gives its owner what nobody recorded (see `handover`). One with
-    `undoes` took the units of these names back, one with `restores` brought them back after nobody's
-    change.
+    recorded. `seen` says that `before` stood on disk right before the edit, `onto` that a file was moved
+    here and took the place of what stood there. A step with `takes` changes no text: it gives its owner
+    what nobody recorded (see `handover`). One with `undoes` took the units of these names back, one with
+    `restores` brought them back after nobody's change.
     """
 
     key: str
@@ -57,6 +57,7 @@ class Step(NamedTuple):
     over: tuple[str, ...] = ()
     head: str | None = None
     seen: bool = False
+    onto: bool = False
     takes: tuple[Take, ...] = ()
     undoes: tuple[str, ...] = ()
     restores: tuple[str, ...] = ()
