@@ -637,6 +637,7 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
         *_notes(choice, followed),
         *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held),
         *_taken_again(choice),
+        *_stays(choice),
     )
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
@@ -734,6 +735,18 @@ def _taken_again(choice: Attempt) -> Iterator[Note]:
         detail = f"this session took away there what {named(names)} had taken away, and that stays theirs"
         units = dict.fromkeys(weave.units[unit].key for unit in again.values())
         yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
+
+
+def _stays(choice: Attempt) -> Iterator[Note]:
+    """What the session removed and HEAD keeps, since what it had put in its place is gone."""
+    known, weave = choice.known, choice.weave
+    kept = [x for u in sorted(choice.gone) for x in known.taken(u) if known.unit(x) == u and choice.shows(x)]
+    if kept:
+        them = {known.unit(x) for x in kept}
+        names = {known.owner(x) or UNRECORDED for u in them for x in known.births(u) if known.is_history(x)}
+        who = tuple(sorted(names))
+        detail = f"what this session removed there stays: {named(who)} took away what had replaced it"
+        yield Note("stays", _where(weave, kept), who, detail, tuple(weave.units[u].key for u in them))
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

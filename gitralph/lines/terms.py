@@ -79,7 +79,7 @@ class Note(NamedTuple):
 
     Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `followed` (a
     correction nobody recorded goes along), `differs` (one that does not), `left out` (what somebody changed
-    or took away is left to them).
+    or took away is left to them), `stays` (HEAD keeps what was removed, since what had replaced it is gone).
     """
 
     kind: str
