@@ -6,7 +6,6 @@ Gathers texts and steps, and what HEAD had held; nothing that earlier commits to
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, path_texts, provenance
@@ -24,7 +23,7 @@ from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
-from gitralph.lines.terms import UNRECORDED, Note, Separation, Step, step_of
+from gitralph.lines.terms import UNRECORDED, Note, Separation, step_of
 from gitralph.lines.weave import NEWLINE
 
 _FILES = (0o100644, 0o100755)
@@ -51,9 +50,6 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
     if known.disk is None and known.steps and known.steps[-1].after is not None:
         return _gone(scene, state, known.pieces)
-    at = _arrival(scene, state) if known.head is not None else None
-    if at is not None:
-        return _moved_onto(scene, state, at, whom)
     how = _follow(scene, state)
     found = choose.separate(
         known.head,
@@ -77,36 +73,6 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     if any(known.is_history(x) and known.owner(x) is None for x in own):
         return _refuse(state, decision.GONE, GONE, [])
     return Outcome(state.path)
-
-
-def _arrival(scene: Scene, state: PathState) -> int | None:
-    """The record by which this session moved the file of today over a text that HEAD has still."""
-    records, now = state.journal.records, provenance.content_id(scene.contents[state.path])
-    moves = [n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own]
-    if (
-        not moves
-        or records[-1].after != now
-        or any(r.before is None and r.after for r in records[moves[-1] + 1 :])
-    ):
-        return None
-    return None if path_texts.has_passed(scene, state, records[moves[-1]].offset) else moves[-1]
-
-
-def _moved_onto(scene: Scene, state: PathState, at: int, whom: list[str]) -> Outcome:
-    """It takes the place of HEAD's text where it found that there and no other's since: `mv` removed it."""
-    records, there = state.journal.records, scene.reader.entry(state.path)
-    since = records[at:]
-    is_own = all(r.session in scene.own for r in since)
-    is_chain = all(one.after == two.before for one, two in pairwise(since))
-    was_there = there is not None and history.entry_at(scene.repo, since[0].head, state.path) == there
-    is_known = not at or (there is not None and records[at - 1].after == there.oid.decode())
-    if not (is_own and is_chain and was_there and is_known):
-        detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
-        return _refuse(state, decision.CONTESTED, detail, whom)
-    content = scene.contents[state.path]
-    note = f"'{shown(state.path)}' was replaced by a file that was moved there"
-    notes = () if content.absent else (note,)
-    return Outcome(state.path, content, decision.WHOLE_FILE, (), _uses(scene, state), notes)
 
 
 def _follow(scene: Scene, state: PathState) -> str:
@@ -253,7 +219,7 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
     head = read_blob(scene, entry) if isinstance(entry, Entry) else None
     head, moved = path_texts.one_form(head), path_texts.one_form(moved)
     rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
-    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
+    rows = [s._replace(undoes=(), restores=()) for s in rows]
     steps = chain(rows, rows[0].before if rows else head)
     known = pieces.pieces(head, moved, steps)
     came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}

@@ -18,6 +18,9 @@ from gitralph.journal.pending import PathState
 _FROM, _TO = "rename-from", "rename-to"
 
 
+_OVER = "it was moved here from '{}' over a text that HEAD has not, and nothing of it would be committed"
+
+
 class Rename(NamedTuple):
     """One rename: the path it left with that record of its journal, and the path it came to."""
 
@@ -102,7 +105,14 @@ def settle(
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
+        elif old is not None and old.taken and not _refuses(new) and _is_unlike_head(scene, move.new):
+            left = Left(move.new, decision.CONTESTED, _OVER.format(shown(move.old)), (decision.UNRECORDED,))
+            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
+
+
+def _is_unlike_head(scene: Scene, path: bytes) -> bool:
+    return scene.entries.get(path) != scene.reader.entry(path)
 
 
 def _refuses(found: Outcome) -> bool:

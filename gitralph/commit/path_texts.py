@@ -192,7 +192,17 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
     if record.op == RESTORE:
         return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    return Step(key, record.session, before, after, head=head, seen=record.seen, by_shell=record.by_shell)
+    onto = record.op == "rename-to" and before is None
+    return Step(
+        key,
+        record.session,
+        before,
+        after,
+        head=head,
+        seen=record.seen,
+        onto=onto,
+        by_shell=record.by_shell,
+    )
 
 
 def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
@@ -306,11 +316,15 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
 
 
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:
-    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name."""
+    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name.
+
+    It is another file where something stands there again, or where it was made anew since.
+    """
     seen = {state.path}
     while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
         path = records[0].other_path
-        if path is None or path in seen:
+        is_anew = any(r.is_exact and r.before is None and r.after is not None for r in records[1:])
+        if path is None or path in seen or is_anew or not _is_gone(scene, path):
             return None
         seen.add(path)
         entry = scene.reader.lookup_safe(path)
@@ -318,6 +332,13 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
             return read_blob(scene, entry) if entry.mode in FILES else None
         state = scene.recorded_at(path)
     return None
+
+
+def _is_gone(scene: Scene, path: bytes) -> bool:
+    content = scene.contents.get(path)
+    if content is not None:
+        return content.absent
+    return not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
 
 
 def _arrived(steps: list[Step], moved: bytes) -> list[Step]:

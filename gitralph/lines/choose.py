@@ -584,11 +584,13 @@ def separate(
     )
 
 
-def _under(choice: Attempt) -> set[bytes]:
-    """The lines that go because the pieces that took them are superseded."""
-    known = choice.known
-    lines = (x for unit in choice.superseded for x in known.taken(unit))
-    return {choice.weave.content(x) for x in lines}
+def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
+    """The lines that go because the pieces that took them are superseded, and whose those pieces are."""
+    found = dict[bytes, set[str | None]]()
+    for unit in choice.superseded:
+        for line in choice.known.taken(unit):
+            found.setdefault(choice.weave.content(line), set()).add(choice.weave.units[unit].owner)
+    return found
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:
@@ -644,6 +646,7 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
         *_notes(choice, followed),
         *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held),
         *_taken_again(choice),
+        *_stays(choice),
     )
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
@@ -734,16 +737,31 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
 
 
 def _taken_again(choice: Attempt) -> Iterator[Note]:
-    """What the session took away only as another had: that other's change came back with it."""
+    """What the session took away last, but another had before and is credited with it."""
     known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
-    last = {x: known.changes[x][-1] for x in known.differing() if x > NEWLINE and known.is_removed(x)}
-    again = {x: each for x, each in last.items() if hunks[each[0]].unit in choice.own and choice.shows(x)}
-    again = {x: each for x, each in again.items() if hunks[each[2]].unit not in choice.own}
+    again = dict[int, int]()
+    for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
+        took = (hunks[n].unit for n, stands, _ in reversed(known.changes[line]) if not stands)
+        last = next((unit for unit in took if weave.units[unit].owner is not None), BASE)
+        if last in choice.own and known.unit(line) not in choice.own:
+            again[line] = last
     if again:
         names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
-        detail = f"this session put a change of {named(names)} back there, which stays theirs"
-        units = dict.fromkeys(weave.units[hunks[at].unit].key for at, _, _ in again.values())
+        detail = f"this session took away there what {named(names)} had taken away, and that stays theirs"
+        units = dict.fromkeys(weave.units[unit].key for unit in again.values())
         yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
+
+
+def _stays(choice: Attempt) -> Iterator[Note]:
+    """What the session removed and HEAD keeps, since what it had put in its place is gone."""
+    known, weave = choice.known, choice.weave
+    kept = [x for u in sorted(choice.gone) for x in known.taken(u) if known.unit(x) == u and choice.shows(x)]
+    if kept:
+        them = {known.unit(x) for x in kept}
+        names = {known.owner(x) or UNRECORDED for u in them for x in known.births(u) if known.is_history(x)}
+        who = tuple(sorted(names))
+        detail = f"what this session removed there stays: {named(who)} took away what had replaced it"
+        yield Note("stays", _where(weave, kept), who, detail, tuple(weave.units[u].key for u in them))
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ line has half.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.terms import UNRECORDED, Step, Take
@@ -26,6 +26,9 @@ _FEW = 8
 """
 
 
+_NONE: dict[bytes, Collection[str | None]] = {}
+
+
 def caught(
     head: bytes | None,
     text: bytes | None,
@@ -33,19 +36,21 @@ def caught(
     steps: Sequence[Step],
     owners: Collection[str],
     includes: Collection[str] = (),
-    superseded: Collection[bytes] = (),
+    superseded: Mapping[bytes, Collection[str | None]] = _NONE,
     strict: bool = False,
     held: Container[bytes] = (),
 ) -> bytes | None:
-    """Return a line that speaks against an answer of `owners`, or None; lines that were `superseded` may go.
+    """Return a line that speaks against an answer of `owners`, or None.
+
+    A line that was `superseded` may go as well where one of those took it last.
 
     Of those whom it `includes` some pieces may go without later ones that lie over them. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
     lines that HEAD had.
     """
     went, came = difference(head, text)
-    asked = {*came, *(went.keys() - superseded)}
-    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, strict, held)
+    asked = {*came, *went}
+    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, superseded, strict, held)
     if found is not None:
         return found
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
@@ -68,6 +73,7 @@ def _counted(
     owners: Collection[str],
     names: Collection[str],
     asked: Collection[bytes],
+    superseded: Mapping[bytes, Collection[str | None]],
     strict: bool,
     held: Container[bytes],
 ) -> bytes | None:
@@ -115,7 +121,8 @@ def _counted(
                 return line
             if line not in held and first.get(line) not in (None, *names):
                 return line
-        if new[line] < old[line] and tells and line not in took:
+        is_under = line in superseded and last.get(line) in superseded[line]
+        if new[line] < old[line] and tells and line not in took and not is_under:
             return line
         if new[line] > 1 and tells:
             return line

@@ -49,7 +49,8 @@ def test_taken_a_line_under_what_is_superseded_passes() -> None:
     steps = [Step("0", "s2", HEAD, text("one line", "three lines"))]
     steps.append(Step("1", "s1", text("one line", "three lines"), disk))
     assert caught(HEAD, disk, disk, steps, {"s1"}) == b"two lines"
-    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines"}) is None
+    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines": {"s2"}}) is None
+    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines": {"s3"}}) == b"two lines"
 
 
 def test_number_a_line_twice() -> None:
