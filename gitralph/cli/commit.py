@@ -128,7 +128,7 @@ class CommitOptions(NamedTuple):
 @click.option("--skip-entangled", is_flag=True, help="Leave what cannot be separated.")
 @click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
 @click.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
-@click.option("--with-shell", is_flag=True, help="Take what only our shell commands changed.")
+@click.option("--with-shell", is_flag=True, help="Take what our shell commands may have made.")
 @click.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
 @click.option("--prove", metavar="<cmd>", help="Commit only what passes this on its own tree.")
 @click.option("--no-prove", is_flag=True, help="Prove nothing, whatever ralph.prove says.")
