@@ -17,6 +17,7 @@ from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Record, replay
+from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
@@ -111,6 +112,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     # A new path only: what git tracks is not ignored (gitignore(5)).
     if path in scene.ignored:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
+    if content.absent and _is_moved_away(scene, state):
+        return _outcome_of_move(scene, state)
     others = provenance.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)
@@ -126,6 +129,31 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         # The way of nearly every commit: own exact records lead from HEAD to the file, and no line need be
         # separated.
         return _take_edits(scene, state, Chain(tuple(since)))
+    return by_pieces.separated(scene, state)
+
+
+def _is_moved_away(scene: Scene, state: PathState) -> bool:
+    """True for a file that was moved, with all its lines: whose these are is asked where it is now."""
+    last = state.journal.records[-1] if state.journal.records else None
+    if last is None or last.op != "rename-from" or last.other_path is None:
+        return False
+    there = scene.recorded_at(last.other_path)
+    to = pending.arrival(there.journal)
+    if (
+        to is None
+        or to.other_path != state.path
+        or pending.left_by(state.journal, to, there.path) is not last
+    ):
+        return False
+    return bool(there.came_with - scene.own) or not state.owners() <= scene.own
+
+
+def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
+    last = state.journal.records[-1]
+    if last.session in scene.own and not _unchanged(scene, state):
+        return _take_edits(scene, state, Chain((last,)))
+    if scene.reader.entry(state.path) is None:
+        return Outcome(state.path)  # it went along, in somebody's commit
     return by_pieces.separated(scene, state)
 
 

@@ -7,7 +7,7 @@ git put there is no new text. Nothing is told from a clock.
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gitralph.base import files
 from gitralph.base.layout import Layout
@@ -19,6 +19,9 @@ from gitralph.hook.windows import ChangedPath, Window
 AUTO, INCLUDE, OFFER, OFF = "auto", "include", "offer", "off"
 # A call that makes more new files than this unpacked or built something: nobody reads these line by line.
 _NEW = 2_000
+# So many pairs of old and new files are compared for a move with changes; a large refactoring has dozens.
+_PAIRS = 10_000
+_JOURNAL = 256 << 20
 # Of a transcript both ends are looked at: a session says it where it begins, and again when it is resumed.
 _TRANSCRIPT = 1 << 20
 _SAYS_SO = (b'"bashFirst":true', b'"bashFirst": true')
@@ -30,10 +33,11 @@ class Made:
     """What a command did to one path: texts before and after, None for no file, and the modes.
 
     ``is_known`` is false where the texts are not; then ``oid`` alone tells what stands there. ``tracked``:
-    git had the path, or it was moved from one that git had. ``other`` is the other end of a move.
+    git had the path, or it was moved from one that git had. ``other`` is the other end of a move, ``move``
+    the one that this is a change of.
     """
 
-    __slots__ = ("after", "before", "form", "is_known", "mode", "oid", "op", "other", "path", "tracked")
+    __slots__ = ("after", "before", "form", "is_known", "mode", "move", "oid", "op", "other", "path", "tracked")
 
     def __init__(self, path: bytes, form: ChangedPath, texts: Texts | None, tracked: bool) -> None:
         self.path = path
@@ -45,6 +49,7 @@ class Made:
         self.tracked = tracked
         self.op: str | None = None
         self.other: bytes | None = None
+        self.move: Made | None = None
 
     @property
     def is_new(self) -> bool:
@@ -52,21 +57,52 @@ class Made:
         return not self.tracked and self.before is None and self.is_known
 
 
-def pair_moves(made: list[Made]) -> None:
-    """Find the files that a command moved: one text went at one path and came, as it was, at one other."""
-    gone: dict[bytes, list[Made]] = {}
-    came: dict[bytes, list[Made]] = {}
+def pair_moves(made: list[Made]) -> list[Made]:
+    """Find the files that a command moved, and tell a move and what was changed in the file as two things.
+
+    One text went at one path, and came at one other, as it was or with half of its lines at least.
+    """
+    gone = [one for one in made if one.is_known and one.before and one.after is None]
+    came = [one for one in made if one.is_known and one.after and one.before != one.after]
+    pairs = _alike(gone, came, lambda old, new: old.before == new.after)
+    rest = [one for one in gone if one not in pairs.values()]
+    new = [one for one in came if one.before is None and one not in pairs]
+    if len(rest) * len(new) <= _PAIRS:
+        pairs |= _alike(rest, new, _keeps_half)
+    out = []
     for one in made:
-        if one.is_known and one.before and one.after is None:
-            gone.setdefault(one.before, []).append(one)
-        elif one.is_known and one.after and one.before != one.after:
-            came.setdefault(one.after, []).append(one)
-    for text, olds in gone.items():
-        news = came.get(text, [])
-        if len(olds) == len(news) == 1:
-            old, new = olds[0], news[0]
-            old.op, old.other, new.op, new.other = "rename-from", new.path, "rename-to", old.path
-            new.tracked = new.tracked or old.tracked
+        old = pairs.get(one)
+        out.append(one if old is None else _arrival(old, one))
+        if old is not None and old.before != one.after:
+            out.append(_edit_of(out[-1], one))
+    return out
+
+
+def _alike(gone: list[Made], came: list[Made], test: Callable[[Made, Made], bool]) -> dict[Made, Made]:
+    """The new end of each move with its old one, where neither could be another's."""
+    found = [(old, new) for old in gone for new in came if test(old, new)]
+    olds, news = Counter(id(old) for old, _ in found), Counter(id(new) for _, new in found)
+    return {new: old for old, new in found if olds[id(old)] == news[id(new)] == 1}
+
+
+def _keeps_half(old: Made, new: Made) -> bool:
+    lines, now = lines_of([old.before or b""]), lines_of([new.after or b""])
+    return bool(lines) and 2 * len(lines & now) >= max(len(lines), len(now))
+
+
+def _arrival(old: Made, new: Made) -> Made:
+    """The move itself: the text that went is what came."""
+    found = Made(new.path, new.form, (new.before, old.before), new.tracked or old.tracked)
+    found.mode, found.oid = (new.mode[0], old.mode[0] or new.mode[1]), old.form.before and old.form.before[0]
+    old.op, old.other, found.op, found.other = "rename-from", new.path, "rename-to", old.path
+    return found
+
+
+def _edit_of(move: Made, new: Made) -> Made:
+    """What was changed in a file that was moved in the same call."""
+    found = Made(new.path, new.form, (move.after, new.after), True)
+    found.mode, found.oid, found.move = new.mode, new.oid, move
+    return found
 
 
 def works_by_shell(transcript: object) -> bool:
@@ -156,7 +192,7 @@ def _hunks(before: bytes, after: bytes) -> list[journal.TextHunk]:
 
 def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
     """Record what a command did; returns what is to be logged."""
-    pair_moves(made)
+    made = pair_moves(made)
     new = [one for one in made if one.is_new]
     told = []
     if len(new) > _NEW:
@@ -178,7 +214,13 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
     fd = files.open_locked(lay.journal(made.path))
     try:
         known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
-        has_edits = any(r.op != GAP and r.session == call.window.session for r in known.records)
+        has_edits = _has_edits(known, call.window.session)
+        if made.op is not None and not made.tracked:
+            if not has_edits and not _has_edits(_journal(lay, made.other), call.window.session):
+                return  # the command explains the move, not whose the text is
+            made.tracked = True
+        if made.move is not None and not made.move.tracked:
+            return
         pieces = _pieces(lay, call.window, known, made)
         disk = record.OnDisk(made.after, made.mode[1], made.oid)
         for texts, with_whom in pieces:
@@ -195,6 +237,18 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
             journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
     finally:
         os.close(fd)
+
+
+def _has_edits(known: Journal, session: str) -> bool:
+    return any(r.op != GAP and r.session == session for r in known.records)
+
+
+def _journal(lay: Layout, path: bytes | None) -> Journal:
+    """The journal of another path, which only a commit may be reading now."""
+    try:
+        return journal.parse(files.read_bytes(lay.journal(path or b""), _JOURNAL))
+    except OSError:
+        return Journal()
 
 
 def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tuple[Texts | None, set[str]]]:
