@@ -400,7 +400,7 @@ def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) ->
     """The steps of a moved file: it came as HEAD had it, and was edited before and after it moved."""
     first = rows[0]
     start = carried[0].before if head is None else head
-    came = first._replace(key=first.key + ARRIVED, after=start, onto=False)
+    came = first._replace(key=first.key + ARRIVED, after=start)
     return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
 
 
