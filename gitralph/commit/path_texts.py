@@ -81,12 +81,15 @@ class PathTexts:
         """The records of moves onto this path, of which others had changed what HEAD had there.
 
         A hook sees a move when it is done: whether a change of theirs still stood there, nobody knows.
+        Where the file is again as a record before the move left it, the move is undone.
         """
         found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
         return [int(self.steps[at].key) for at in found if not self._is_sure(at)]
 
     def _is_sure(self, at: int) -> bool:
         moved = self.steps[at]
+        if any(step.after == self.disk for step in self.steps[:at]):
+            return True
         then = self.heads.text(moved.head) if moved.head else None
         for step in reversed(self.steps[:at]):
             if step.after == then or step.owner != moved.owner:
