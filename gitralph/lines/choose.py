@@ -377,7 +377,7 @@ class Attempt:
         known, weave = self.known, self.weave
         if bond.detail not in ("replaces", "removes what stands for") or bond.stale or bond.unit in self.own:
             return
-        if EXISTS in weave.hunks[bond.hunk].dels or self._may_slide(bond):
+        if EXISTS in weave.hunks[bond.hunk].dels:
             return
         more = [bond.unit]
         for unit in more:
@@ -400,23 +400,6 @@ class Attempt:
             if not said or not said.isdisjoint(wrote):
                 return
         self.superseded |= set(more)
-
-    def _may_slide(self, bond: Bond) -> bool:
-        """Tell whether a line of the piece may stand still, and one that is equal and beside it have gone."""
-        known, weave = self.known, self.weave
-        gone = [x for x in weave.hunks[bond.hunk].dels if x > NEWLINE]
-        for line, far, way in ((gone[-1], gone[0], weave.prev), (gone[0], gone[-1], weave.next)):
-            beside = way[far]
-            while beside not in (START, END) and not self._stood_at(beside, bond.hunk):
-                beside = way[beside]
-            is_equal = beside not in (START, END) and weave.line[beside] == weave.line[line]
-            if is_equal and known.on_disk(beside) and known.brought_by(line) == bond.unit:
-                return True
-        return False
-
-    def _stood_at(self, line: int, hunk: int) -> bool:
-        was = self.known.was(line, hunk)
-        return was is not None and was[1]
 
     def _made_of(self, units: Collection[int]) -> list[int]:
         """The lines of the commit that were written where lines of some pieces stood, and later ones."""
