@@ -5,7 +5,8 @@ recorded later, and by no other session first, but for what HEAD had then. Taken
 was taken by it, and by nobody later. Number: no telling line stands more often than in HEAD or the file. A
 telling line says something and never stood twice in any text of the path: counting others as well cost a
 quarter of the commits in code full of equal lines. And by a plain diff, HEAD has nothing of what stands for a
-line that comes from the record, and the session took away what stood for one that goes with a superseded piece.
+line that comes from the record, and the session took away what stood for one that goes with a superseded
+piece.
 
 And of words: each one that is new to HEAD was brought by the session, and of those that never stood twice no
 line has half.
@@ -138,7 +139,7 @@ def _counted(
 
 def _instead(line: bytes, changes: Sequence[Change]) -> tuple[set[bytes], set[str | None]]:
     """What a plain diff says was put in a line's place, and in place of that, and who took any of it away."""
-    found, takers = {line}, set[str | None]()
+    found, takers, stood = {line}, set[str | None](), set(split_lines(changes[0][1]))
     for number, (owner, before, after, takes) in enumerate(changes):
         went, _ = difference(before, after)
         if takes or found.isdisjoint(went):
@@ -148,7 +149,7 @@ def _instead(line: bytes, changes: Sequence[Change]) -> tuple[set[bytes], set[st
         old, new = split_lines(before), split_lines(after)
         for _, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
             if not found.isdisjoint(old[i:j]):
-                found |= {each for each in new[k:m] if is_telling(each)} - set(old)
+                found |= {each for each in new[k:m] if is_telling(each)} - stood.union(old)
     return found - {line}, takers
 
 

@@ -45,8 +45,8 @@ def test_taken_a_line_that_it_did_not_take() -> None:
 
 
 def test_taken_a_line_under_what_is_superseded_passes() -> None:
-    """Where who took it last is superseded, and a plain diff says that the session replaced what he put there."""
-    theirs, disk = (text("one line", line, "three lines") for line in ("yours is there", "mine is here"))
+    """Where the session replaced what a superseded session had put there, by a plain diff."""
+    theirs, disk = (text("one line", line, "three lines") for line in ("yours stood there", "mine is here"))
     steps = [Step("0", "s2", HEAD, theirs), Step("1", "s1", theirs, disk)]
     assert caught(HEAD, disk, disk, steps, {"s1"}) == b"two lines"
     assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines": {"s2"}}) is None
