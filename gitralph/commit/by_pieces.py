@@ -28,6 +28,9 @@ from gitralph.lines.weave import NEWLINE
 
 _FILES = (0o100644, 0o100755)
 
+_MOVED_OVER = (
+    "another file was moved over uncommitted changes, and whether they still stood there is not known"
+)
 GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 Range = tuple[int, int]
@@ -64,7 +67,10 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         moved=known.moved,
     )
     found, kept = _on_its_lines(scene, known, found, how)
-    return _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
+    outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
+    if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
+        return _refuse(state, decision.CONTESTED, _MOVED_OVER, whom)
+    return outcome
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:

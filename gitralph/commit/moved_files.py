@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decision
+from gitralph.commit import by_pieces, decision, path_texts
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git.texts import with_line_feeds
@@ -105,14 +105,17 @@ def settle(
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
-        elif old is not None and old.taken and not _refuses(new) and _is_unlike_head(scene, move.new):
+        elif old is not None and old.taken and not _refuses(new) and _is_lost(scene, states[move.new]):
             left = Left(move.new, decision.CONTESTED, _OVER.format(shown(move.old)), (decision.UNRECORDED,))
             by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
 
 
-def _is_unlike_head(scene: Scene, path: bytes) -> bool:
-    return scene.entries.get(path) != scene.reader.entry(path)
+def _is_lost(scene: Scene, come: PathState) -> bool:
+    """Tell whether HEAD has another text than the file, and never had one since the session moved it there."""
+    last = max(r.offset for r in come.journal.records if r.op == _TO and r.session in scene.own)
+    is_other = scene.entries.get(come.path) != scene.reader.entry(come.path)
+    return is_other and not path_texts.has_passed(scene, come, last)
 
 
 def _refuses(found: Outcome) -> bool:

@@ -82,6 +82,26 @@ class PathTexts:
         """The text that the file is compared with: HEAD's, under whatever name."""
         return self.head if self.moved is None else self.moved
 
+    @property
+    def unsure_moves(self) -> list[int]:
+        """The records of moves onto this path, of which others had changed what HEAD had there.
+
+        A hook sees a move when it is done: whether a change of theirs still stood there, nobody knows.
+        Where the file is again as a record before the move left it, the move is undone.
+        """
+        found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
+        return [int(self.steps[at].key.removesuffix(ARRIVED)) for at in found if not self._is_sure(at)]
+
+    def _is_sure(self, at: int) -> bool:
+        moved = self.steps[at]
+        if any(step.after == self.disk for step in self.steps[:at]):
+            return True
+        then = self.heads.text(moved.head) if moved.head else None
+        for step in reversed(self.steps[:at]):
+            if step.after == then or step.owner != moved.owner:
+                return step.after == then
+        return self.steps[0].before == then
+
     @cached_property
     def pieces(self) -> Pieces:
         """Whose each line is."""
@@ -145,7 +165,9 @@ class Heads:
         self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
 
-    def _text(self, head: str, path: bytes) -> bytes | None:
+    def text(self, head: str, path: bytes | None = None) -> bytes | None:
+        """What a commit has at the path, or at the one where the file was then."""
+        path = path or self.state.path
         if (head, path) not in self._texts:
             entry = history.entry_at(self.scene.repo, head, path)
             text = read_blob(self.scene, entry) if isinstance(entry, Entry) else None
@@ -154,13 +176,13 @@ class Heads:
 
     def texts(self) -> set[bytes | None]:
         """All of them, but for no text at all: that says nothing of any line."""
-        return {self._text(head, path) for _, head, path in self.rows} - {None}
+        return {self.text(head, path) for _, head, path in self.rows} - {None}
 
     def lines(self, key: str) -> set[bytes]:
         """The lines that HEAD had when a step was recorded, or when an earlier one was."""
         if key not in self._lines:
             upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size
-            texts = {self._text(head, path) for offset, head, path in self.rows if offset <= upto}
+            texts = {self.text(head, path) for offset, head, path in self.rows if offset <= upto}
             self._lines[key] = {line for text in texts for line in split_lines(text)}
         return self._lines[key]
 

@@ -753,15 +753,20 @@ def _taken_again(choice: Attempt) -> Iterator[Note]:
 
 
 def _stays(choice: Attempt) -> Iterator[Note]:
-    """What the session removed and HEAD keeps, since what it had put in its place is gone."""
+    """What the session removed and HEAD keeps, since somebody only took away what had replaced it."""
     known, weave = choice.known, choice.weave
-    kept = [x for u in sorted(choice.gone) for x in known.taken(u) if known.unit(x) == u and choice.shows(x)]
+    kept, who = list[int](), dict[str, None]()
+    for unit in sorted(choice.gone):
+        removed = [x for x in known.taken(unit) if known.unit(x) == unit and choice.shows(x)]
+        takers = {known.unit(x) for x in known.births(unit) if known.is_history(x)}
+        made = [weave.hunks[n] for taker in takers for n in weave.units[taker].hunks]
+        if removed and not any(hunk.births or hunk.undels for hunk in made):
+            kept += removed
+            who |= dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers))
     if kept:
-        them = {known.unit(x) for x in kept}
-        names = {known.owner(x) or UNRECORDED for u in them for x in known.births(u) if known.is_history(x)}
-        who = tuple(sorted(names))
-        detail = f"what this session removed there stays: {named(who)} took away what had replaced it"
-        yield Note("stays", _where(weave, kept), who, detail, tuple(weave.units[u].key for u in them))
+        detail = f"what this session removed there stays: {named(tuple(who))} took away what had replaced it"
+        keys = dict.fromkeys(weave.units[known.unit(x)].key for x in kept)
+        yield Note("stays", _where(weave, kept), tuple(who), detail, tuple(keys))
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:
