@@ -9,6 +9,7 @@ import sys
 
 TYPE_CHECKING = False  # typing's own is not to be had without typing
 if TYPE_CHECKING:
+    from gitralph.hook.entry import Found
     from gitralph.hook.event import Event
 
 # An agent waits for them; the whole process is held to 2.5 times an empty Python.
@@ -27,6 +28,18 @@ def decide(agent: str, event: "Event", kind: str, environ: dict[str, str]) -> in
     for line in reply.said:
         sys.stderr.write(line.encode("ascii", "backslashreplace").decode() + "\n")
     return reply.code
+
+
+def tell(event: "Event", found: "list[Found]", environ: dict[str, str]) -> None:
+    """Tell the agent, in its own form, whose uncommitted lines it is about to edit near."""
+    from gitralph.guard import heads_up
+    from gitralph.policy.reply import context
+
+    said = heads_up.told(event, found, environ)
+    if said is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(context(event.agent, said))
+        sys.stdout.buffer.flush()
 
 
 def mend(folder: str, environ: dict[str, str]) -> None:
@@ -87,7 +100,7 @@ def main() -> int:
     if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
         from gitralph.hook import entry
 
-        return entry.main(args[1], decide, mend)
+        return entry.main(args[1], decide, mend, tell)
     if args == ["status", "--prompt"]:
         from gitralph.hook import prompt
 

@@ -11,18 +11,24 @@ from collections.abc import Callable
 
 from gitralph.base import files, gitdir, jsonline, layout, process, streams
 from gitralph.base.gitdir import Place
-from gitralph.base.ids import safe_form
+from gitralph.base.ids import digest, safe_form
 from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
-from gitralph.hook import agents, beat, locate, model, policy_triage, record, sessionfile
+from gitralph.hook import agents, beat, locate, model, others, policy_triage, record, sessionfile
 from gitralph.hook.agents.launching import requires
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Change, Event, session_of
+from gitralph.hook.locate import Target
+from gitralph.hook.others import Company
 from gitralph.hook.reconcile import UNKNOWN
 
 # the agent whose hook this is, its event, the kind of policy, the environment: the exit code
 Policy = Callable[[str, Event, str, dict[str, str]], int]
 # the folder that an event came from, the environment: what a dead git left there is put right
 Mend = Callable[[str, dict[str, str]], None]
+# a change about to happen, the live sessions with records of its path, and the state of these records
+Found = tuple[Change, Target, list[Company], str]
+Tell = Callable[[Event, list[Found], dict[str, str]], None]
+Answers = tuple[Policy | None, Mend | None, Tell | None]
 _RECORDED_TOO = ("doc-only", "stop", "start")
 # A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
@@ -280,6 +286,21 @@ def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
         _note_life(event, cwd, agent, environ)
 
 
+def _company(event: Event, environ: dict[str, str]) -> list[Found]:
+    """The paths of an edit to come that live sessions have records of which nothing was told yet."""
+    out: list[Found] = []
+    session = _session(event, environ)
+    for change, target in record.targets(event, _cwd(event), environ, []):
+        lay = record.layout_of(target.place)
+        found = others.at_work(lay, session, target.path)
+        if found:
+            states = [f"{one.layout.token} {one.state}" for one in found]
+            seen = digest(" ".join([str(gitdir.head_oid(target.place)), *states]).encode())[:16]
+            if others.told(lay, session, target.path).get("seen") != seen:
+                out.append((change, target, found, seen))
+    return out
+
+
 def log(lay: Layout, message: str) -> bool:
     """One line in hooks.log, which is started afresh when it grows too large; else to stderr (False)."""
     line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
@@ -333,8 +354,8 @@ def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
             os.umask(0o077)
 
 
-def _run(agent: str, environ: dict[str, str], answers: tuple[Policy | None, Mend | None], mask: int) -> int:
-    decide, mend = answers
+def _run(agent: str, environ: dict[str, str], answers: Answers, mask: int) -> int:
+    decide, mend, tell = answers
     payload, whole = parse_input(read_input(0))
     try:
         event = _read(agent, payload, environ)
@@ -356,6 +377,10 @@ def _run(agent: str, environ: dict[str, str], answers: tuple[Policy | None, Mend
     if agent not in agents.ADAPTERS:
         raise SkipError(f"unknown agent '{agent[:40]}'")
     record_event(event, whole, environ)
+    if tell is not None and event.kind == "pre" and event.ahead:
+        company = _company(event, environ)
+        if company:
+            tell(event, company, environ)
     if mend is not None:
         _mend(event, mend, environ, mask)
     _beat(_cwd(event), environ)
@@ -379,15 +404,16 @@ def _skip(agent: str, error: SkipError) -> int:
     return 0
 
 
-def main(agent: str, decide: Policy | None = None, mend: Mend | None = None) -> int:
+def main(agent: str, decide: Policy | None = None, mend: Mend | None = None, tell: Tell | None = None) -> int:
     """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so.
 
-    ``mend`` is called where a plain commit was cut short; never after an edit, which must cost nothing.
+    ``tell`` is called ahead of an edit of a file in which other live sessions are at work, ``mend`` where a
+    plain commit was cut short; never after an edit, which must cost nothing.
     """
     # Also where the user's umask is 000: the state holds texts of files that may be private.
     mask = os.umask(0o077)
     try:
-        return _run(agent, dict(os.environ), (decide, mend), mask)
+        return _run(agent, dict(os.environ), (decide, mend, tell), mask)
     except locate.FallThroughError as error:
         _log_anywhere(agent, f"not recorded: {error}")
         _complain(f"not recorded: {error}; git worktree repair")
