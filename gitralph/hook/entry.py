@@ -29,7 +29,7 @@ Mend = Callable[[str, dict[str, str]], None]
 Found = tuple[Change, Target, list[Company], str]
 Tell = Callable[[Event, list[Found], dict[str, str]], None]
 Answers = tuple[Policy | None, Mend | None, Tell | None]
-_RECORDED_TOO = ("doc-only", "stop", "start")
+_RECORDED_TOO = ("doc-only", "discard", "stop", "start")
 # A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
 # A client that never closes the pipe must not hold the agent.
@@ -159,7 +159,7 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
         found = record.targets(event, cwd, environ, lost)
     finally:
         for what in lost if event.kind == "edit" else ():  # said once, by the event that ends the call
-            _log_anywhere(agent, f"not recorded: {what}")
+            log_anywhere(agent, f"not recorded: {what}")
     # Every path was looked up before the first is written: one that git would not take costs no other.
     for change, target in found:
         lay = record.layout_of(target.place)
@@ -264,7 +264,7 @@ def _read(agent: str, payload: dict[str, object], environ: dict[str, str]) -> Ev
         raise SkipError(str(error), payload) from None
 
 
-def _cwd(event: Event) -> str:
+def cwd_of(event: Event) -> str:
     """The payload's cwd, not ours: `cd` in an agent's shell moves it (seen with Claude Code 2.1)."""
     named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
     return event.cwd if event.cwd and named else os.getcwd()
@@ -273,7 +273,7 @@ def _cwd(event: Event) -> str:
 def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
     """Record what one event tells; raises as :func:`take`."""
     agent = event.agent
-    cwd = _cwd(event)
+    cwd = cwd_of(event)
     if not whole:
         _forget_texts(event)
     if event.kind in ("edit", "pre", "failed"):
@@ -290,7 +290,7 @@ def _company(event: Event, environ: dict[str, str]) -> list[Found]:
     """The paths of an edit to come that live sessions have records of which nothing was told yet."""
     out: list[Found] = []
     session = _session(event, environ)
-    for change, target in record.targets(event, _cwd(event), environ, []):
+    for change, target in record.targets(event, cwd_of(event), environ, []):
         lay = record.layout_of(target.place)
         found = others.at_work(lay, session, target.path)
         if found:
@@ -319,7 +319,7 @@ def _complain(message: str) -> None:
     streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
 
 
-def _log_anywhere(agent: str, message: str) -> bool:
+def log_anywhere(agent: str, message: str) -> bool:
     """Log in the state folder of the cwd's repository where there is one, else to stderr (False)."""
     try:
         place = gitdir.discover(os.getcwd())
@@ -345,7 +345,7 @@ def _is_cut_short(cwd: str) -> bool:
 
 def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
     """After a shell command, and at a turn: the agent that lost its `git commit` finds its index free."""
-    cwd = _cwd(event)
+    cwd = cwd_of(event)
     if (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)) and _is_cut_short(cwd):
         os.umask(mask & ~0o700)  # the index is the user's
         try:
@@ -383,7 +383,7 @@ def _run(agent: str, environ: dict[str, str], answers: Answers, mask: int) -> in
             tell(event, company, environ)
     if mend is not None:
         _mend(event, mend, environ, mask)
-    _beat(_cwd(event), environ)
+    _beat(cwd_of(event), environ)
     return 0
 
 
@@ -399,7 +399,7 @@ def _skip(agent: str, error: SkipError) -> int:
     if requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
-    if _log_anywhere(agent, str(error)) and error.unread:
+    if log_anywhere(agent, str(error)) and error.unread:
         _complain(str(error))
     return 0
 
@@ -415,17 +415,17 @@ def main(agent: str, decide: Policy | None = None, mend: Mend | None = None, tel
     try:
         return _run(agent, dict(os.environ), (decide, mend, tell), mask)
     except locate.FallThroughError as error:
-        _log_anywhere(agent, f"not recorded: {error}")
+        log_anywhere(agent, f"not recorded: {error}")
         _complain(f"not recorded: {error}; git worktree repair")
     except locate.OutsideError:
         pass  # not this repository's business
     except SkipError as error:
         return _skip(agent, error)
     except OSError as error:
-        if _log_anywhere(agent, f"not recorded: {error.strerror or error}"):
+        if log_anywhere(agent, f"not recorded: {error.strerror or error}"):
             _complain(f"not recorded: {error.strerror or error}")
     except layout.StateError as error:
         _complain(f"not recorded: {error}")
     except BaseException as error:  # the agent must go on, whatever this is
-        _log_anywhere(agent, f"not recorded: {type(error).__name__}: {error}")
+        log_anywhere(agent, f"not recorded: {type(error).__name__}: {error}")
     return 0

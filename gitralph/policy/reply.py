@@ -42,6 +42,17 @@ def rewritten(agent: str, bare: bool, given: dict[str, object], context: str, al
     return encode({"hookSpecificOutput": {**inner, "updatedInput": given, "additionalContext": context}})
 
 
+def denied(agent: str, reason: str, *hints: str) -> Reply:
+    """As :func:`blocked`, and in JSON for the agents that take no reason from stderr."""
+    reply = blocked(reason, *hints)
+    said = "\n".join(reply.said)
+    if agent == "copilot":  # its hook is registered with `|| true`, so that only this says no
+        reply.out = encode({"permissionDecision": "deny", "permissionDecisionReason": said})
+    elif agent == "cursor":
+        reply.out = encode({"permission": "deny", "user_message": said, "agent_message": said})
+    return reply
+
+
 _CONTEXT = {"copilot": "additionalContext", "pi": "additionalContext", "opencode": "additionalContext"}
 _CONTEXT |= {"cursor": "additional_context"}
 _CLAUDES = frozenset(["claude-code", "codex", "qwen", "droid", "gemini"])

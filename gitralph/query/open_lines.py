@@ -70,9 +70,8 @@ def read(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, OpenPath
     quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench, Worktree(ctx.repo.root) as tree:
         asked = inputs.question(quiet, bench, tree, refs.read_head(quiet.repo), family=())
-        for path in paths:
-            state = pending.path_state(ctx.layout, path, [])
-            scene = inputs.look(asked, {path: state})
+        scene = inputs.look(asked, {path: pending.path_state(ctx.layout, path, []) for path in paths})
+        for path, state in scene.states.items():
             if path not in scene.barred and path not in scene.ignored:
                 yield path, _of(scene, state)
 

@@ -58,6 +58,12 @@ def paths(event: Event) -> list[str] | None:
     return list(dict.fromkeys(found + _named_in(given_object(event.given))))
 
 
+def shell_command(event: Event) -> tuple[str | None, str | None]:
+    """The text of a shell command that asks leave, and the folder that its input names."""
+    given = given_object(event.given)
+    return text_of(given, "command", "cmd"), text_of(given, "workdir", "directory", "dir_path")
+
+
 # What known agents call a file's new text, and both sides of a replacement, in a tool's input.
 _WHOLE = ("content", "contents", "file_text")
 _OLD = ("old_string", "old_str", "oldString", "oldText")
