@@ -433,7 +433,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
         _drop_folder(ctx, folder, dry)
     for path in results.older_than(ctx.layout, run.cutoff):
         run.unlink("proof", path)
-    for path in own_worktree.idle(ctx, run.cutoff):
+    for path in own_worktree.kept(ctx):
         size = _size(path)
         if dry or own_worktree.retire(ctx, path):
             run.note("worktree", path, size)

@@ -34,8 +34,18 @@ def settle(
         elif was.taken and was.content == scene.contents.get(path):
             continue  # what the command did is in it
         elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
-            by_path[path] = was._replace(left=(*was.left, _left(scene.layout, offer)))
+            rest = _left(scene.layout, offer)
+            # of a path that goes, which lines do not: else it were said to be committed and left out
+            rest = rest._replace(lines=_rest(scene, was)) if was.taken else rest
+            by_path[path] = was._replace(left=(*was.left, rest))
     return sorted(by_path.values(), key=lambda one: one.path)
+
+
+def _rest(scene: Scene, was: Outcome) -> tuple[int, int] | None:
+    """The lines of the file that a commit leaves out, from the first one to the last."""
+    now, made = scene.contents[was.path].data, was.content.data if was.content else None
+    found = _hunks(made or b"", now or b"")
+    return (found[0][2] + 1, max(found[-1][3], found[0][2] + 1)) if found else None
 
 
 def _left(layout: Layout, offer: Offer) -> Left:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gitralph.base import gitdir
+from gitralph.base import gitdir, programs
 from gitralph.guard import shell_words
 from gitralph.guard.shell_words import CLOSE, OPEN, Item, Simple, Word
 from gitralph.guard.shell_words import UnreadableError as UnreadableError
@@ -26,8 +26,6 @@ _ALIASES = 10
 _SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "ash"])
 _RESERVED = frozenset(["if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"])
 _PASSED = frozenset(["command", "builtin", "exec", "nohup", "stdbuf", "setsid"])
-# These name another repository or another index than the folder does: what they touch is not looked for.
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR")
 _MANY = 2_000
 
 
@@ -97,7 +95,7 @@ class _Walk:
             first = rest[0]
             name, sign, _ = first.text.partition("=")
             if sign and name.removesuffix("+").isidentifier():
-                if name in _ELSEWHERE:
+                if _leads_elsewhere(name):
                     return None
                 rest.pop(0)
             elif not first.known:
@@ -116,7 +114,7 @@ class _Walk:
     def _moved(self, words: Sequence[Word], place: _Place) -> _Place | None:
         """Where the commands after this one run; None for one that changes no folder."""
         name = words[0].text
-        if name == "export" and any(word.text.partition("=")[0] in _ELSEWHERE for word in words):
+        if name == "export" and any(_leads_elsewhere(word.text.partition("=")[0]) for word in words):
             return place._replace(readable=False)
         if name == "popd":
             return place._replace(folder=None)
@@ -210,6 +208,11 @@ def _asked(folder: str, environ: Mapping[str, str], *words: str) -> str:
     return (said or b"").decode("utf-8", "surrogateescape").rstrip("\n")
 
 
+def _leads_elsewhere(variable: str) -> bool:
+    """True for a variable by which git means another repository or index than the folder does."""
+    return not programs.inherited({variable: ""})
+
+
 def _joined(folder: str | None, named: str) -> str | None:
     if named.startswith("/"):
         return os.path.normpath(named)
@@ -223,7 +226,7 @@ def _after_program(name: str, words: list[Word]) -> list[Word]:
         if option in ("-n", "-u", "-k", "-s", "-g") and name != "sudo" and words:
             words.pop(0)
         unread = name in ("sudo", "doas") and option not in ("-n", "-E", "-H", "--")
-        if unread or option.partition("=")[0] in _ELSEWHERE:
+        if unread or _leads_elsewhere(option.partition("=")[0]):
             return []
     return words[1:] if name == "timeout" else words
 

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from gitralph.base import layout as layouts
 from gitralph.base.ids import digest
-from gitralph.base.layout import MAIN
 from gitralph.base.quote import printable, shown
 from gitralph.commit import ways_out
 from gitralph.commit.rewrites import Range, ranges
-from gitralph.context import Context, in_worktree, open_context
+from gitralph.context import Context, in_worktree, open_context, root_with
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook import entry, others, record, sessionfile
 from gitralph.hook.agents import writing
@@ -97,21 +95,10 @@ def _of_path(
     return "; ".join(_sentence(ctx, event, one, target) for one in theirs if _is_near(one, places))
 
 
-def _root(ctx: Context, company: Company) -> str | None:
-    """The root of the worktree whose records these are."""
-    token = company.layout.token
-    if token == ctx.layout.token:
-        return ctx.repo.root
-    if token == MAIN:
-        above, name = os.path.split(ctx.repo.common_dir)
-        return above if name == ".git" else None
-    return layouts.linked_root(ctx.repo.common_dir, token)
-
-
 def _theirs(
     ctx: Context, company: Company, target: Target, own: set[str], disk: bytes | None
 ) -> list[_Theirs]:
-    root = _root(ctx, company)
+    root = root_with(ctx, company.layout)
     if root is None or not os.path.isdir(root):
         return []
     there = ctx if root == ctx.repo.root else in_worktree(ctx, root)
