@@ -28,8 +28,8 @@ _MORE: dict[str, dict[str, object]] = {
     "opencode": {"description": "run"},
     "qwen": {"description": "run", "is_background": False},
 }
-# Gemini CLI takes no context ahead of a tool, only after it (its hooks reference).
-WITHOUT_CONTEXT = ("gemini",)
+# Their documents name a context; what comes ahead of a tool the model is not given (0.61.0, 0.24.4).
+WITHOUT_CONTEXT = ("gemini", "qwen")
 
 
 def shell(agent: str, command: str) -> Turn:
