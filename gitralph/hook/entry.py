@@ -301,6 +301,16 @@ def _company(event: Event, environ: dict[str, str]) -> list[Found]:
     return out
 
 
+def _heads_up(event: Event, tell: Tell, environ: dict[str, str]) -> None:
+    """Ahead of an edit, have the agent told whose lines are near. Never raises: the edit goes on."""
+    try:
+        company = _company(event, environ)
+        if company:
+            tell(event, company, environ)
+    except Exception as error:
+        log_anywhere(event.agent, f"not told of others' lines: {type(error).__name__}: {error}")
+
+
 def log(lay: Layout, message: str) -> bool:
     """One line in hooks.log, which is started afresh when it grows too large; else to stderr (False)."""
     line = f"{sessionfile.now()} {printable(message)[:500]}\n".encode("utf-8", "replace")
@@ -378,9 +388,7 @@ def _run(agent: str, environ: dict[str, str], answers: Answers, mask: int) -> in
         raise SkipError(f"unknown agent '{agent[:40]}'")
     record_event(event, whole, environ)
     if tell is not None and event.kind == "pre" and event.ahead:
-        company = _company(event, environ)
-        if company:
-            tell(event, company, environ)
+        _heads_up(event, tell, environ)
     if mend is not None:
         _mend(event, mend, environ, mask)
     _beat(cwd_of(event), environ)

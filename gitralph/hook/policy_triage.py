@@ -50,26 +50,44 @@ def _has_beads(event: Event, environ: dict[str, str]) -> bool:
 
 
 # A shell command without one of these words throws nothing away, unless a git command of it is an alias.
-_DISCARDS = re.compile(
-    r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index)\b"
+# Texts, not compiled: an edit never comes so far, and compiling costs each hook a millisecond.
+_DISCARDS = (
+    r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index|worktree\s+remove)\b"
 )
-_REMOVES = re.compile(r"\bworktree\s+remove\b")
-_GIT = re.compile(r"\bgit\s+((?:-[Cc]\s+\S+\s+|-\S+\s+)*)([\w-]+)")
 # git takes no alias for a command of its own; these are what agents type, and they throw nothing away.
-_HARMLESS = re.compile(
-    r"add|am|apply|bisect|blame|branch|bundle|cat-file|check-ignore|cherry-pick|clone|commit|config|describe|diff|"
-    r"fetch|fsck|gc|grep|hash-object|help|init|log|ls-files|ls-remote|ls-tree|merge|merge-base|mv|notes|pull|push|"
-    r"ralph|range-diff|rebase|reflog|remote|rev-list|rev-parse|revert|shortlog|show|show-ref|status|submodule|"
-    r"symbolic-ref|tag|update-index|update-ref|version|worktree|write-tree"
+_HARMLESS = (
+    " add am apply bisect blame branch bundle cat-file check-ignore cherry-pick clone commit config describe "
+    "diff fetch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base mv notes "
+    "pull push ralph range-diff rebase reflog remote rev-list rev-parse revert shortlog show show-ref status "
+    "submodule symbolic-ref tag update-index update-ref version worktree write-tree "
 )
+_MARKS = "\"'`();|&$"
+# More options nobody types before git's command; it is looked at closely then.
+_OPTIONS = 20
 
 
 def _may_discard(text: str) -> bool:
-    if _DISCARDS.search(text) or _REMOVES.search(text):
+    if re.search(_DISCARDS, text):
         return True
+    words = text.split() if "git" in text else []
     return any(
-        "alias." in options or _HARMLESS.fullmatch(name) is None for options, name in _GIT.findall(text)
+        _may_be_alias(words, at) for at, word in enumerate(words) if word.strip(_MARKS).endswith("git")
     )
+
+
+def _may_be_alias(words: list[str], at: int) -> bool:
+    """True where the git command after a word is none of git's own that are known here."""
+    for _ in range(_OPTIONS):
+        at += 1
+        if at >= len(words):
+            return False
+        if words[at][:1] != "-":
+            return f" {words[at].strip(_MARKS)} " not in _HARMLESS
+        if words[at] in ("-C", "-c"):
+            at += 1
+            if words[at : at + 1] and words[at].strip(_MARKS).lower().startswith("alias."):
+                return True
+    return True
 
 
 def kind_of(event: Event, environ: dict[str, str]) -> str | None:
