@@ -232,6 +232,8 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
         log_void(ctx, made)
+        if made.rewound is not None:
+            own_commit.told_of(ctx, made.session, made.rewound)
         return result_of(ctx, made, "nothing")
     if ready is None:
         result = _landed(ctx, inner, request, made, texts.compose(ctx, request, made))

@@ -6,6 +6,7 @@ somebody asks for it; else it is left, and offered.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from gitralph.context import Context
 from gitralph.git import uncommitted
 from gitralph.git.config import Config
 from gitralph.git.texts import is_binary
+from gitralph.hook import record as hook_record
 from gitralph.hook import sessionfile, shellwatch, variables, windows
 from gitralph.hook.journal import GAP, Record
 from gitralph.hook.windows import Window
@@ -107,22 +109,30 @@ def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) 
     return found
 
 
+def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:
+    """True where nothing but shell commands of a family can have made what nobody's the file holds."""
+    state = pending.path_state(ctx.layout, path, [])
+    found, records = of(state), state.journal.records
+    now = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
+    return bool(found) and records[-1].after == now and all(name in own for r in found for name in r.may)
+
+
 def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
     """The changes of a path that are nobody's and may be a family's; or anybody's."""
     found = [r for r in state.journal.records if r.op == GAP and r.may]
     return found if own is None else [r for r in found if any(name in own for name in r.may)]
 
 
-def _waiting(scene: Scene, state: PathState) -> list[Record]:
-    """Those of them of which something shows."""
+def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, int] | None]:
+    """Those of them of which something shows, and the lines where it does, if they can be told."""
     found = of(state, scene.own)
     if not found or scene.entries.get(state.path) == scene.reader.entry(state.path):
-        return []
+        return [], None
     now = provenance.content_id(scene.contents[state.path])
     mode = f"{scene.contents[state.path].mode:o}" if scene.contents[state.path].mode else None
     known = path_texts.read(scene, state) if path_texts.whole_only(scene, state) is None else None
     if known is None or any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
-        return [r for r in found if r.after == now]
+        return [r for r in found if r.after == now], None
     shown = owners.showing(known.pieces)
 
     def shows(record: Record) -> bool:
@@ -130,7 +140,10 @@ def _waiting(scene: Scene, state: PathState) -> list[Record]:
             return record.mode[1] == mode
         return f"{GAP_KEY}{record.offset}" in shown
 
-    return [record for record in found if shows(record)]
+    found = [record for record in found if shows(record)]
+    keys = {f"{GAP_KEY}{record.offset}" for record in found}
+    at = owners.standing(known.pieces, keys)
+    return found, (at[0], at[-1]) if at else None
 
 
 def settle(
@@ -157,7 +170,7 @@ def settle(
 
 
 def _left(scene: Scene, state: PathState) -> Left | None:
-    found = _waiting(scene, state)
+    found, lines = _waiting(scene, state)
     if not found:
         return None
     whose = sorted({name for record in found for name in record.may})
@@ -168,7 +181,7 @@ def _left(scene: Scene, state: PathState) -> Left | None:
         called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
         detail += f"; {called} were at work then, and each may have made it"
     reason = decision.CONTESTED if several else decision.SHELL
-    return Left(state.path, reason, detail, tuple(whose), optional=True, by_shell=True)
+    return Left(state.path, reason, detail, tuple(whose), lines, optional=True, by_shell=True)
 
 
 def _maker(record: Record, session: str) -> Maker:

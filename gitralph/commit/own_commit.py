@@ -8,6 +8,7 @@ from gitralph.context import Context
 from gitralph.git import message, refs
 from gitralph.git.commits import identity
 from gitralph.git.repository import Repository
+from gitralph.hook import sessionfile
 from gitralph.hook.journal import is_oid
 from gitralph.journal import commit_log, manifests, pending
 
@@ -26,14 +27,24 @@ def makers(ctx: Context, commit: str) -> list[str]:
 
 
 def rewound(ctx: Context, session: str) -> str | None:
-    """The commit that a session made last here, where HEAD does not have it any more; None where it has."""
+    """The commit that a session made last here, where HEAD does not have it any more; None where it has.
+
+    None as well where :func:`told_of` it: an answer that tells of no news is not read.
+    """
     rows = commit_log.read(ctx.layout, session).commits
     here = [row for row in rows if row.get("worktree") == ctx.layout.token]
     last = here[-1].get("commit") if here else None
     if not isinstance(last, str) or not is_oid(last) or here[-1].get("included"):
         return None
+    if (sessionfile.read(ctx.layout, session) or {}).get("rewound") == last:
+        return None
     head = refs.read_head(ctx.repo)
     return None if head.oid == last or refs.contains(ctx.repo, head, last) else last
+
+
+def told_of(ctx: Context, session: str, commit: str) -> None:
+    """Remember that the session was told that HEAD has its last commit no more."""
+    sessionfile.update(ctx.layout, session, rewound=commit)
 
 
 def _made(ctx: Context, session: str, commit: str) -> bool:

@@ -12,6 +12,9 @@ from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 
 _LIMIT = 1 << 20
+# A day: where nothing tells of a session's process, one that worked yesterday may go on today, and naming it
+# live too long only makes a message more careful.
+_QUIET = 24 * 3600
 
 
 def now() -> str:
@@ -163,3 +166,27 @@ def clear_active(layout: Layout, session: str) -> None:
             os.unlink(layout.active)
     except OSError:
         pass
+
+
+def last_event(layout: Layout, session: str) -> float:
+    """When anything was last recorded of a session, in seconds since the epoch; 0 for never."""
+    times = []
+    for name in (layout.manifest(session), layout.record(session)):
+        try:
+            times.append(os.stat(name).st_mtime)
+        except OSError:
+            continue
+    return max(times, default=0.0)
+
+
+def state_of(layout: Layout, session: str) -> str:
+    """``live``, ``ended`` or ``stale``. Advice for people: nothing is done because of it."""
+    record = read(layout, session)
+    if record is not None and record.get("ended"):
+        return "ended"
+    alive = process.is_alive(record.get("process")) if record else None
+    if alive is None:
+        # Where the system tells nothing of processes. abs, as a clock that was set back must not keep a
+        # session live for years.
+        alive = abs(time.time() - last_event(layout, session)) < _QUIET
+    return "live" if alive else "stale"

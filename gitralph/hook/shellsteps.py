@@ -37,7 +37,19 @@ class Made:
     the one that this is a change of.
     """
 
-    __slots__ = ("after", "before", "form", "is_known", "mode", "move", "oid", "op", "other", "path", "tracked")
+    __slots__ = (
+        "after",
+        "before",
+        "form",
+        "is_known",
+        "mode",
+        "move",
+        "oid",
+        "op",
+        "other",
+        "path",
+        "tracked",
+    )
 
     def __init__(self, path: bytes, form: ChangedPath, texts: Texts | None, tracked: bool) -> None:
         self.path = path

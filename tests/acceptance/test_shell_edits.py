@@ -97,6 +97,7 @@ def test_no_command_text_is_kept(repo: Repo) -> None:
 
 
 def test_dirty_file_made_clean_by_the_shell(repo: Repo) -> None:
+    repo.git("config", "ralph.discard", "off")
     repo.write("a", changed())
     shells.run(repo, "S1", "git checkout -- a")
     assert repo.commit("S1").left == {}
