@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decision, path_texts
+from gitralph.commit import by_pieces, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git.texts import with_line_feeds
@@ -112,10 +112,12 @@ def settle(
 
 
 def _is_lost(scene: Scene, come: PathState) -> bool:
-    """Tell whether HEAD has another text than the file, and never had one since the session moved it there."""
-    last = max(r.offset for r in come.journal.records if r.op == _TO and r.session in scene.own)
+    """Tell whether the file is as the move left it, and HEAD has another text and had none of those since."""
+    last = [r for r in come.journal.records if r.op == _TO and r.session in scene.own][-1]
+    if provenance.content_id(scene.contents[come.path]) != last.after:
+        return False
     is_other = scene.entries.get(come.path) != scene.reader.entry(come.path)
-    return is_other and not path_texts.has_passed(scene, come, last)
+    return is_other and not path_texts.has_passed(scene, come, last.offset)
 
 
 def _refuses(found: Outcome) -> bool:

@@ -38,7 +38,7 @@ from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
 from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.terms import Step, Take
-from gitralph.lines.text import split_lines
+from gitralph.lines.text import is_telling, split_lines
 
 FILES = (0, 0o100644, 0o100755)
 """Modes of plain files, and of none."""
@@ -87,14 +87,17 @@ class PathTexts:
         """The records of moves onto this path, of which others had changed what HEAD had there.
 
         A hook sees a move when it is done: whether a change of theirs still stood there, nobody knows.
-        Where the file is again as a record before the move left it, the move is undone.
+        Where the file is again as a record before the move left it, or has no line of what was moved there,
+        the move is undone.
         """
         found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
         return [int(self.steps[at].key.removesuffix(ARRIVED)) for at in found if not self._is_sure(at)]
 
     def _is_sure(self, at: int) -> bool:
         moved = self.steps[at]
-        if any(step.after == self.disk for step in self.steps[:at]):
+        came = set(split_lines(moved.after)) - set(split_lines(moved.before))
+        is_undone = not any(is_telling(line) for line in came.intersection(split_lines(self.disk)))
+        if is_undone or any(step.after == self.disk for step in self.steps[:at]):
             return True
         then = self.heads.text(moved.head) if moved.head else None
         for step in reversed(self.steps[:at]):
