@@ -322,7 +322,7 @@ def test_the_ticks_of_a_run_are_not_nobodys(repo: Repo, tmp_path: Path) -> None:
     assert repo.ralph("status").text == "git ralph run\n  M   +2 -2  plan.md  tasks it ticked\n"
     assert repo.ralph("status", "--short").text == "M  plan.md  git ralph run\n"
     repo.write("plan.md", (repo.read("plan.md") or b"") + b"a line of a person\n")
-    assert "nobody" in repo.ralph("status").text
+    assert "yours" in repo.ralph("status").text
 
 
 def test_status_waits_for_no_pipe_in_the_place_of_a_plan(repo: Repo, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_it_groups_by_session_with_letters_lines_and_who_else_is_there(day: Repo
         "  M   +1  -1  a  with generic-1",
         "  R   +1  -1  old -> moved",
         "",
-        "nobody",
+        "yours",
         "  M   +1  -1  b",
     ]
 
@@ -106,20 +106,20 @@ def test_a_hint_where_something_is_refused_works_as_typed(day: Repo) -> None:
 def test_short_is_a_line_a_path(day: Repo) -> None:
     assert day.ralph("status", "-s").text.splitlines() == [
         "M& a  generic-1, generic-2",
-        "M? b  nobody",
+        "M? b  yours",
         "D  gone  generic-1",
         "R  moved  generic-2",
         "A  new  generic-1",
     ]
 
 
-def test_lines_of_a_file_that_both_sides_wrote_stand_under_nobody_too(day: Repo) -> None:
+def test_lines_of_a_file_that_both_sides_wrote_stand_under_yours_too(day: Repo) -> None:
     day.write("new", "one\ntwo\nby hand\n")
     rows = day.ralph("status", "--", "new").text.splitlines()
     assert rows[1:] == [
         "  A   +2   new  with unrecorded lines",
         "",
-        "nobody",
+        "yours",
         "  A        new  beside generic-1",
     ]
 
@@ -134,7 +134,7 @@ def test_an_unborn_branch_and_odd_files(empty_repo: Repo) -> None:
         "  A        blob",
         "  A   +1   no newline",
         "",
-        "nobody",
+        "yours",
         "  A        empty",
         "  A        link",
     ]

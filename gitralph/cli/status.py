@@ -176,10 +176,7 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
             f"git ralph commit --session {name} --dry-run  # why, and what to do",
         )
     rest = [
-        row
-        for group in groups
-        if group.session is None and group.name == statuses.NOBODY
-        for row in group.rows
+        row for group in groups if group.session is None and group.name != statuses.LOOP for row in group.rows
     ]
     if any(row.likely for row in rest):
         output.advise(

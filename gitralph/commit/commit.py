@@ -175,7 +175,7 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
                         f"HEAD or the session's paths kept changing while the {what} ran", "try again"
                     ) from None
     except RalphError as error:
-        error.hints += typed.hints(ctx.called(request.session))
+        error.hints += typed.hints(ways_out.commit_of(ctx, request.session))
         raise
     typed.drop()
     return result
@@ -313,15 +313,16 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             *ways_out.unmerged(ctx, unmerged),
             left=left,
         )
+    staged = index.entries(ctx.git, copy, ctx.repo.root, made.entries)
     facts = index_plan.IndexFacts(
         bench.git,
         bench.folder,
-        index.entries(ctx.git, copy, ctx.repo.root, made.entries),
+        staged,
         {path: made.start.entry(path) for path in made.entries},
         made.entries,
         made.now,
-        lambda path: index_plan.own_states(ctx.layout, made, path),
-        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head),
+        lambda path: index_plan.own_states(ctx.layout, made, path, staged.get(path)),
+        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head, facts.text(facts.there(path))),
     )
     found = index_plan.plan(facts)
     return copy, found._replace(conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,17 +26,20 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
-from gitralph.git.snapshot import Content, Worktree
+from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import Journal, Record
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 from gitralph.shell import attribution
 from gitralph.shell.attribution import ShellChanges
 
 
-def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
+def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
+    if asked.by_person:
+        paths = sorted(matches or ())
+        return {path: PathState(path, Journal()) for path in paths} | pending.states_of(asked.layout, paths)
     states = pending.recorded_paths(asked.layout, list(asked.family), _differing(asked.repo, asked.config))
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
@@ -49,8 +52,18 @@ def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[
     return lambda paths: uncommitted.dirty_paths(repo, config, paths)
 
 
-def candidates(ctx: Context, session: str) -> list[bytes]:
-    """The paths that a commit of a session would look at."""
+def _of_person(ctx: Context, wanted: set[bytes] | None) -> tuple[set[bytes], dict[bytes, Content]]:
+    """What `git commit -a` would look at, or what was asked for; what is staged as removed is gone."""
+    found = uncommitted.dirty(ctx.repo, ctx.config, wanted or ()) if wanted != set() else {}
+    paths = {path for path, letters in found.items() if wanted or letters != uncommitted.UNTRACKED}
+    return paths, {path: ABSENT for path in paths if found[path][0] == "D"}
+
+
+def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
+    """The paths that a commit of a session would look at; for a person new files too that are ``exact``."""
+    if session == decision.UNRECORDED:
+        found = uncommitted.dirty(ctx.repo, ctx.config)
+        return [path for path in found if found[path] != uncommitted.UNTRACKED or path in exact]
     family = pending.family(ctx.layout, session)
     known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
     return sorted({*known, *attribution.paths(ctx, family)})
@@ -78,10 +91,14 @@ def build(
     head = refs.read_head(ctx.repo)
     family = pending.family(ctx.layout, session) if family is None else family
     wanted = None if matches is None else set(matches)
+    is_named = wanted is not None
+    if family == [decision.UNRECORDED]:
+        wanted, gone = _of_person(ctx, wanted)
+        instead = {**gone, **(instead or {})}
     with Worktree(ctx.repo.root, instead) as worktree:
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
-        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {})
+        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {}, is_named)
         outcomes, together = _decide_all(read)
         draft = Draft(
             head=head,
@@ -116,9 +133,10 @@ def _read(
     ctx: Context,
     asked: Question,
     head: Head,
-    wanted: Container[bytes] | None,
+    wanted: Collection[bytes] | None,
     unwritten: Mapping[bytes, Record],
     instead: Mapping[bytes, Content],
+    is_named: bool,
 ) -> _Read:
     """Records and files as they were at one moment.
 
@@ -149,7 +167,24 @@ def _read(
             break
     scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
-    return _Read(scene, states, offered, {**stale, **scene.barred})
+    by_shell = _left_by_commands(ctx, scene) if asked.by_person and not is_named else {}
+    return _Read(scene, states, offered, {**by_shell, **stale, **scene.barred})
+
+
+def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
+    """What no session recorded and a shell command of one made: a person who wants it names it."""
+    free = [path for path in scene.contents if not provenance.others(scene, scene.states[path])]
+    found = attribution.left_by_commands(ctx, free)
+    return {
+        path: Left(
+            path,
+            decision.SHELL,
+            f"made by {attribution.call_name(ctx.layout, window)}",
+            (window.session,),
+            optional=True,
+        )
+        for path, window in found.items()
+    }
 
 
 def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:

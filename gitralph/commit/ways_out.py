@@ -57,6 +57,13 @@ def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
     return lambda known: [path for path in known if path in paths]
 
 
+def commit_of(ctx: Context, session: str) -> str:
+    """The command that commits a session's lines, or those of no session."""
+    if session == decision.UNRECORDED:
+        return "git ralph commit --mine"
+    return f"git ralph commit --session {shlex.quote(ctx.called(session))}"
+
+
 class Ways(NamedTuple):
     """A refused commit, and the question whether another one would be made."""
 
@@ -66,7 +73,7 @@ class Ways(NamedTuple):
     passes: Callable[[Request], bool]
 
     def _line(self, session: str, option: str | None, paths: Iterable[bytes], does: str) -> str:
-        words = ["git ralph commit --session", shlex.quote(self.ctx.called(session))]
+        words = [commit_of(self.ctx, session)]
         words += [option] if option else []
         if self.request.wishes.with_shell and session == self.request.session and option != "--with-shell":
             words.append("--with-shell")
@@ -123,6 +130,8 @@ class Ways(NamedTuple):
         paths = refused | ends
         out = self._others(refusals, paths)
         out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        if self.request.by_person:
+            return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         if not self.ctx.is_agent:
             out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
         out += self._option("--with-shell", "takes what its shell commands did too", with_shell=True)
@@ -146,6 +155,9 @@ def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
 
 def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     """What takes along the paths that a commit passed over."""
+    if session == decision.UNRECORDED:
+        given = _listed(ctx, sorted(one.path for one in left if one.reason == decision.SHELL)[:_MOST])
+        return [f"git ralph commit --mine -- {given}  # takes it, if it is yours"] if given else []
     name = shlex.quote(ctx.called(session))
     by_reason: dict[str, list[bytes]] = {}
     for one in left:

@@ -18,6 +18,9 @@ from gitralph.git.trees import GITLINK, Entry
 
 Change = tuple[str, Counts]
 
+UNTRACKED = "??"
+"""git's letters for a file that it does not know."""
+
 
 # A larger file's lines are not counted: nobody reads the number, and reading it takes longer than the rest.
 _COUNTED = 8 << 20

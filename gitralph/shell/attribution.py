@@ -228,6 +228,19 @@ def paths(ctx: Context, family: Container[str]) -> list[bytes]:
     return _candidates(ctx, windows_of(ctx), family)
 
 
+def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
+    """Those of some paths that stand as a command that has ended left them, each with that command."""
+    ended = [window for window in reversed(windows_of(ctx)) if window.rows]
+    found: dict[bytes, Window] = {}
+    for path in paths if ended else ():
+        now = form_of(ctx.repo.root, path)
+        rows = ((window, (window.rows or {}).get(path)) for window in ended)
+        made = next((window for window, row in rows if row is not None and row.after == now), None)
+        if made is not None:
+            found[path] = made
+    return found
+
+
 def _is_gone(row: ChangedPath) -> bool:
     return row.after == (None, None) or (row.after is None and row.base is None)
 
