@@ -177,6 +177,14 @@ class Layout:
     def shells(self) -> str:
         return self.own + "/shells.jsonl"
 
+    def staged(self, session: str) -> str:
+        """There while a session's shell commands have staged what is not put back."""
+        return f"{self.own}/{self.stem(session)}.staged"
+
+    def restaging(self, session: str) -> str:
+        """The intent to put back what a session's shell commands staged here."""
+        return f"{self.intents}/stage-{digest(f'{self.token} {session}'.encode())[:16]}.json"
+
     @property
     def intents(self) -> str:
         return self.top + "/intents"

@@ -12,7 +12,7 @@ from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import MAIN, Layout
-from gitralph.hook import hook_git, record, sessionfile
+from gitralph.hook import hook_git, record, sessionfile, staging
 from gitralph.hook.event import Event
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
@@ -32,11 +32,12 @@ _ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
 class Picture:
     """What is dirty: HEAD, and per path ``[HEAD's blob, blob id of the bytes, mode]``."""
 
-    __slots__ = ("head", "rows")
+    __slots__ = ("head", "rows", "staged")
 
     def __init__(self, head: str | None, rows: dict[str, list[str | None]]) -> None:
         self.head = head
         self.rows = rows
+        self.staged: staging.Staged | None = None
 
 
 def _parse_status(said: bytes) -> Picture:
@@ -102,6 +103,7 @@ def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Pict
     if said is None:
         return None
     picture = _parse_status(said)
+    picture.staged = staging.staged_in(said)
     _identify(root, picture, deadline)
     return picture
 
@@ -164,6 +166,7 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
         "options": options,
         "head": None,
         "rows": None,
+        "stages": staging.may_stage(event.given),
     }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
@@ -173,7 +176,7 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     _note(lay, {"open": kept["id"], **told})
     picture = take_picture(place.root, options, environ)
     if picture is not None:
-        kept |= {"head": picture.head, "rows": picture.rows}
+        kept |= {"head": picture.head, "rows": picture.rows, "staged": picture.staged}
         files.write_whole(path, jsonline.dumps(kept).encode("ascii"))
 
 
@@ -219,6 +222,7 @@ def _changes(kept: dict[str, object], environ: dict[str, str]) -> list[list[obje
     after = take_picture(root, words, environ) if before is not None else None
     if before is None or after is None:
         return None
+    kept["restage"] = staging.changes(kept, after.staged)
     moved = _moved(root, before.head, after.head, environ)
     return None if moved is None else differences(before, after, moved)
 
@@ -233,7 +237,10 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
         top = os.path.dirname(os.path.dirname(os.path.dirname(path)))
         lay = Layout(top, str(kept["token"]) or MAIN)
         rows = _changes(kept, environ)
-        _note(lay, {"close": kept["id"], "rows": rows, **({"late": True} if late else {})})
+        staged = {} if late or not kept.get("restage") else {"staged": kept["restage"]}
+        if staged:
+            staging.note(lay, str(kept["session"]))
+        _note(lay, {"close": kept["id"], "rows": rows, **staged, **({"late": True} if late else {})})
         told = _losses(lay, kept, rows) if rows and not late else []
     try:
         os.unlink(path)

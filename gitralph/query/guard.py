@@ -3,7 +3,6 @@
 Judged by the index that git hands its hooks, which is a temporary one under ``commit -a`` and for paths.
 """
 
-import os
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from gitralph.base.quote import printable
 from gitralph.commit.preview import preview
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
-from gitralph.git import listing, refs
+from gitralph.git import refs, uncommitted
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
 from gitralph.journal import manifests, pending, sessions
@@ -58,15 +57,8 @@ def mode(ctx: Context) -> str:
 
 def staged(ctx: Context) -> dict[bytes, Entry | None]:
     """What the index at hand, which git is about to commit, changes against HEAD."""
-    head = refs.read_head(ctx.repo).oid
-    git = ctx.git.at(GIT_INDEX_FILE=os.path.abspath(ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index))
-    # Before the first commit everything is new against the empty tree, whose id git makes here for its own
-    # object format.
-    base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
-    # `--no-renames`: a rename is two paths, and each may be somebody else's.
-    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
-    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
-    return {path: new for path, (_, new) in found.items()}
+    given = ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index
+    return uncommitted.staged(ctx.git, refs.read_head(ctx.repo).oid, given)
 
 
 def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
