@@ -40,19 +40,22 @@ def recover(ctx: Context) -> None:
     """Put back what is due in this worktree; an intent for one that is gone is dropped."""
     for todo in list(intents.unfinished(ctx.layout, Restaging)):
         if todo.token == ctx.layout.token:
-            if _put_back(ctx, pending.family(ctx.layout, todo.session)):
+            if _put_back(ctx, todo, pending.family(ctx.layout, todo.session)):
                 intents.remove(ctx.layout, todo)
         elif not os.path.isdir(todo.git_dir):
             intents.remove(ctx.layout, todo)
 
 
-def _put_back(ctx: Context, family: Sequence[str]) -> bool:
+def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
     """Put it back; False where git holds the index, or it kept moving."""
+    lock, prepared = f"{ctx.repo.index}.lock", f"{ctx.layout.tmp}/{todo.prepared['index']}"
+    if index.is_ours(lock, prepared):
+        os.unlink(lock)  # killed before the exchange, which begins anew
     files.make_folder(ctx.layout.tmp)
     for _ in range(_TRIES):
-        if os.path.lexists(f"{ctx.repo.index}.lock"):
+        if os.path.lexists(lock):
             return False
-        copy = index.copy_index(ctx.repo.index, f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
+        copy = index.copy_index(ctx.repo.index, prepared)
         try:
             found = staging.of(ctx, family)
             if not found:

@@ -189,16 +189,20 @@ class Restaging:
     git_dir: str
     token: str
     session: str
-    prepared: dict[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
         return os.path.basename(Layout("", self.token).restaging(self.session))
 
+    @property
+    def prepared(self) -> dict[str, str]:
+        """The new index, by a name that tells whose it is: the lock of a killed one is known by it."""
+        return {"index": f"{self.file}.index"}
+
     def is_sound(self) -> bool:
         """True when every field has its type."""
         texts = all(isinstance(one, str) for one in (self.git_dir, self.token, self.session))
-        return texts and ids.is_valid(self.session) and _is_prepared(self.prepared)
+        return texts and ids.is_valid(self.session)
 
 
 _FILES, _STAGE = "files-", "stage-"
