@@ -113,6 +113,10 @@ class Layout:
         where = "" if self.token == MAIN else f"@{self.token}"
         return f"{self.finished}/{self.stem(session)}{where}.files"
 
+    def pending(self, session: str) -> str:
+        """There while a session may have something pending here, for git's hook: it is asked by a shell."""
+        return f"{self.own}/{self.stem(session)}.pending"
+
     def patch(self, session: str) -> str:
         """What a repository hook wants changed, to be applied by hand."""
         return f"{self.own}/{self.stem(session)}.patch"

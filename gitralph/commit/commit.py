@@ -18,6 +18,7 @@ from gitralph.commit import (
     hooks,
     land,
     own_commit,
+    pending_paths,
     plan,
     recover,
     restage,
@@ -501,6 +502,8 @@ def _land(
     )
     restage.mark(ctx.layout, made.family)
     log_void(ctx, made)
+    if all(left.reason == decision.UNCHANGED for left in made.left):
+        pending_paths.put_mark_away(ctx, made.family)
     return (result_of(ctx, made, "committed"))._replace(commit=oid, subject=message.subject(text))
 
 

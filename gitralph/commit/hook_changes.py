@@ -150,7 +150,7 @@ def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, lengt
         # A record came since the commit looked: what the hook rewrote may hold that edit as well.
         if length not in (-1, os.fstat(fd).st_size):
             return False
-        files.append_record(ctx.layout.manifest(step.session), line_form(path) + b"\n")
+        sessionfile.claim(ctx.layout, step.session, line_form(path))
         journal.append(ctx.layout, fd, path, step, before)
         return True
 
