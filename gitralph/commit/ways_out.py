@@ -1,7 +1,8 @@
 """The next commands to type after a refusal: each was tried in a preview, so none leads in a circle.
 
 Every hint is a line for a shell, what it does behind a ``#``. An agent types what it reads, so what takes
-lines of others is told to a person alone. Nothing here writes.
+lines of others, or has another session commit, is told to a person alone: ``Context.is_agent`` says who
+reads, here and wherever else a hint is made. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -94,15 +95,18 @@ class Ways(NamedTuple):
         return [self._line(self.request.session, option, (), does)]
 
     def _others(self, refusals: Sequence[Left], paths: frozenset[bytes]) -> list[str]:
-        """Another session goes first, with all it has, or with these paths."""
-        out = []
-        for name in sorted({name for left in refusals for name in left.sessions} - {decision.UNRECORDED}):
+        """Another session goes first, with all it has, or with these paths: for a person to say."""
+        out = list[str]()
+        if self.ctx.is_agent:
+            return out
+        for name in sorted({name for left in refusals for name in left.sessions}):
+            does = "lets yours go first" if name == decision.UNRECORDED else "lets the other go first"
             if name == self.request.session:
                 continue
-            if self.passes(Request(name)):
-                out.append(self._line(name, None, (), "lets the other go first"))
+            if name != decision.UNRECORDED and self.passes(Request(name)):
+                out.append(self._line(name, None, (), does))
             elif self.passes(Request(name, match=_only(paths))):
-                out.append(self._line(name, None, paths, "lets the other go first"))
+                out.append(self._line(name, None, paths, does))
         return out
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
@@ -143,6 +147,8 @@ class Ways(NamedTuple):
     def after_staged(self, conflicts: Sequence[Left]) -> list[str]:
         """What takes a commit on that a staged version stands in the way of."""
         out = self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        if self.ctx.is_agent:  # it is a person's
+            return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         given = _listed(self.ctx, {left.path for left in conflicts})
         unstage = "restore --staged" if self.made.head.oid else "rm -rfq --cached"
         return [*out, f"git {unstage} -- {given}  # your staged version goes, the file stays"]
@@ -166,7 +172,8 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     if any(one.by_shell for one in left):
         does = "takes what only this session's shell calls changed"
         out.append(f"git ralph commit --session {name} --with-shell  # {does}")
-    claimed = [*by_reason.get(decision.SHELL, []), *by_reason.get(decision.GONE, [])]
+    gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
+    claimed = [*by_reason.get(decision.SHELL, []), *gone]
     if claimed:
         given = " ".join(typed_name(ctx, path) for path in sorted(claimed)[:_MOST])
         out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")

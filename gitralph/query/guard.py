@@ -54,22 +54,21 @@ def mode(ctx: Context) -> str:
     said = ctx.environ.get("RALPH_GUARD", "")
     if said in MODES:
         return said
-    value = _setting(ctx, "ralph.guard", MODES)
-    return (
-        value if ctx.is_agent or value == OFF or _is_slip(ctx) else _setting(ctx, "ralph.guardPerson", PERSON)
-    )
+    value = _setting(ctx, "ralph.guard", ctx.config.get("ralph.guard"), MODES)
+    if ctx.is_agent or value == OFF or _is_slip(ctx):
+        return value
+    return _setting(ctx, "ralph.guardPerson", ctx.config.get("ralph.guardperson"), PERSON)
 
 
 def _is_slip(ctx: Context) -> bool:
     return (ctx.config.get("ralph.guard") or WARN) not in MODES
 
 
-def _setting(ctx: Context, key: str, modes: Sequence[str]) -> str:
-    value = ctx.config.get(key.lower()) or WARN
-    if value in modes:
-        return value
+def _setting(ctx: Context, name: str, value: str | None, modes: Sequence[str]) -> str:
+    if not value or value in modes:
+        return value or WARN
     # Whoever set it wanted a guard: a slip of the keyboard must not be what takes it away.
-    ctx.warn(f"bad value '{printable(value)}' for '{key}', taken for '{REFUSE}': use {', '.join(modes)}")
+    ctx.warn(f"bad value '{printable(value)}' for '{name}', taken for '{REFUSE}': use {', '.join(modes)}")
     return REFUSE
 
 
