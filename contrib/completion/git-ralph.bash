@@ -11,7 +11,7 @@ top:--session=
 diff:--session= --nobody --mine --stat --name-only
 why:--json
 blame:--porcelain --json
-log:--session= --agent= --since= --max-count= --patch --json -n -p
+log:--session= --agent= --since= --new --max-count= --patch --json -n -p
 uncommit:--session= --json
 restore:--session= --dry-run --json
 undo:--session= --call= --last= --redo --skip-entangled --dry-run --json
