@@ -90,10 +90,14 @@ def test_ones_own_session_stands_first_and_a_shell_is_no_session(day: Repo) -> N
 
 def test_advice_is_for_those_who_need_it_and_can_be_silenced(day: Repo) -> None:
     assert day.ralph("status").said == ""
-    agent = {"CLAUDE_CODE_SESSION_ID": "S2"}
-    assert day.ralph("status", env=agent).said.startswith("hint: git ralph track <path>")
+    one, two = ({"CLAUDE_CODE_SESSION_ID": name} for name in ("S1", "S2"))
+    assert day.ralph("status", env=two).said == ""
+    day.edit("S1", "c", "x\ny\n")
+    day.edit("S2", "c", "x\nbetween\ny\n")
+    assert day.ralph("status", env=two).said.startswith("hint: git ralph commit --session generic-2 --dry-run")
+    assert day.ralph("status", env=one).said == ""  # it is the other's commit that would be refused
     day.git("config", "advice.ralphStatus", "false")
-    assert day.ralph("status", env=agent).said == ""
+    assert day.ralph("status", env=two).said == ""
 
 
 def test_a_hint_where_something_is_refused_works_as_typed(day: Repo) -> None:
