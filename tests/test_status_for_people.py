@@ -94,7 +94,9 @@ def test_advice_is_for_those_who_need_it_and_can_be_silenced(day: Repo) -> None:
     assert day.ralph("status", env=two).said == ""
     day.edit("S1", "c", "x\ny\n")
     day.edit("S2", "c", "x\nbetween\ny\n")
-    assert day.ralph("status", env=two).said.startswith("hint: git ralph commit --session generic-2 --dry-run")
+    assert day.ralph("status", env=two).said.startswith(
+        "hint: git ralph commit --session generic-2 --dry-run"
+    )
     assert day.ralph("status", env=one).said == ""  # it is the other's commit that would be refused
     day.git("config", "advice.ralphStatus", "false")
     assert day.ralph("status", env=two).said == ""

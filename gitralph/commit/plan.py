@@ -14,6 +14,7 @@ from gitralph.commit import (
     moved_files,
     orphan,
     own_commit,
+    persons,
     provenance,
     shell_edits,
 )
@@ -26,7 +27,7 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
-from gitralph.git.snapshot import ABSENT, Content, Worktree
+from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.hook.journal import Journal, Record
 from gitralph.journal import pending
@@ -52,18 +53,10 @@ def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[
     return lambda paths: uncommitted.dirty_paths(repo, config, paths)
 
 
-def _of_person(ctx: Context, wanted: set[bytes] | None) -> tuple[set[bytes], dict[bytes, Content]]:
-    """What `git commit -a` would look at, or what was asked for; what is staged as removed is gone."""
-    found = uncommitted.dirty(ctx.repo, ctx.config, wanted or ()) if wanted != set() else {}
-    paths = {path for path, letters in found.items() if wanted or letters != uncommitted.UNTRACKED}
-    return paths, {path: ABSENT for path in paths if found[path][0] == "D"}
-
-
 def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
     """The paths that a commit of a session would look at; for a person new files too that are ``exact``."""
     if session == decision.UNRECORDED:
-        found = uncommitted.dirty(ctx.repo, ctx.config)
-        return [path for path in found if found[path] != uncommitted.UNTRACKED or path in exact]
+        return persons.candidates(ctx, exact)
     family = pending.family(ctx.layout, session)
     known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
     return sorted({*known, *attribution.paths(ctx, family)})
@@ -93,7 +86,7 @@ def build(
     wanted = None if matches is None else set(matches)
     is_named = wanted is not None
     if family == [decision.UNRECORDED]:
-        wanted, gone = _of_person(ctx, wanted)
+        wanted, gone = persons.asked_for(ctx, wanted)
         instead = {**gone, **(instead or {})}
     with Worktree(ctx.repo.root, instead) as worktree:
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
@@ -167,24 +160,10 @@ def _read(
             break
     scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
-    by_shell = _left_by_commands(ctx, scene) if asked.by_person and not is_named else {}
-    return _Read(scene, states, offered, {**by_shell, **stale, **scene.barred})
-
-
-def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
-    """What no session recorded and a shell command of one made: a person who wants it names it."""
-    free = [path for path in scene.contents if not provenance.others(scene, scene.states[path])]
-    found = attribution.left_by_commands(ctx, free)
-    return {
-        path: Left(
-            path,
-            decision.SHELL,
-            f"made by {attribution.call_name(ctx.layout, window)}",
-            (window.session,),
-            optional=True,
-        )
-        for path, window in found.items()
-    }
+    barred = {**stale, **scene.barred}
+    if asked.by_person:
+        barred = {**persons.barred(ctx, scene, is_named), **barred}
+    return _Read(scene, states, offered, barred)
 
 
 def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:

@@ -220,3 +220,15 @@ def test_what_a_hook_rewrites_of_a_persons_is_no_sessions(repo: Repo) -> None:
     assert not list(repo.state.glob("*.manifest.unrecorded*"))
     listed = json.loads(repo.ralph("session", "list", "--json").text)
     assert [row["id"] for row in listed] == ["S1"]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_was_moved_with_a_sessions_lines_is_not_taken(repo: Repo, edited: bool) -> None:
+    repo.edit("S1", "a", changed(l2="of the session"))
+    repo.git("mv", "a", "moved")
+    if edited:
+        repo.write("moved", changed(7, l2="of the session"))
+    answer = mine(repo, "--", "moved", code=4)
+    assert answer.left == {"moved": "contested"}
+    assert answer.document["left"][0]["sessions"] == ["S1"]
+    assert mine(repo, code=4).left.keys() == {"a", "moved"}
