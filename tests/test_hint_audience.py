@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import shells
 from tests.support.guarded import commit_as, git_as, narrowing, ten
 from tests.support.repo import Repo
 from tests.support.runner import Done
@@ -118,17 +119,18 @@ def test_an_uncommit_of_another_s_commit(repo: Repo) -> None:
     assert _type(repo, hint)[0] == 0
 
 
-def test_a_restore_that_would_be_refused_is_not_offered(repo: Repo) -> None:
-    from tests.support import shells
-
-    repo.edit("S2", "a", (repo.read("a") or b"").decode().replace("line 2\n", "two\n"))
+def test_a_restore_is_offered_where_it_brings_something_back_and_only_then(repo: Repo) -> None:
+    text = (repo.read("a") or b"").decode()
+    repo.edit("S2", "a", text.replace("line 2\n", "two\n"))
     shells.run(repo, "S1", "git checkout -- a")
-    said = repo.ralph("status").said
-    hints = re.findall(r"^hint: (git ralph restore.*)$", said, re.M)
-    for hint in hints:
-        assert _type(repo, hint)[0] == 0
-    repo.ralph("status", env=AGENT)
     assert "ralph restore" not in repo.ralph("status", env=AGENT).said
+    (hint,) = re.findall(r"^hint: (git ralph restore.*)$", repo.ralph("status").said, re.M)
+    repo.write("a", text.replace("line 2\n", "somebody was here\n"))
+    repo.ralph("restore", "--session", "S2", code=4)
+    assert "ralph restore" not in repo.ralph("status").said
+    repo.write("a", text)
+    assert _type(repo, hint)[0] == 0
+    assert b"two" in (repo.read("a") or b"")
 
 
 def test_what_nobody_recorded_is_assigned_by_a_person_alone(repo: Repo) -> None:
