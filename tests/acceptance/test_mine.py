@@ -232,3 +232,14 @@ def test_a_file_that_was_moved_with_a_sessions_lines_is_not_taken(repo: Repo, ed
     assert answer.left == {"moved": "contested"}
     assert answer.document["left"][0]["sessions"] == ["S1"]
     assert mine(repo, code=4).left.keys() == {"a", "moved"}
+
+
+def test_a_mode_that_a_session_changed_stays_its_own(repo: Repo) -> None:
+    call = {"session": "S1", "cwd": str(repo.root), "event": "pre", "path": "a", "call": "c"}
+    repo.hook("generic", call)
+    repo.edit("S1", "a", changed(2), mode=0o755, fields={"call": "c"})
+    repo.write("a", changed(2, 8))
+    assert mine(repo).paths == {"a": "M"}
+    assert (repo.blob("a").decode(), repo.mode("a")) == (changed(8), "100644")
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert repo.mode("a") == "100755"

@@ -205,3 +205,24 @@ def test_a_damaged_intent_costs_nothing(day: Repo, text: bytes) -> None:
     day.ralph("status")
     stop(day, "S1")
     assert staged(day) == ["h"]
+
+
+def test_what_was_put_back_once_is_the_persons_when_he_stages_it(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    stop(day, "S1")
+    day.git("add", "f")  # the very text that the agent had staged
+    day.write("new", "n\n")
+    in_shell(day, "S1", lambda: day.git("add", "new"))
+    stop(day, "S1")
+    assert staged(day) == ["f", "h"]
+
+
+def test_what_the_person_staged_between_two_calls_is_what_comes_back(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    day.write("g", ten(l5="done"))
+    day.git("add", "g")
+    day.write("g", ten(l5="done", l6="more"))
+    in_shell(day, "S1", add_all(day))
+    stop(day, "S1")
+    assert staged(day) == ["g", "h"]
+    assert day.git("show", ":g") + "\n" == ten(l5="done")
