@@ -18,12 +18,16 @@ from gitralph.commit.commit import Request, Result
 from gitralph.commit.decision import STALE, UNRECORDED
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.pathspecs import matcher
+from gitralph.commit.ways_out import can_be_typed, typed
 from gitralph.context import Context
-from gitralph.git import refs
+from gitralph.git import refs, uncommitted
 from gitralph.prove.judge import Judge
 from gitralph.prove.results import ProofCommand
 from gitralph.session import crowd, session_choice, transcript_claims
 from gitralph.takeback import ways_back
+
+# A line that is copied: with more files a person stages them.
+_NEW = 5
 
 
 class CommitOptions(NamedTuple):
@@ -179,9 +183,20 @@ def commit(**typed: Any) -> None:
     if result.status == "nothing" and not asked.is_quiet and not asked.mine:
         # what is uncommitted all the same, and how that is committed
         beside.tell(ctx, result, asked.messages, asked.paths)
+    elif result.status == "nothing" and asked.mine and not asked.is_quiet:
+        _tell_of_new_files(ctx)
     elif result.status == "committed":
         # Last of all, in the background: nobody waits for it.
         crowd.put_away_if_due(ctx)
+
+
+def _tell_of_new_files(ctx: Context) -> None:
+    """Of a person's new files, which a commit takes only where they are named or staged."""
+    found = uncommitted.dirty(ctx.repo, ctx.config)
+    new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED and can_be_typed(ctx, p)]
+    if new:
+        given = " ".join(typed(ctx, path) for path in new[:_NEW])
+        output.hint(f"git ralph commit --mine -- {given}  # takes new files that are named")
 
 
 def _texts(asked: CommitOptions) -> tuple[bytes, ...]:

@@ -63,7 +63,10 @@ def log(
         output.as_json([_document(ctx, makers, one, patch) for one in found])
         return
     if not found and most != 0:
-        _say_nothing(ctx, makers, since, wish.since, agent)
+        if new:
+            output.note("nothing new since this was asked last")
+        else:
+            _say_nothing(ctx, makers, since, wish.since, agent)
     wide = min(max((columns.width(_who(ctx, one)) for one in found), default=0), _WHO)
     room = output.room()
     with pager(ctx, "log"):

@@ -74,6 +74,11 @@ def test_a_new_file_goes_where_it_is_named_or_staged(repo: Repo) -> None:
     repo.write("d/other", "o\n")
     assert mine(repo).paths == {"staged": "A"}
     assert mine(repo, "--", "d").status == "nothing"
+    done = repo.ralph("commit", "--mine")
+    assert (done.text, done.said.partition("  #")[0]) == (
+        "nothing to commit for you\n",
+        "hint: git ralph commit --mine -- d/other named",
+    )
     assert mine(repo, "--", "named").paths == {"named": "A"}
     repo.git("rm", "-q", "--cached", "b")
     assert mine(repo).paths == {"b": "D"}

@@ -82,7 +82,7 @@ def test_new_shows_what_happened_since_it_was_asked_last(day: Repo) -> None:
     assert [row["path"] for row in rows if row["kind"] == "edit"] == ["f"]
     assert commits(rows) == {"x": None}
     assert log(day, "--new") == []
-    assert "nothing" in day.ralph("log", "--new").said
+    assert day.ralph("log", "--new").said == "note: nothing new since this was asked last\n"
 
 
 def test_an_agent_and_the_person_read_each_their_own(day: Repo) -> None:
