@@ -82,9 +82,11 @@ def mend(folder: str, environ: dict[str, str]) -> None:
 
     os.chdir(folder)  # the event's folder, not the client's; the process ends after this
     ctx = open_context(environ, create=False)
+    quiet = without_programs(ctx)
     try:
-        recover.heal(without_programs(ctx))
+        recover.heal(quiet)
     finally:
+        quiet.repo.close()
         ctx.repo.close()
 
 

@@ -160,7 +160,8 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
     """
     manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
     others = [trees.top.commits(session), trees.top.record(session)]
-    patches = [p for p in (lay.patch(session) for lay in trees.here) if os.path.lexists(p)]
+    marks = ((lay.patch(session), lay.pending(session), lay.staged(session)) for lay in trees.here)
+    patches = [path for each in marks for path in each if os.path.lexists(path)]
     if sweep.dry:
         for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)

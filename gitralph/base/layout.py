@@ -113,6 +113,10 @@ class Layout:
         where = "" if self.token == MAIN else f"@{self.token}"
         return f"{self.finished}/{self.stem(session)}{where}.files"
 
+    def pending(self, session: str) -> str:
+        """There while a session may have something pending here, for git's hook: it is asked by a shell."""
+        return f"{self.own}/{self.stem(session)}.pending"
+
     def patch(self, session: str) -> str:
         """What a repository hook wants changed, to be applied by hand."""
         return f"{self.own}/{self.stem(session)}.patch"
@@ -180,6 +184,14 @@ class Layout:
     @property
     def shells(self) -> str:
         return self.own + "/shells.jsonl"
+
+    def staged(self, session: str) -> str:
+        """There while a session's shell commands have staged what is not put back."""
+        return f"{self.own}/{self.stem(session)}.staged"
+
+    def restaging(self, session: str) -> str:
+        """The intent to put back what a session's shell commands staged here."""
+        return f"{self.intents}/stage-{digest(f'{self.token} {session}'.encode())[:16]}.json"
 
     @property
     def intents(self) -> str:

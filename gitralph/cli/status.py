@@ -15,7 +15,7 @@ from gitralph.journal import passed_over, pending
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
 from gitralph.session import lifecycle, session_choice
-from gitralph.takeback import loss
+from gitralph.takeback import loss, ways_back
 from gitralph.takeback.loss import Loss
 
 _ADVICE = "ralphStatus"
@@ -64,7 +64,7 @@ def status(
         _lines(rows, zero, options.quote_high(ctx))
     else:
         _people(ctx, found, rows, short)
-        _losses(ctx, gone, Here(ctx))
+        _losses(ctx, found, gone, Here(ctx))
     return OK
 
 
@@ -81,14 +81,18 @@ def _watch(ctx: Context, session: str | None, specs: tuple[str, ...]) -> int:
     return screen.run(ctx, session_choice.for_reading(ctx, session), specs)
 
 
-def _losses(ctx: Context, gone: list[Loss], here: Here) -> None:
+def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> None:
     for one in gone:
         output.note(
             f"session '{ctx.called(one.session)}' lost edits in '{here.shown(one.path)}' "
             f"to {offers.call_name(ctx.layout, one.command)}"
         )
-    for session in dict.fromkeys(one.session for one in gone):
-        output.hint(f"git ralph restore --session {ctx.called(session)}  # brings them back")
+    own = pending.family(ctx.layout, session) if session else []
+    for name in dict.fromkeys(one.session for one in gone):
+        paths = [one.path for one in gone if one.session == name]
+        # one that cannot come back as the files stand would be refused for ever
+        if (name in own or not ctx.is_agent) and ways_back.coming_back(ctx, name, paths):
+            output.hint(f"git ralph restore --session {ctx.called(name)}  # brings them back")
 
 
 def _json(
@@ -169,7 +173,9 @@ def _people(ctx: Context, session: str | None, rows: list[Owned], short: bool) -
 
 def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> None:
     """What to type next, where somebody needs to be told."""
+    own = pending.family(ctx.layout, session) if session else []
     refused = [g for g in groups if any(row.reason in decision.REFUSING for row in g.rows)]
+    refused = [g for g in refused if g.session in own or not ctx.is_agent]
     if refused:
         name = refused[0].name
         output.advise(
@@ -178,19 +184,9 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
             f"git ralph commit --session {name} --dry-run  # why, and what to do",
         )
     rest = [
-        row
-        for group in groups
-        if group.session is None and group.name == statuses.NOBODY
-        for row in group.rows
+        row for group in groups if group.session is None and group.name != statuses.LOOP for row in group.rows
     ]
-    if any(row.likely for row in rest):
-        output.advise(
-            ctx.config,
-            _ADVICE,
-            "git ralph commit --with-shell  # takes what only its own shell calls changed",
-        )
-    # A person knows what he did himself.
-    elif rest and session is not None and ctx.is_agent:
-        output.advise(
-            ctx.config, _ADVICE, "git ralph track <path>  # claims a path that you changed by a shell"
-        )
+    makers = dict.fromkeys(one.session for row in rest for one in row.likely)
+    for name in [one for one in makers if one in own or not ctx.is_agent][:1]:
+        given = f"git ralph commit --session {ctx.called(name)} --with-shell"
+        output.advise(ctx.config, _ADVICE, f"{given}  # takes what only its own shell calls changed")

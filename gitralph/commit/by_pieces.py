@@ -51,7 +51,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
-    if known.disk is None and known.steps and known.steps[-1].after is not None:
+    if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
         return _gone(scene, state, known.pieces)
     how = _follow(scene, state)
     found = choose.separate(
@@ -83,6 +83,8 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
 
 def _follow(scene: Scene, state: PathState) -> str:
     """How corrections go along: where another's command may have made one, only if no word changed."""
+    if scene.by_person:
+        return choose.LEAVE  # they are what is asked for
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return choose.LEAVE
     mine = records_of(scene, state)
@@ -102,6 +104,8 @@ def _on_its_lines(
 ) -> tuple[Separation, tuple[Range, ...]]:
     """What nobody recorded on the session's lines and stays out is said, and where: a person may give it."""
     where = [n.lines for n in found.notes if n.lines and n.sessions == (UNRECORDED,) and n.kind in _LEFT]
+    if scene.by_person:
+        return found, ()
     if found.refused or known.seen.blocks or not (where or how == choose.LEAVE):
         return found, ()
     look = choose.Attempt(known.pieces, scene.own, known.steps)
@@ -179,6 +183,8 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     said = "\n".join(commit_log.said(state.journal, name) for name in scene.own)
 
     def is_news(note: Note) -> bool:
+        if scene.by_person:
+            return note.kind not in _LEFT  # he sees what became of his lines: no record of his is lost
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.kind != "left out" or is_fresh or _sentence(scene, note) not in said
 

@@ -75,6 +75,11 @@ class Question:
         return frozenset(self.family)
 
     @property
+    def by_person(self) -> bool:
+        """True where what no session owns is asked for."""
+        return decision.UNRECORDED in self.own
+
+    @property
     def converts(self) -> bool:
         """True when line ends may be converted whatever the attributes say."""
         # `input` converts on the way in alone (git-config(1)), and that is the way a commit goes.

@@ -87,6 +87,21 @@ def paths(ctx: Context, family: Container[str]) -> list[bytes]:
     return uncommitted.dirty_paths(ctx.repo, ctx.config, touched) if touched else []
 
 
+def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
+    """Those of some paths that stand as a command that has ended left them, each with that command."""
+    commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
+    ended = [window for window in reversed(commands) if window.rows]
+    found: dict[bytes, Window] = {}
+    for path in paths if ended else ():
+        there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
+        now = (there.oid, there.mode)
+        rows = ((window, (window.rows or {}).get(path)) for window in ended)
+        made = next((window for window, row in rows if row is not None and row.after == now), None)
+        if made is not None:
+            found[path] = made
+    return found
+
+
 def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) -> bool:
     """Count as a session's what it may have: returns whether the family got anything."""
     found = False

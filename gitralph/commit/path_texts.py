@@ -330,6 +330,9 @@ def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file has another that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = [r for r in state.journal.records if r.session in scene.own]
+    if scene.by_person and head is not None and not content.absent:
+        _, is_nobodys = provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
+        return content.mode if is_nobodys else head.mode, False
     if head is None or not own:
         return content.mode or 0o100644, False
     if content.absent:

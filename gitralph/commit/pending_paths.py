@@ -6,6 +6,7 @@ the commit of a session is drafted as ``commit`` would, in a quarantine, and thr
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -22,7 +23,7 @@ from gitralph.git import blobs, listing, uncommitted
 from gitralph.git.blobs import Workbench
 from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
-from gitralph.hook import windows
+from gitralph.hook import sessionfile, windows
 from gitralph.journal import manifests, pending
 
 # With these alone a session has nothing that a commit could take, ever: it is not counted among those that
@@ -102,6 +103,35 @@ def _unfinished(ctx: Context) -> Iterator[str]:
     for claim in claims:
         if not left.isdisjoint(pending.family(ctx.layout, claim.session)):
             yield claim.session
+
+
+def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
+    """After a commit that left nothing of these sessions: git's hook need not ask any more.
+
+    Taken away first and looked at then: what is recorded meanwhile puts it there again.
+    """
+    for session in family:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(ctx.layout.pending(session))
+            if pending.claims(ctx.layout, session).fresh:
+                sessionfile.mark_pending(ctx.layout, session)
+
+
+def put_marks_away(ctx: Context) -> None:
+    """The same of every session here, by what is pending now: plain git may have committed it."""
+    marked = [name for name in manifests.sessions_here(ctx.layout) if _unmarked(ctx, name)]
+    found = everyone(ctx) if marked else {}
+    for session in marked:
+        if any(name in found for name in pending.family(ctx.layout, session)):
+            sessionfile.mark_pending(ctx.layout, session)
+
+
+def _unmarked(ctx: Context, session: str) -> bool:
+    try:
+        os.unlink(ctx.layout.pending(session))
+        return True
+    except FileNotFoundError:
+        return False
 
 
 def counted(works: Works) -> list[bytes]:

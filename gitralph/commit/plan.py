@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from gitralph.commit import (
     offers,
     orphan,
     own_commit,
+    persons,
     provenance,
 )
 from gitralph.commit.decision import Left, Outcome
@@ -28,13 +29,16 @@ from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import Journal, Record
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
 
-def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
+def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
+    if asked.by_person:
+        paths = sorted(matches or ())
+        return {path: PathState(path, Journal()) for path in paths} | pending.states_of(asked.layout, paths)
     states = pending.recorded_paths(asked.layout, list(asked.family), _differing(asked.repo, asked.config))
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
@@ -47,8 +51,10 @@ def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[
     return lambda paths: uncommitted.dirty_paths(repo, config, paths)
 
 
-def candidates(ctx: Context, session: str) -> list[bytes]:
-    """The paths that a commit of a session would look at."""
+def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
+    """The paths that a commit of a session would look at; for a person new files too that are ``exact``."""
+    if session == decision.UNRECORDED:
+        return persons.candidates(ctx, exact)
     family = pending.family(ctx.layout, session)
     known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
     return sorted({*known, *offers.paths(ctx, family)})
@@ -76,10 +82,14 @@ def build(
     head = refs.read_head(ctx.repo)
     family = pending.family(ctx.layout, session) if family is None else family
     wanted = None if matches is None else set(matches)
+    is_named = wanted is not None
+    if family == [decision.UNRECORDED]:
+        wanted, gone = persons.asked_for(ctx, wanted)
+        instead = {**gone, **(instead or {})}
     with Worktree(ctx.repo.root, instead) as worktree:
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
-        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {})
+        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {}, is_named)
         outcomes, together = _decide_all(read)
         draft = Draft(
             head=head,
@@ -114,9 +124,10 @@ def _read(
     ctx: Context,
     asked: Question,
     head: Head,
-    wanted: Container[bytes] | None,
+    wanted: Collection[bytes] | None,
     unwritten: Mapping[bytes, Record],
     instead: Mapping[bytes, Content],
+    is_named: bool,
 ) -> _Read:
     """Records and files as they were at one moment.
 
@@ -146,11 +157,14 @@ def _read(
             break
     scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
-    return _Read(scene, states, offered, {**stale, **scene.barred})
+    barred = {**stale, **scene.barred}
+    if asked.by_person:
+        barred = {**persons.barred(ctx, scene, is_named), **barred}
+    return _Read(scene, states, offered, barred)
 
 
 def _offered(
-    ctx: Context, asked: Question, states: Mapping[bytes, PathState], wanted: Container[bytes] | None
+    ctx: Context, asked: Question, states: Mapping[bytes, PathState], wanted: Collection[bytes] | None
 ) -> tuple[dict[bytes, PathState], dict[bytes, PathState]]:
     """The further paths of which the session gets what shell commands changed, and those where it may ask."""
     taken: dict[bytes, PathState] = {}

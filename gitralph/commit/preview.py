@@ -18,7 +18,7 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
     offers.catch_up(ctx, request.session)
     matches = None
     if request.match is not None:
-        matches = request.match(plan.candidates(ctx, request.session))
+        matches = request.match(plan.candidates(ctx, request.session, named.exact(ctx, request)))
     unwritten = taken.records if taken else None
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
     # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
@@ -39,7 +39,7 @@ def result_of(ctx: Context, made: Draft, status: str) -> Result:
     """What a draft comes to, in the words of the answer."""
     return Result(
         status,
-        made.session,
+        None if made.by_person else made.session,
         made.head.name,
         None,
         "",

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import commit, decision, land, message, offers, plan, recover, recover_narrowed
+from gitralph.commit import commit, decision, land, message, offers, plan, recover, recover_narrowed, restage
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
+from gitralph.commit.index import IndexPlan
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
@@ -64,7 +65,12 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     _again(ctx, git)
     staged, amends = guard.staged(ctx), agent.amends(git)
     if amends:
-        _refuse_foreign(ctx, refs.read_head(ctx.repo), agent.session(ctx), staged)
+        own = agent.session(ctx)
+        try:
+            _refuse_foreign(ctx, refs.read_head(ctx.repo), own, staged)
+        except Refused:
+            restage.due(ctx, own)
+            raise
     if not staged:
         if amends:
             _sign_only(ctx, git)
@@ -84,6 +90,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
             job = replace(job, staged=guard.staged(ctx))
         except Refused as error:
             error.hints = (*error.hints, *_prepared(ctx))
+            restage.due(ctx, job.session)  # the index is not left as its shell staged it
             raise
         finally:
             bench.remove()
@@ -152,14 +159,15 @@ def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trail
 def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     request = Request(job.session, match=lambda known: [path for path in known if path in job.staged])
     made, partly = _drafted(ctx, bench, job)
+    back = IndexPlan()
     if job.place.form == AS_IS:
         commit.refuse_left(ctx, request, made)
-        copy, after = index.copy_index(job.place.real, f"{bench.folder}/user.index"), None
+        copy, back, after = commit.given_back(ctx, bench, made)
     else:
         copy, after = commit.checked(ctx, bench, request, made)
     _refuse_nothing(ctx, job, made)
     narrowed = _narrowed_index(ctx, bench, job, made)
-    if after is not None and after.changes:
+    if job.place.form != AS_IS and after.changes:
         index.advance(ctx.git, copy, ctx.repo.root, after.changes, after.flags)
     index.finish(copy)
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
@@ -169,10 +177,11 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
         trailers = before + [row for row in trailers if row not in before]
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early
-    todo.swapped = [land.row(p, job.staged[p], e) for p, e in _wanted(job, made).items()]
+    narrow = _wanted(job, made)
+    todo.swapped = [land.row(p, back.changes.get(p, job.staged[p]), e) for p, e in narrow.items()]
+    todo.swapped += [land.row(p, e, back.old[p]) for p, e in back.changes.items() if p not in narrow]
     todo.lines = land.log_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
-    if after is not None:
-        todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
+    todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
     _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)
     return _notes(ctx, job, made)
 

@@ -342,6 +342,26 @@ def log_anywhere(agent: str, message: str) -> bool:
     return False
 
 
+def _make_due(event: Event, cwd: str, environ: dict[str, str]) -> None:
+    """At the end of a turn what the agent's shell staged is to be put back."""
+    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    if session is None or place is None or event.kind not in ("stop", "end") or event.agent_id is not None:
+        return
+    lay = layout.for_place(place, create=False)
+    if os.path.lexists(lay.staged(session)):
+        from gitralph.hook import staging
+
+        staging.make_due(lay, session, place)
+
+
+def _is_to_be_mended(event: Event, cwd: str, environ: dict[str, str]) -> bool:
+    """True where a commit was cut short, or the index is to be given back as the person had staged it."""
+    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    lay = layout.for_place(place, create=False) if place else None
+    is_due = lay is not None and session is not None and os.path.lexists(lay.restaging(session))
+    return is_due or _is_cut_short(cwd)
+
+
 def _is_cut_short(cwd: str) -> bool:
     """True where a narrowed plain commit has no git any more: it died and holds the index."""
     place = gitdir.discover(os.path.realpath(cwd))
@@ -356,7 +376,10 @@ def _is_cut_short(cwd: str) -> bool:
 def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
     """After a shell command, and at a turn: the agent that lost its `git commit` finds its index free."""
     cwd = cwd_of(event)
-    if (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)) and _is_cut_short(cwd):
+    if not (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)):
+        return
+    _make_due(event, cwd, environ)
+    if _is_to_be_mended(event, cwd, environ):
         os.umask(mask & ~0o700)  # the index is the user's
         try:
             mend(cwd, environ)

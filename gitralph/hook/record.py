@@ -246,7 +246,7 @@ def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes 
     fd = files.open_locked(lay.journal(path))
     try:
         if not _is_repeat(record, fd, record.after):
-            files.append_record(lay.manifest(session), line_form(path) + b"\n")
+            sessionfile.claim(lay, session, line_form(path))
             journal.append(lay, fd, path, record, before)
     finally:
         os.close(fd)
@@ -273,7 +273,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
             return
         # Manifest first: a crash between the two leaves a claim, which is committed whole or not at all; the
         # other way round the record would belong to no session.
-        files.append_record(lay.manifest(session), line_form(target.path) + b"\n")
+        sessionfile.claim(lay, session, line_form(target.path))
         before = found.before if isinstance(found.before, bytes) else None
         journal.append(lay, fd, target.path, record, before)
     finally:

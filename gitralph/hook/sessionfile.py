@@ -154,6 +154,22 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
         os.close(fd)
 
 
+def claim(layout: Layout, session: str, line: bytes, wait: float = files.WAIT) -> None:
+    """Append a path to a session's manifest, then say that something is pending.
+
+    In this order: who takes that word away looks at the manifest afterwards. A script that appends by itself
+    leaves no such word.
+    """
+    files.append_record(layout.manifest(session), line + b"\n", wait)
+    mark_pending(layout, session)
+
+
+def mark_pending(layout: Layout, session: str) -> None:
+    """Say that a session may have something pending here."""
+    if not os.path.lexists(layout.pending(session)):
+        os.close(files.open_regular(layout.pending(session), os.O_WRONLY | os.O_CREAT))
+
+
 def mark_active(layout: Layout, session: str) -> None:
     """Name the session started last, for people."""
     files.write_whole(layout.active, session.encode() + b"\n")

@@ -9,6 +9,7 @@ import zlib
 from gitralph.base import files, gitdir, jsonline
 from gitralph.base.layout import MAIN, Layout
 from gitralph.hook.journal import text_id
+from gitralph.hook.staging import Staged
 
 # A kept picture has some 200 bytes a path: what is larger was not written by us.
 _LIMIT = 64 << 20
@@ -20,14 +21,16 @@ _ROW = 5
 class Picture:
     """What is dirty: HEAD, and per path ``[HEAD's blob, id of the bytes, mode, index's blob, HEAD's mode]``.
 
-    ``texts`` are the bytes by their ids, as far as they were small enough to be kept.
+    ``texts`` are the bytes by their ids, as far as they were small enough to be kept; ``staged`` is what the
+    index has that HEAD has not.
     """
 
-    __slots__ = ("head", "rows", "texts")
+    __slots__ = ("head", "rows", "staged", "texts")
 
     def __init__(self, head: str | None, rows: dict[str, list[str | None]]) -> None:
         self.head = head
         self.rows = rows
+        self.staged: Staged | None = None
         self.texts: dict[str, bytes] = {}
 
 

@@ -13,7 +13,7 @@ from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import Layout
-from gitralph.hook import hook_git, record, sessionfile, shellcalls
+from gitralph.hook import hook_git, record, sessionfile, shellcalls, staging
 from gitralph.hook.event import Event
 from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
@@ -110,6 +110,7 @@ def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Pict
     if said is None:
         return None
     picture = _parse_status(said)
+    picture.staged = staging.staged_in(said)
     _identify(root, picture, deadline)
     return picture
 
@@ -186,6 +187,7 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
         "operation": hook_git.is_under_way(place.git_dir),
         "head": None,
         "rows": None,
+        "stages": staging.may_stage(event.given),
     }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
@@ -195,7 +197,7 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     _note(lay, {"open": kept["id"], **told})
     picture = take_picture(place.root, options, environ)
     if picture is not None:
-        shellcalls.keep(path, kept, picture)
+        shellcalls.keep(path, {**kept, "staged": picture.staged}, picture)
 
 
 def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:
@@ -233,7 +235,12 @@ def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
         look = Look(path, kept)
         _see(look, environ)
         told = _record(look, environ, late)
-        _note(look.lay, {"close": kept["id"], "rows": look.rows, **({"late": True} if late else {})})
+        restage = staging.changes(kept, look.after.staged) if look.after is not None and not late else None
+        staged = {"staged": restage} if restage else {}
+        if staged:
+            staging.note(look.lay, str(kept["session"]))
+        end = {"close": kept["id"], "rows": look.rows, **staged}
+        _note(look.lay, {**end, **({"late": True} if late else {})})
         told += _losses(look.lay, kept, look.rows) if look.rows and not late else []
     shellcalls.forget(path)
     return told

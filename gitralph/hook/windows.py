@@ -9,12 +9,29 @@ from collections.abc import Container, Mapping
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.hook import shellcalls
+from gitralph.hook.journal import is_oid
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 _LIMIT = 256 << 20
 
 Form = tuple[str | None, str | None] | None
 """Blob id and mode of a file; (None, None) when absent, None when it is as in HEAD."""
+
+
+AS_HEAD = "as HEAD"
+Index = tuple[str, str] | str | None
+"""Mode and blob of an index entry; AS_HEAD, or None where there is none."""
+
+
+class StagedPath:
+    """What a command staged of a path."""
+
+    __slots__ = ("after", "before", "path")
+
+    def __init__(self, path: bytes, before: Index, after: Index) -> None:
+        self.path = path
+        self.before = before
+        self.after = after
 
 
 class ChangedPath:
@@ -49,6 +66,8 @@ class Window:
     """One command: places in the file where it begins and ends; ``rows`` None when not known.
 
     ``picture`` is what was dirty when a command began that has not ended. ``id`` names it in the file.
+    ``was_staged`` is what was staged when it began, None where that is not known. ``staged`` is what one that
+    has ended staged, and nobody has put back; ``stages`` is false for one that does not name git.
     """
 
     __slots__ = (
@@ -62,8 +81,11 @@ class Window:
         "rows",
         "session",
         "so_far",
+        "staged",
+        "stages",
         "time",
         "tool",
+        "was_staged",
     )
 
     def __init__(
@@ -92,6 +114,9 @@ class Window:
         self.picture = picture
         self.id = id
         self.so_far: dict[bytes, ChangedPath] = {}
+        self.staged: tuple[StagedPath, ...] = ()
+        self.was_staged: dict[bytes, Index] | None = None
+        self.stages = True
 
     def overlaps(self, other: "Window") -> bool:
         """True when the two ran at the same time, as far as anybody can tell."""
@@ -153,6 +178,29 @@ def _rows(value: object) -> dict[bytes, ChangedPath] | None:
     return out
 
 
+def _index(value: object) -> Index:
+    """An index entry as a hook noted it. Raises ValueError for what none can be."""
+    if value == CLEAN:
+        return AS_HEAD
+    if value is None:
+        return None
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value):
+        mode, oid = value
+        if mode.isdigit() and not set("89") & set(mode) and is_oid(oid):
+            return mode, oid
+    raise ValueError("no index entry")
+
+
+def _staged(value: object) -> tuple[StagedPath, ...]:
+    rows = (
+        [row for row in value if isinstance(row, list) and len(row) == 3] if isinstance(value, list) else []
+    )
+    try:
+        return tuple(StagedPath(_path(str(row[0])), _index(row[1]), _index(row[2])) for row in rows)
+    except ValueError:
+        return ()  # not one of ours
+
+
 def _text(fields: Mapping[str, object], key: str) -> str | None:
     value = fields.get(key)
     return value if isinstance(value, str) else None
@@ -180,6 +228,11 @@ def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
         window = found.by_id[closed]
         window.closed, window.rows = at, _rows(fields.get("rows"))
         window.late = fields.get("late") is True
+        window.staged = _staged(fields.get("staged"))
+    elif (restaged := _text(fields, "restaged")) is not None:
+        for window in found.windows:
+            if window.session == restaged:
+                window.staged = ()
 
 
 def read(layout: Layout, since: int = 0) -> list[Window]:
@@ -206,8 +259,15 @@ def read(layout: Layout, since: int = 0) -> list[Window]:
 def _look_at_running(layout: Layout, window: Window) -> None:
     kept = shellcalls.load(layout.shell_call(window.session, window.call or window.tool or ""))
     picture = shellcalls.picture_of(kept) if kept is not None else None
-    if picture is None:
+    if kept is None or picture is None:
         return
+    window.stages = kept.get("stages") is not False
+    try:
+        staged = kept.get("staged")
+        if isinstance(staged, dict):
+            window.was_staged = {_path(str(name)): _index(value) for name, value in staged.items()}
+    except ValueError:
+        pass  # not one of ours
     try:
         window.picture = {_path(n): _form([row[1], row[2]]) for n, row in picture.rows.items()}
     except ValueError:

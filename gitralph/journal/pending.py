@@ -193,6 +193,17 @@ def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
     return found
 
 
+def states_of(layout: Layout, paths: Iterable[bytes]) -> dict[bytes, PathState]:
+    """What is recorded of each path, of those where anything is."""
+    claimed = [claims(layout, name) for name in manifests.sessions_here(layout)]
+    out = {}
+    for path in paths:
+        naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
+        if naming or os.path.lexists(layout.journal(path)):
+            out[path] = path_state(layout, path, naming)
+    return out
+
+
 def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | None:
     """The state when the file last held a text, by its id (None: no file); None where it never did.
 

@@ -59,7 +59,7 @@ class Attempt:
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
         self.over = _old_reads(steps)
-        self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
+        self.own = {n for n, unit in enumerate(known.weave.units) if (unit.owner or UNRECORDED) in owners}
         self.wanted = set(self.own)
         self.superseded = set[int]()
         self.followed = set[int]()
@@ -533,7 +533,10 @@ def separate(
     heads: Heads = tuple,
     moved: bytes | None = None,
 ) -> Separation:
-    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left."""
+    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left.
+
+    UNRECORDED as the owner asks for what nobody recorded: a person's part.
+    """
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
@@ -571,8 +574,9 @@ def separate(
     if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
-    under, strict = _under(choice), follow != WORDS
-    includes = {*answer.includes, *(UNRECORDED for unit in choice.followed if unit in choice.formatted)}
+    under, strict = _under(choice), follow != WORDS and UNRECORDED not in owners
+    includes = {*answer.includes, *({UNRECORDED} & set(owners))}
+    includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
     asked = base, answer.text, disk, steps, owners, includes
     line = None if answer.text == head else caught(*asked, under, strict, held(""))
     if line is None:

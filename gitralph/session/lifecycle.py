@@ -10,7 +10,7 @@ from typing import Any
 from gitralph.base import files, gitdir, process
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.layout import Layout
-from gitralph.commit import pending_paths
+from gitralph.commit import pending_paths, restage
 from gitralph.commit.pending_paths import Works
 from gitralph.context import Context, in_worktree, root_with
 from gitralph.hook import event_log, names, sessionfile
@@ -167,3 +167,4 @@ def end(ctx: Context, session: str) -> None:
         raise Fatal(f"no session '{session}'", "git ralph session list")
     sessionfile.update(ctx.layout, session, ended=sessionfile.now())
     sessionfile.clear_active(ctx.layout, session)
+    restage.due(ctx, session)
