@@ -15,7 +15,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 WORKERS ?= auto
 
-SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
+SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks contrib/ci -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
 PAGES := $(wildcard man/*.[1-8])
 
 .PHONY: alone demo test lint ruff types shell man bench real-agents full venv clean

@@ -529,3 +529,30 @@ def test_papers_explain_a_bead_before_they_speak_of_it(paper: str) -> None:
     text = (source.ROOT / paper).read_text()
     prose = re.sub(r"_?git-ralph-beads|--bead|\$bead|/beads|\\-\\-bead|\\fIbead\\fR|\.I bead", "", text)
     assert "bead" not in prose or "work item" in prose[: prose.index("bead")]
+
+
+# --- help by what one wants ---
+
+
+def test_help_groups_commands_by_what_one_wants(repo: Repo) -> None:
+    said = repo.ralph("-h").text
+    heads = re.findall(r"^([A-Z][a-z ]+):$", said, re.M)
+    assert heads == [
+        "Options",
+        "New here",
+        "Look",
+        "Commit",
+        "Take back",
+        "Many tasks",
+        "Set up",
+        "For programs",
+    ]
+    assert "help --all" in said
+
+
+def test_help_all_lists_every_command_and_those_behind_it(repo: Repo) -> None:
+    said = repo.ralph("help", "--all").text
+    for typed in tree.commands():
+        if typed.words:
+            assert re.search(rf"^ +{re.escape(' '.join(typed.words))} ", said, re.M), typed.words
+    repo.ralph("help", "--all", "commit", code=129)

@@ -24,6 +24,7 @@ LEVELS = (
     {"session"},
     {
         "takeback",
+        "branch",
         "worktree",
         "loop",
         "policy",
@@ -68,6 +69,7 @@ SHARED_IN_CLI = {
     "signals",
     "sources",
     "taken",
+    "wide",
 }
 FAST = ("base", "hook")
 # They lie in base, and no hook loads them.

@@ -6,12 +6,13 @@
 # command:its options; an option that takes a value ends with =
 __git_ralph_table='
 commit:--session= --plan= --task= --mine --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z
-status:--session= --short --watch --prompt --json --porcelain -s -z
-top:--session=
+status:--session= --worktrees --short --watch --prompt --json --porcelain -s -z
+top:--session= --worktrees
 diff:--session= --nobody --mine --stat --name-only
 why:--json
 blame:--porcelain --json
 log:--session= --agent= --since= --new --max-count= --patch --json -n -p
+branch:--session= --onto= --squash --force --with-needed --json
 uncommit:--session= --json
 restore:--session= --dry-run --json
 undo:--session= --call= --last= --redo --skip-entangled --dry-run --json
@@ -19,7 +20,7 @@ assign:--to= --patch --json -p
 prove:--json
 session:start list show rename end
 session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
-session-list:--all --json
+session-list:--all --worktrees --json
 session-show:--json
 session-rename:
 session-end:
@@ -42,7 +43,7 @@ worktree-list:--json --porcelain -z
 worktree-path:
 worktree-lock:--reason=
 worktree-unlock:
-worktree-merge:--into= --no-ff --json
+worktree-merge:--into= --no-ff --prove= --json
 worktree-remove:--force -f --session= --json
 worktree-restore:--json
 worktree-spawn:--policy= --agent-type= --max-iterations= --promise= --restart --session=
@@ -51,7 +52,7 @@ fleet-join:--branch-form
 fleet-claim:--json
 fleet-claims:--json
 fleet-release:
-fleet-land:--into= --json
+fleet-land:--into= --prove= --json
 fleet-sync:--beat --json
 fleet-status:--json
 fleet-setup:--refspec
@@ -61,7 +62,7 @@ doctor:--json
 demo:--keep
 gc:--auto --dry-run -n
 env:
-help:
+help:--all
 emit:--run= --file= --json
 track:--session= --stdin --from-transcript --release -z
 ls-files:--session= -z

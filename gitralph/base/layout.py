@@ -39,6 +39,8 @@ narrowed/           plain git commits that the guard narrowed and git is making;
 events-*.jsonl      what happened in one run, one JSON line each; events.jsonl when there is no run
 current-events      the events file of the current run
 current-plan        the plan that git ralph run takes without an argument
+branches.jsonl      branches made of a session's commits, a line each time one is made or moved
+noted               up to which HEAD commits have their notes for git-ai
 runs/               what a run did: its tasks, their sessions and commits; a summary in Markdown
 runs/<run>/         what its agents and checks printed, one file a task
 fleet/              what other clones of the remote work on and made; objects/ of it may be deleted
@@ -52,7 +54,7 @@ spawns/             what the next launch of a subagent shall get
 locks/              kernel locks (filelock.FileLock), and lines of who waits; harmless when nobody holds them
 tmp/                work in progress; emptied by the next command
 hooks.log           what hooks could not record
-worktrees/<id>/     .files, edits/ and active-session of a linked worktree
+worktrees/<id>/     .files, edits/, noted and active-session of a linked worktree
 """
 
 
@@ -208,6 +210,16 @@ class Layout:
     @property
     def log(self) -> str:
         return self.top + "/hooks.log"
+
+    @property
+    def branches(self) -> str:
+        """Branches that hold one session's commits, and where they were left."""
+        return self.top + "/branches.jsonl"
+
+    @property
+    def noted(self) -> str:
+        """The HEAD up to which commits have their notes."""
+        return self.own + "/noted"
 
     @property
     def active(self) -> str:

@@ -10,6 +10,7 @@ from gitralph.query import blame as blaming
 from gitralph.query import lines, reading
 from gitralph.query.blame import BlameLine
 from gitralph.query.lines import Finding
+from gitralph.trace import keeping
 
 _WHO, _WHO_NARROW = 24, 12
 
@@ -23,6 +24,7 @@ def blame(path: str, porcelain: bool, as_json: bool) -> None:
     if porcelain and as_json:
         raise UsageError("--porcelain and --json are two forms of one answer")
     ctx = options.context(create=False)
+    keeping.settle(ctx)
     tree_path = reading.tree_path(ctx, path)
     rows = blaming.rows(ctx, tree_path)
     if porcelain:
@@ -66,6 +68,8 @@ def _who(ctx: Context, row: BlameLine) -> str:
     if found.session is not None:
         name = ctx.called(found.session)
         return f"{name} ({found.agent})" if name == found.session and found.agent else name
+    if found.one_of:
+        return "one of " + ", ".join(map(ctx.called, found.one_of))
     if found.agent is not None:
         return f"{found.agent} ({found.source})"
     return row.author if found.commit is not None else "nobody"

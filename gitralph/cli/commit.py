@@ -25,6 +25,7 @@ from gitralph.prove.judge import Judge
 from gitralph.prove.results import ProofCommand
 from gitralph.session import crowd, session_choice, transcript_claims
 from gitralph.takeback import ways_back
+from gitralph.trace import keeping
 
 # A line that is copied: with more files a person stages them.
 _NEW = 5
@@ -186,6 +187,7 @@ def commit(**typed: Any) -> None:
     elif result.status == "nothing" and asked.mine and not asked.is_quiet:
         _tell_of_new_files(ctx)
     elif result.status == "committed":
+        keeping.settle(ctx)
         # Last of all, in the background: nobody waits for it.
         crowd.put_away_if_due(ctx)
 

@@ -5,7 +5,8 @@ import click
 from gitralph.base.errors import UsageError
 from gitralph.cli import options, output
 from gitralph.trace import export as exporting
-from gitralph.trace.export import AGENT_TRACE, GIT_AI
+from gitralph.trace import keeping
+from gitralph.trace.export import AGENT_TRACE, GIT_AI, MARKDOWN
 
 
 @click.command("export", cls=options.Command)
@@ -13,17 +14,21 @@ from gitralph.trace.export import AGENT_TRACE, GIT_AI
     "--format",
     "form",
     required=True,
-    type=click.Choice([AGENT_TRACE, GIT_AI]),
+    type=click.Choice([AGENT_TRACE, GIT_AI, MARKDOWN]),
     metavar="<format>",
-    help="agent-trace or git-ai.",
+    help="agent-trace, git-ai, or markdown for a pull request.",
 )
 @click.option("--write-notes", is_flag=True, help="Write git-ai's notes, where a commit has none.")
 @click.argument("revisions", required=False, metavar="[<range>]")
 def export(form: str, write_notes: bool, revisions: str | None) -> None:
-    """Print whose the lines of commits are, a JSON document a commit, for other tools."""
+    """Print whose the lines of commits are: a JSON document a commit, or a summary."""
     if write_notes and form != GIT_AI:
         raise UsageError("--write-notes goes with --format git-ai")
     ctx = options.context(create=False)
+    keeping.settle(ctx)
+    if form == MARKDOWN:
+        output.raw(exporting.markdown(ctx, revisions).encode())
+        return
     if form == AGENT_TRACE:
         found = exporting.agent_trace(ctx, revisions)
     else:

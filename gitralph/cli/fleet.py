@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
-from gitralph.cli import environ, options, output
+from gitralph.cli import environ, options, output, proving, signals
 from gitralph.fleet import at_work, claiming, landing, log, member, members, own, wire
 from gitralph.fleet import join as joining
 from gitralph.fleet import sync as syncing
@@ -165,14 +165,16 @@ def _beat() -> int:
 @fleet.command("land")
 @_bead
 @click.option("--into", metavar="<branch>", help="This branch of the remote, not its default one.")
+@proving.option
 @options.as_json
-def land(bead: str, into: str | None, as_json: bool) -> int:
+def land(bead: str, into: str | None, prove: str | None, as_json: bool) -> int:
     """Push a bead's work and its claim in one step."""
     where.checked(bead)
     found = _open()
     attended = environ.is_terminal(sys.stdin)
-    with hold(found):
-        done = _telling(as_json, bead, lambda: landing.land(found, bead, into, attended))
+    judge = proving.judge(found.ctx, prove)
+    with hold(found), signals.stopped_like_by_hand():
+        done = _telling(as_json, bead, lambda: landing.land(found, bead, into, attended, judge))
     if as_json:
         output.as_json(done.row.document("landed", commit=done.commit, into=done.into))
     else:

@@ -19,6 +19,7 @@ from gitralph.query import log as history
 from gitralph.query.log import LoggedCommit, LoggedEdit, LogWish, Mark
 from gitralph.query.whose import Makers
 from gitralph.session import session_choice
+from gitralph.trace import keeping
 
 _WHO = 20
 # So much of a path or a subject is shown where the counts behind it would leave no room.
@@ -48,6 +49,7 @@ def log(
     if new and (session or agent or since or most is not None or paths):
         raise UsageError("--new goes with -p and --json alone: what it shows is read")
     ctx = options.context(create=False)
+    keeping.settle(ctx)
     makers = Makers(ctx)
     wish = LogWish(
         _sessions(ctx, makers, session, agent), _since(ctx, since), pathspecs.matcher(ctx, paths), patch

@@ -17,47 +17,56 @@ from gitralph.cli import options, output, pager
 # 128 and SIGPIPE, as a shell counts it: what git in a pipeline ends with.
 BROKEN_PIPE = 141
 
-# name -> (module, porcelain or plumbing, one line)
-COMMANDS = {
-    "commit": ("commit", "porcelain", "Commit only what this session edited"),
-    "status": ("status", "porcelain", "Show what is uncommitted, by session"),
-    "top": ("status", "porcelain", "Watch sessions, edits and commits live"),
-    "diff": ("diff", "porcelain", "Show exactly what commit would record"),
-    "why": ("why", "porcelain", "Show who wrote a path or a line"),
-    "blame": ("blame", "porcelain", "Show whose every line of a file is"),
-    "log": ("log", "porcelain", "Show edits and commits over time"),
-    "assign": ("assign", "porcelain", "Give a session lines that nobody recorded"),
-    "prove": ("prove", "porcelain", "Run a command on each commit's own tree"),
-    "undo": ("undo", "porcelain", "Take a session's pending edits out of the files"),
-    "uncommit": ("uncommit", "porcelain", "Take the last commit of a session back"),
-    "restore": ("restore", "porcelain", "Bring lost edits of a session back into the files"),
-    "session": ("session", "porcelain", "Start, list, show, rename and end sessions"),
-    "run": ("run", "porcelain", "Work through a plan, one true commit a task"),
-    "plan": ("plan", "porcelain", "Choose and show the plan that run takes"),
-    "events": ("events", "porcelain", "Show what happened in a run"),
-    "report": ("report", "porcelain", "Make a page of sessions, edits and commits"),
-    "export": ("export", "porcelain", "Print whose the lines of commits are, for other tools"),
-    "worktree": ("worktree", "porcelain", "A checkout for each work item: add, list, merge, remove"),
-    "fleet": ("fleet", "porcelain", "Several clones of one remote: claim work, land it once"),
-    "install": ("install", "porcelain", "Register the hooks of an agent"),
-    "uninstall": ("install", "porcelain", "Take the hooks of an agent out again"),
-    "doctor": ("doctor", "porcelain", "Prove that edits are being recorded"),
-    "demo": ("demo", "porcelain", "Two agents and a human in a throw-away repository"),
-    "gc": ("gc", "porcelain", "Remove state that nothing needs any more"),
-    "env": ("env", "porcelain", "Print what a bug report needs"),
-    "help": ("help", "porcelain", "Show the manual of a command"),
-    "emit": ("emit", "plumbing", "Add one event to a run"),
-    "track": ("track", "plumbing", "Record that a session changed paths"),
-    "ls-files": ("ls_files", "plumbing", "List the pending paths of a session"),
-    "hook": ("hook", "plumbing", "Record one event of an agent"),
-    "guard": ("guard", "plumbing", "Judge the commit that git is about to make"),
-}
+LOOK, COMMIT, BACK, MANY, SETUP, PROGRAMS = (
+    "Look",
+    "Commit",
+    "Take back",
+    "Many tasks",
+    "Set up",
+    "For programs",
+)
 
+# name -> (module, what one wants with it, one line)
+COMMANDS = {
+    "status": ("status", LOOK, "Show what is uncommitted, by session"),
+    "top": ("status", LOOK, "Watch sessions, edits and commits live"),
+    "diff": ("diff", LOOK, "Show exactly what commit would record"),
+    "log": ("log", LOOK, "Show edits and commits over time"),
+    "why": ("why", LOOK, "Show who wrote a path or a line"),
+    "blame": ("blame", LOOK, "Show whose every line of a file is"),
+    "events": ("events", LOOK, "Show what happened in a run"),
+    "report": ("report", LOOK, "Make a page of sessions, edits and commits"),
+    "commit": ("commit", COMMIT, "Commit only what this session edited"),
+    "assign": ("assign", COMMIT, "Give a session lines that nobody recorded"),
+    "prove": ("prove", COMMIT, "Run a command on each commit's own tree"),
+    "branch": ("branch", COMMIT, "Make a branch of one session's commits"),
+    "export": ("export", COMMIT, "Print whose the lines of commits are, for other tools"),
+    "undo": ("undo", BACK, "Take a session's pending edits out of the files"),
+    "uncommit": ("uncommit", BACK, "Take the last commit of a session back"),
+    "restore": ("restore", BACK, "Bring lost edits of a session back into the files"),
+    "session": ("session", MANY, "Start, list, show, rename and end sessions"),
+    "run": ("run", MANY, "Work through a plan, one true commit a task"),
+    "plan": ("plan", MANY, "Choose and show the plan that run takes"),
+    "worktree": ("worktree", MANY, "A checkout for each work item: add, list, merge, remove"),
+    "fleet": ("fleet", MANY, "Several clones of one remote: claim work, land it once"),
+    "install": ("install", SETUP, "Register the hooks of an agent"),
+    "uninstall": ("install", SETUP, "Take the hooks of an agent out again"),
+    "doctor": ("doctor", SETUP, "Prove that edits are being recorded"),
+    "demo": ("demo", SETUP, "Two agents and a human in a throw-away repository"),
+    "gc": ("gc", SETUP, "Remove state that nothing needs any more"),
+    "env": ("env", SETUP, "Print what a bug report needs"),
+    "help": ("help", SETUP, "Show the manual of a command"),
+    "emit": ("emit", PROGRAMS, "Add one event to a run"),
+    "track": ("track", PROGRAMS, "Record that a session changed paths"),
+    "ls-files": ("ls_files", PROGRAMS, "List the pending paths of a session"),
+    "hook": ("hook", PROGRAMS, "Record one event of an agent"),
+    "guard": ("guard", PROGRAMS, "Judge the commit that git is about to make"),
+}
 
 _FIRST = [
     ("git ralph demo", "two agents and a human, in half a minute"),
     ("git ralph install", "hook up your agents, then: git ralph status"),
-    ("git ralph help <command>", "the manual"),
+    ("git ralph help <command>", "the manual; git ralph help --all lists everything"),
 ]
 
 
@@ -76,13 +85,28 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for kind in ("porcelain", "plumbing"):
-            with formatter.section(kind.capitalize() + " commands"):
-                formatter.write_dl([(n, c[2]) for n, c in COMMANDS.items() if c[1] == kind])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("New here"):  # what is read first, as the rest has scrolled away
+        with formatter.section("New here"):
             formatter.write_dl(_FIRST)
+        for group in (LOOK, COMMIT, BACK, MANY, SETUP, PROGRAMS):
+            with formatter.section(group):
+                formatter.write_dl([(n, c[2]) for n, c in COMMANDS.items() if c[1] == group])
+
+    def everything(self, ctx: click.Context) -> str:
+        """Every command with the commands behind it."""
+        formatter = ctx.make_formatter()
+        for group in (LOOK, COMMIT, BACK, MANY, SETUP, PROGRAMS):
+            with formatter.section(group):
+                names = [name for name, row in COMMANDS.items() if row[1] == group]
+                formatter.write_dl([row for name in names for row in self._rows(ctx, name)])
+        return formatter.getvalue().strip("\n")
+
+    def _rows(self, ctx: click.Context, name: str) -> list[tuple[str, str]]:
+        found, rows = self.get_command(ctx, name), [(name, COMMANDS[name][2])]
+        if isinstance(found, click.Group):
+            inner = ((one, found.get_command(ctx, one)) for one in found.list_commands(ctx))
+            said = ((one, (each.help or "").split("\n")[0].rstrip(".")) for one, each in inner if each)
+            rows += [(f"  {name} {one}", line) for one, line in said]
+        return rows
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

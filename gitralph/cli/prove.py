@@ -34,7 +34,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
         for row in series.prove(prover, found, command):
             rows.append(row)
             if not as_json:
-                _show(row)
+                _show(ctx, row)
             if not row.proof.ok:
                 _complain(row)
     if as_json:
@@ -53,10 +53,11 @@ def _command(ctx: Context, words: tuple[str, ...]) -> ProofCommand:
     return ProofCommand.shell(text, proving.folder(ctx))
 
 
-def _show(row: Proved) -> None:
+def _show(ctx: Context, row: Proved) -> None:
     how = "passes" if row.proof.ok else "FAILS"
     took = "cached" if row.proof.cached else f"{row.proof.seconds:.1f} s"
-    output.say(f"{row.commit[:10]}  {how:6}  {took:>8}  {row.subject}")
+    whose = ", ".join(map(ctx.called, row.sessions)) or "-"
+    output.say(f"{row.commit[:10]}  {how:6}  {took:>8}  {whose:12}  {row.subject}")
     output.flush()
 
 

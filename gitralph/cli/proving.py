@@ -2,11 +2,16 @@
 
 import os
 
+import click
+
 from gitralph.base import streams
+from gitralph.base.errors import UsageError
 from gitralph.children import Children
 from gitralph.cli import output
 from gitralph.context import Context
+from gitralph.prove.merged import Merged
 from gitralph.prove.proof import Prover
+from gitralph.prove.results import ProofCommand
 
 
 class Passing:
@@ -40,3 +45,15 @@ def prover(ctx: Context, passing: Passing | None) -> Prover:
 def folder(ctx: Context) -> str:
     """Where the caller stands, below the root."""
     return os.fsdecode(ctx.repo.prefix).rstrip("/")
+
+
+option = click.option("--prove", metavar="<cmd>", help="Only if this passes on the merged tree.")
+
+
+def judge(ctx: Context, text: str | None) -> Merged | None:
+    """Who proves a merge; None where nothing is to be proved. Raises UsageError."""
+    if text is None:
+        return None
+    if not text.strip():
+        raise UsageError("the command to prove with is empty")
+    return Merged(ctx, prover(ctx, Passing()), ProofCommand.shell(text, folder(ctx)))

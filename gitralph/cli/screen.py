@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gitralph.base.errors import INTERRUPTED, OK, RalphError, UsageError
 from gitralph.base.quote import printable
-from gitralph.cli import columns, environ, grouped
+from gitralph.cli import columns, environ, grouped, wide
 from gitralph.cli.grouped import Here, Paper
 from gitralph.context import Context, open_context
 from gitralph.journal import pending, sessions
-from gitralph.query import overview
+from gitralph.query import everywhere, overview
+from gitralph.query.everywhere import View
 from gitralph.query.overview import Overview
 
 # xterm's control sequences: the other screen, the cursor hidden, and both back.
@@ -51,11 +52,12 @@ _NOT_CAUGHT = frozenset(
 )
 
 
-def run(ctx: Context, session: str | None, specs: Sequence[str]) -> int:
+def run(ctx: Context, session: str | None, specs: Sequence[str], is_wide: bool = False) -> int:
     """Show the screen until somebody leaves it; the exit code. Raises UsageError without a terminal."""
     if not (environ.is_terminal(sys.stdin) and environ.is_terminal(sys.stdout)):
         raise UsageError("a live screen needs a terminal", "git ralph status")
-    looker = _Looker(ctx, session, tuple(specs))
+    kind = _WideLooker if is_wide else _Looker
+    looker = kind(ctx, session, tuple(specs))
     with _Terminal(environ.wants_color(ctx.environ, ctx.config.get("color.ui"))) as terminal:
         ended = _show(looker, terminal)
     if ended is not None and ended != signal.SIGINT:
@@ -302,3 +304,24 @@ def _landed(seen: Overview, paper: Paper) -> Iterator[str]:
     )
     for line in table:
         yield columns.cut(line, width)
+
+
+class _WideLooker(_Looker):
+    """Looks at all worktrees."""
+
+    _view: View | None = None
+
+    def _look(self) -> None:
+        try:
+            ctx = open_context(self.environ, create=False)
+            with contextlib.closing(ctx.repo):
+                self._view, self._ctx = everywhere.look(ctx), ctx
+            self._fault = ""
+        except RalphError as error:
+            self._fault = error.message
+
+    def page(self, width: int, height: int, color: bool) -> list[str]:
+        if self._view is None or self._fault:
+            return [columns.cut(self._fault or "looking ...", width)]
+        rows = list(wide.lines(self._ctx, self._view, width))
+        return [columns.cut(row, width) for row in rows[:height]]

@@ -6,10 +6,11 @@ import shlex
 import click
 
 from gitralph.base.quote import shown
-from gitralph.cli import columns, options, output
+from gitralph.cli import columns, options, output, wide
 from gitralph.commit import advice, pending_paths
 from gitralph.hook import sessionfile
 from gitralph.journal import sessions
+from gitralph.query import everywhere
 from gitralph.session import crowd, lifecycle, naming, session_choice
 
 
@@ -60,10 +61,18 @@ def start(
 
 @session.command("list")
 @click.option("--all", "every", is_flag=True, help="Also those that gc has put away.")
+@click.option("--worktrees", "wanted_wide", is_flag=True, help="By worktree, and what would collide.")
 @options.as_json
-def list_sessions(every: bool, as_json: bool) -> None:
+def list_sessions(every: bool, wanted_wide: bool, as_json: bool) -> None:
     """List the sessions of the repository."""
     ctx = options.context(create=False)
+    if wanted_wide:
+        view = everywhere.look(ctx)
+        if as_json:
+            output.as_json({"sessions": wide.documents(ctx, view), "collisions": wide.collisions(view)})
+        else:
+            wide.show(ctx, view)
+        return
     found = lifecycle.listing(ctx, pending_paths.everyone(ctx), every)
     if as_json:
         output.as_json(found)

@@ -5,18 +5,20 @@ import sys
 import click
 
 from gitralph.base.errors import OK, UsageError
-from gitralph.cli import columns, environ, grouped, options, output, screen
+from gitralph.cli import columns, environ, grouped, options, output, screen, wide
 from gitralph.cli.grouped import Here, Paper
 from gitralph.commit import decision, offers, pending_paths
 from gitralph.commit.offers import Maker
 from gitralph.context import Context
 from gitralph.hook.windows import Window
 from gitralph.journal import passed_over, pending
+from gitralph.query import everywhere, held
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
 from gitralph.session import lifecycle, session_choice
 from gitralph.takeback import loss, ways_back
 from gitralph.takeback.loss import Loss
+from gitralph.trace import keeping
 
 _ADVICE = "ralphStatus"
 
@@ -26,6 +28,7 @@ _ADVICE = "ralphStatus"
 @click.option("-s", "--short", is_flag=True, help="A line a path.")
 @click.option("--watch", is_flag=True, help="Keep a screen up to date; q leaves it.")
 @click.option("--prompt", is_flag=True, help="One short line, for a prompt or an agent's status line.")
+@click.option("--worktrees", "wanted_wide", is_flag=True, help="All worktrees, and what would collide.")
 @options.as_json
 @click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
@@ -35,6 +38,7 @@ def status(
     short: bool,
     watch: bool,
     prompt: bool,
+    wanted_wide: bool,
     as_json: bool,
     stable: bool,
     zero: bool,
@@ -45,9 +49,20 @@ def status(
         raise UsageError("options --short, --watch, --prompt, --json and --porcelain exclude each other")
     if prompt:
         raise UsageError("option --prompt stands alone: git ralph status --prompt")
+    if wanted_wide and (short or stable or zero or session or specs):
+        raise UsageError("option --worktrees goes with --json and --watch alone")
     ctx = options.context(create=False)
     if watch:
-        return _watch(ctx, session, specs)
+        return _watch(ctx, session, specs, wanted_wide)
+    if wanted_wide:
+        view = everywhere.look(ctx)
+        if as_json:
+            told = {"session": session_choice.for_reading(ctx, None), "sessions": wide.documents(ctx, view)}
+            output.as_json({**told, "collisions": wide.collisions(view)})
+        else:
+            wide.show(ctx, view)
+        return OK
+    keeping.settle(ctx)
     found = session_choice.for_reading(ctx, session)
     if found is not None:
         offers.catch_up(ctx, found)
@@ -64,21 +79,25 @@ def status(
         _lines(rows, zero, options.quote_high(ctx))
     else:
         _people(ctx, found, rows, short)
+        if not short:
+            for one in held.held(ctx):
+                output.say(held.sentence(ctx, one))
         _losses(ctx, found, gone, Here(ctx))
     return OK
 
 
 @click.command("top", cls=options.Command)
 @options.session
+@click.option("--worktrees", "wanted_wide", is_flag=True, help="All worktrees, and what would collide.")
 @click.argument("specs", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<pathspec>...]")
-def top(session: str | None, specs: tuple[str, ...]) -> int:
+def top(session: str | None, wanted_wide: bool, specs: tuple[str, ...]) -> int:
     """Keep a screen up to date: who is at work, what is uncommitted, commits as they land."""
-    return _watch(options.context(create=False), session, specs)
+    return _watch(options.context(create=False), session, specs, wanted_wide)
 
 
-def _watch(ctx: Context, session: str | None, specs: tuple[str, ...]) -> int:
+def _watch(ctx: Context, session: str | None, specs: tuple[str, ...], wanted_wide: bool) -> int:
 
-    return screen.run(ctx, session_choice.for_reading(ctx, session), specs)
+    return screen.run(ctx, session_choice.for_reading(ctx, session), specs, wanted_wide)
 
 
 def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> None:

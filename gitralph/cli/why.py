@@ -9,6 +9,7 @@ from gitralph.context import Context
 from gitralph.query import lines, reading
 from gitralph.query import why as explaining
 from gitralph.query.lines import Finding
+from gitralph.trace import keeping
 
 
 def _split(typed: str) -> tuple[str, int | None]:
@@ -26,6 +27,7 @@ def why(place: str, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
     ctx = options.context(create=False)
     typed, line = _split(place)
+    keeping.settle(ctx)
     path = reading.tree_path(ctx, typed)
     if line is None:
         found = explaining.records(ctx, path)
@@ -49,6 +51,9 @@ def _sentence(ctx: Context, one: Finding) -> str:
     if one.state == lines.NOBODY:
         return f"{where}nobody recorded it; uncommitted"
     state = f"commit {one.commit[:12]}" if one.commit else one.state
+    if one.one_of:
+        names = ", ".join(f"'{ctx.called(name)}'" for name in one.one_of)
+        return f"{where}{state}, one of the sessions {names}"
     if one.session is None and one.agent is None:
         return f"{where}{state}, no session"
     facts = [f"session '{ctx.called(one.session)}'"] if one.session else []

@@ -7,9 +7,10 @@ import click
 
 from gitralph.base.errors import OK
 from gitralph.base.quote import shown
-from gitralph.cli import columns, options, output
+from gitralph.cli import columns, options, output, proving, signals
 from gitralph.context import Context
 from gitralph.fleet import at_work
+from gitralph.prove.judge import NotProvenError
 from gitralph.session import session_choice
 from gitralph.worktree import add as adding
 from gitralph.worktree import listing, locks, spawn, where
@@ -179,12 +180,25 @@ def unlock(bead: str) -> None:
 @click.argument("bead", metavar="<bead>")
 @click.option("--into", metavar="<branch>", help="Merge into this branch, not into the recorded base.")
 @click.option("--no-ff", is_flag=True, help="Make a merge commit also where a fast-forward would do.")
+@proving.option
 @options.as_json
-def merge(bead: str, into: str | None, no_ff: bool, as_json: bool) -> int:
+def merge(bead: str, into: str | None, no_ff: bool, prove: str | None, as_json: bool) -> int:
     """Merge a bead's branch into its base without a checkout."""
     ctx = options.context()
     try:
-        done = merging.merge_bead(ctx, bead, into, not no_ff)
+        with signals.stopped_like_by_hand():
+            done = merging.merge_bead(ctx, bead, into, not no_ff, proving.judge(ctx, prove))
+    except NotProvenError as error:
+        if as_json:
+            facts: dict[str, object] = {
+                "bead": bead,
+                "commit": None,
+                "conflicts": [],
+                "messages": [],
+                "proof": error.proof,
+            }
+            output.as_json({"status": "refused", **facts})
+        raise
     except merging.ConflictError as error:
         if as_json:
             output.as_json(_conflict(bead, error))

@@ -21,6 +21,7 @@ from gitralph.fleet.own import LOST, Own
 from gitralph.fleet.wire import NoAtomicError, Pushed, RefUpdate, RemoteRefs
 from gitralph.git import merge, refs, worktrees
 from gitralph.git.run import Git
+from gitralph.prove.merged import MergeJudge
 
 # Each turn is lost to another landing on the same branch, so twenty of them mean that twenty others did land:
 # whoever is overtaken as often tries again later.
@@ -69,8 +70,13 @@ def _into(view: RemoteRefs, given: str | None) -> str:
     return view.head
 
 
-def land(fleet: Fleet, bead: str, given: str | None, attended: bool) -> LandedBead:
-    """Land a bead. Raises ForeignError, Refused with the claim kept, Busy, Failed by the pre-push hook."""
+def land(
+    fleet: Fleet, bead: str, given: str | None, attended: bool, judge: MergeJudge | None = None
+) -> LandedBead:
+    """Land a bead; ``judge`` is asked of each tree that it would make.
+
+    Raises ForeignError, Refused with the claim kept, Busy, Failed by the pre-push hook or the judge.
+    """
     if fleet.ctx.config.get("ralph.remote"):
         raise Refused(
             "claims live in another repository ('ralph.remote'), so work and claim cannot land in one step",
@@ -81,7 +87,7 @@ def land(fleet: Fleet, bead: str, given: str | None, attended: bool) -> LandedBe
             "this server told two writers that each of them had won (git ralph doctor): a person lands here",
             f"git ralph fleet land {bead}, at a terminal",
         )
-    return _Landing(fleet, bead, given).run()
+    return _Landing(fleet, bead, given, judge).run()
 
 
 @dataclass
@@ -91,6 +97,7 @@ class _Landing:
     fleet: Fleet
     bead: str
     given: str | None
+    judge: MergeJudge | None = None
 
     def run(self) -> LandedBead:
         fleet, bead = self.fleet, self.bead
@@ -116,6 +123,8 @@ class _Landing:
                 raise Fatal(f"the remote has no branch '{into.removeprefix(_HEADS)}'")
             _bring(fleet, into, base)
             new = _plan(fleet, bead, base, tip, name, into)
+            if self.judge is not None and new != base:
+                self.judge(new, base, tip)
             said = Pushed()
             if new != base and ours.work != tip and form.can_name(into):
                 ours, said = _announce(fleet, ours, tip, into)

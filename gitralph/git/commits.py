@@ -78,6 +78,52 @@ def make_commit(
     return oid, committer_of(objects, oid)
 
 
+def replayed(
+    git: Git,
+    objects: Objects,
+    config: Config,
+    commit: str,
+    tree: bytes,
+    parent: str,
+    before: str | None = None,
+    message: bytes | None = None,
+) -> str:
+    """A commit with another tree and parent, and all else as it is: the same again each time it is made.
+
+    ``before`` is what it became the last time; a signature would make another one of it.
+    """
+    kind, raw = objects.raw(commit.encode())
+    head, _, body = raw.partition(b"\n\n")
+    if message is not None:
+        body = message
+    elif head.startswith(b"tree %s\nparent %s\nauthor " % (tree, parent.encode())):
+        return commit
+    kept = [row for row in re.split(rb"\n(?! )", head) if not row.startswith(_REWRITTEN)]
+    rows = [b"tree " + tree, b"parent " + parent.encode(), *kept]
+    made = b"\n".join(rows) + b"\n\n" + body
+    if not config.boolean("commit.gpgsign"):
+        return git.run("hash-object", "-t", kind.decode(), "-w", "--stdin", stdin=made).decode().strip()
+    if before is not None and _unsigned(objects, before) == made:
+        return before
+    told = objects.commit(commit.encode())
+    who = identity("AUTHOR", told.author, told.author_time, told.author_timezone)
+    who |= identity("COMMITTER", told.committer, told.commit_time, told.commit_timezone)
+    return make_commit(git.at(**who), objects, config, tree, [parent], body)[0]
+
+
+# What a commit says of its place, and what was signed there.
+_REWRITTEN = (b"tree ", b"parent ", b"gpgsig ", b"gpgsig-sha256 ", b"mergetag ")
+
+
+def _unsigned(objects: Objects, commit: str) -> bytes | None:
+    try:
+        head, _, body = objects.raw(commit.encode())[1].partition(b"\n\n")
+    except KeyError:
+        return None
+    rows = [row for row in re.split(rb"\n(?! )", head) if not row.startswith(_REWRITTEN[2:])]
+    return b"\n".join(rows) + b"\n\n" + body
+
+
 def identity(role: str, who: bytes, time: int, zone: int) -> dict[str, str]:
     """The environment under which git writes an author or committer; ``role`` is AUTHOR or COMMITTER."""
     name, _, email = who.removesuffix(b">").rpartition(b" <")

@@ -38,12 +38,12 @@ def is_valid(name: object) -> bool:
     )
 
 
-def _stem(agent: object) -> str:
+def stem(agent: object) -> str:
     """What the names of an agent's sessions begin with."""
     known = _SHORT.get(agent, agent) if isinstance(agent, str) else ""
     told = "".join(c if c in _REST else "-" for c in known.lower()[:_AGENT_LIMIT])
-    stem = "-".join(part for part in told.split("-") if part)
-    return stem if stem and stem[0] in _LETTERS else "session"
+    found = "-".join(part for part in told.split("-") if part)
+    return found if found and found[0] in _LETTERS else "session"
 
 
 def _last(path: str) -> int:
@@ -56,17 +56,17 @@ def _last(path: str) -> int:
 
 def give(layout: Layout, session: str, agent: object) -> str | None:
     """Name a session that is recorded for the first time; None where the names cannot be written."""
-    stem = _stem(agent)
-    hint, number = layout.last_number(stem), 0
+    begin = stem(agent)
+    hint, number = layout.last_number(begin), 0
     try:
         files.make_folder(layout.names)
         number = _last(hint) + 1
-        while not _take(layout, f"{stem}-{number}", session):
+        while not _take(layout, f"{begin}-{number}", session):
             number += 1
         files.write_whole(hint, b"%d\n" % number)
     except OSError:
         return None
-    return f"{stem}-{number}"
+    return f"{begin}-{number}"
 
 
 def _take(layout: Layout, name: str, session: str) -> bool:

@@ -1,6 +1,6 @@
 """Proves commit after commit: a range, one commit, or what no remote has yet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gitralph.base import nul
@@ -9,6 +9,8 @@ from gitralph.context import Context
 from gitralph.git import revisions
 from gitralph.prove.proof import Proof, Prover, Tree, describe
 from gitralph.prove.results import ProofCommand
+from gitralph.query import changed
+from gitralph.query.whose import Makers
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Proved:
     subject: str
     proof: Proof
     trouble: str = ""
+    sessions: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
         """As ``--json`` tells it."""
@@ -57,6 +60,17 @@ def commits(ctx: Context, typed: str | None) -> list[SeriesCommit]:
     return [SeriesCommit(*row) for row in rows if len(row[0]) == 40]
 
 
+def authors(ctx: Context, commits: Sequence[str]) -> dict[str, str]:
+    """Whose each commit is, in a word for people; those that are nobody's are left out."""
+    makers, out = Makers(ctx), {}
+    for head in changed.heads(ctx, commits):
+        names = [ctx.called(one) for one in makers.of_all(head)]
+        if names:
+            several = "one of the sessions " if len(names) > 1 else "session "
+            out[head.oid] = several + ", ".join(f"'{name}'" for name in names)
+    return out
+
+
 def _unpushed(ctx: Context) -> list[str]:
     """What the upstream lacks; without one what every remote lacks."""
     if ctx.git.try_run("rev-parse", "--verify", "-q", "HEAD^{commit}").returncode:
@@ -69,10 +83,12 @@ def _unpushed(ctx: Context) -> list[str]:
 
 def prove(prover: Prover, found: list[SeriesCommit], command: ProofCommand) -> Iterator[Proved]:
     """Prove one after the other; ends early when it was asked to stop."""
+    makers = Makers(prover.ctx)
+    whose = {head.oid: makers.of_all(head) for head in changed.heads(prover.ctx, [one.oid for one in found])}
     for one in found:
         try:
             proof = prover.prove(Tree(one.tree, one.oid), command)
+            trouble = "" if proof.ok else describe(proof, command)
         except Failed as error:
-            yield Proved(one.oid, one.tree, one.subject, Proof(False), error.message)
-            continue
-        yield Proved(one.oid, one.tree, one.subject, proof, "" if proof.ok else describe(proof, command))
+            proof, trouble = Proof(False), error.message
+        yield Proved(one.oid, one.tree, one.subject, proof, trouble, whose.get(one.oid, ()))

@@ -18,7 +18,7 @@ _FORM = "%H%x00%P%x00%ct%x00%cI%x00{}%x00{}%x00{}%x00%B%x00".format(
 _MENTIONED = r"(?m)^[ \t*-]*Ralph-Session: *([A-Za-z0-9][A-Za-z0-9._-]{0,119})\s*$"
 # So many NULs end a commit in _FORM; a message cannot hold one.
 _FIELDS = 8
-_HUNK = rb"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@"
+_HUNK = rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
 # `:<mode> <mode> <oid> <oid> <letter>[score]\t<path>[\t<path>]` (git-diff-tree(1), RAW OUTPUT FORMAT)
 _RAW = rb"(?s):(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t(.*)"
 
@@ -27,7 +27,7 @@ class File(NamedTuple):
     """One path of a commit: its blobs before and after, the path before, and the lines that are new.
 
     ``ranges`` count lines from 1 in the commit's own text, both ends included. Blobs are None where there
-    is no such file.
+    is no such file. ``removed`` counts the lines that are gone.
     """
 
     path: bytes
@@ -35,6 +35,7 @@ class File(NamedTuple):
     old: str | None
     new: str | None
     ranges: tuple[tuple[int, int], ...] = ()
+    removed: int = 0
 
 
 class Commit(NamedTuple):
@@ -70,11 +71,16 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
     for at in range(0, len(rows) - _FIELDS + 1, _FIELDS):
         oid, parents, when, date, *told, body = (row.strip("\n") for row in rows[at : at + _FIELDS])
         sessions, agents, includes = (tuple(filter(None, one.split("\n"))) for one in told)
-        mentioned = tuple(dict.fromkeys(re.findall(_MENTIONED, body)))
+        named = mentioned(body)
         found.append(
-            Commit(oid, tuple(parents.split()), int(when or 0), sessions, agents, includes, date, mentioned)
+            Commit(oid, tuple(parents.split()), int(when or 0), sessions, agents, includes, date, named)
         )
     return found
+
+
+def mentioned(body: str) -> tuple[str, ...]:
+    """The sessions that a message names anywhere, as that of a squash does in its body."""
+    return tuple(dict.fromkeys(re.findall(_MENTIONED, body)))
 
 
 def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[File, ...]]]:
@@ -116,11 +122,14 @@ def _files(block: list[bytes]) -> tuple[File, ...]:
 
     rows = [found for line in block if (found := re.fullmatch(_RAW, line)) is not None]
     ranges: list[list[tuple[int, int]]] = []
+    removed: list[int] = []
     for line in block:
         if line.startswith(b"diff --git "):
             ranges.append([])
+            removed.append(0)
         elif ranges and (hunk := re.match(_HUNK, line)):
-            start, count = int(hunk[1]), int(hunk[2] or b"1")
+            start, count = int(hunk[2]), int(hunk[3] or b"1")
+            removed[-1] += int(hunk[1] or b"1")
             if count:
                 ranges[-1].append((start, start + count - 1))
     # One section a row, in the same order; a row whose type changes has two.
@@ -128,9 +137,9 @@ def _files(block: list[bytes]) -> tuple[File, ...]:
     if len(spread) != len(ranges):
         raise Fatal("git's patch does not fit its list of files")
     out: dict[bytes, File] = {}
-    for row, lines in zip(spread, ranges, strict=True):
+    for row, lines, gone in zip(spread, ranges, removed, strict=True):
         names = [c_unquote(name) for name in row[6].split(b"\t")]
         regular = row[2] in (b"100644", b"100755")
         old, new = (None if not oid.strip(b"0") else oid.decode() for oid in (row[3], row[4]))
-        out[names[-1]] = File(names[-1], names[0], old, new, tuple(lines) if regular else ())
+        out[names[-1]] = File(names[-1], names[0], old, new, tuple(lines) if regular else (), gone)
     return tuple(out.values())

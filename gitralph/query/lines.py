@@ -34,6 +34,7 @@ class Finding(NamedTuple):
     ``source`` says how that is known: the ``records`` of this clone (by ``content`` in a commit that they do
     not name), the commit's ``message``, the ``fleet``'s log of member ``writer`` as it was at ``synced``
     (seconds since the epoch; ``fleet-content`` by the hash of the line), or a note of ``git-ai``.
+    ``one_of``: a squashed commit's message names these sessions, and nothing says which of them it is.
     """
 
     state: str
@@ -51,6 +52,7 @@ class Finding(NamedTuple):
     source: str | None = None
     writer: str | None = None
     synced: float | None = None
+    one_of: tuple[str, ...] = ()
 
 
 def of_record(makers: Makers, record: Record, state: str, commit: str | None, line: int | None) -> Finding:
@@ -93,9 +95,7 @@ class Resolver:
         makers = {oid: self._makers.of(self._heads[oid]) for oid in new if oid in self._heads}
         own = [oid for oid, main in makers.items() if main is not None and len(self._heads[oid].parents) < 2]
         for oid, files in changed.files(self._ctx, own):
-            main = makers[oid]
-            assert main is not None
-            judge = CommitOwners(self._ctx, self._makers, self._heads[oid], main)
+            judge = CommitOwners(self._ctx, self._makers, self._heads[oid], makers[oid])
             for file in files:
                 if any(one.commit == oid and one.path == file.path for one in lines) and file.ranges:
                     text = blob(self._ctx, file.new)
@@ -114,7 +114,10 @@ class Resolver:
     def said(self, oid: str) -> Finding:
         """What the message of a commit says, its last session first."""
         head = self._heads[oid]
-        session = head.sessions[-1] if head.sessions else None
+        named = self._makers.of_all(head)
+        if len(named) > 1:
+            return Finding(COMMITTED, time=head.date, commit=oid, source=MESSAGE, one_of=named)
+        session = head.sessions[-1] if head.sessions else next(iter(named), None)
         local = self._makers.named([session] if session else [])
         name = local[0] if local else session
         agent = self._makers.agent(name) or (head.agents[-1] if head.agents else None)
@@ -137,24 +140,37 @@ class Resolver:
             out |= self._by_commit(lines)
             rest = [(key, line) for key, line in lines if key not in out]
             out |= self._by_content(rest)
-        open_ = [(key, line) for key, line in lines if key not in out and not self._sessions(line)]
+        open_ = [(key, line) for key, line in lines if key not in out]
         said = notes.read(self._ctx, {line.commit for _, line in open_ if line.commit is not None})
         for key, line in open_:
-            found = notes.at(said.get(line.commit or "", {}), line.path, line.number)
+            rows = said.get(line.commit or "", {})
+            found = notes.at(rows, line.path, line.number)
             if found is not None:
-                out[key] = Finding(
-                    COMMITTED,
-                    agent=found.agent,
-                    model=found.model,
-                    commit=line.commit,
-                    source=NOTE,
-                    time=self._heads[line.commit or ""].date,
-                )
+                out[key] = self._noted(found, line)
+            elif line.path in rows and len(self._sessions(line)):
+                # It tells of this file, and of this line that nobody's agent wrote it.
+                when = self._heads[line.commit or ""].date
+                out[key] = Finding(COMMITTED, commit=line.commit, source=NOTE, time=when)
         return out
+
+    def _noted(self, found: notes.Said, line: blame.Line) -> Finding:
+        """What a note says, the session under the name that the commit's message or a record has for it."""
+        head = self._heads[line.commit or ""]
+        named = {one if member.is_hash(one) else hashed(one): one for one in head.mentioned}
+        session = self._makers.by_hash.get(found.session or "") or named.get(found.session or "")
+        return Finding(
+            COMMITTED,
+            session=session,
+            agent=found.agent,
+            model=found.model,
+            commit=line.commit,
+            source=NOTE,
+            time=head.date,
+        )
 
     def _sessions(self, line: blame.Line) -> list[str]:
         head = self._heads.get(line.commit or "")
-        return [one if member.is_hash(one) else hashed(one) for one in head.sessions] if head else []
+        return [one if member.is_hash(one) else hashed(one) for one in head.mentioned] if head else []
 
     def _by_commit(self, lines: list[tuple[int, blame.Line]]) -> dict[int, Finding]:
 
@@ -259,7 +275,7 @@ def _unknown(resolver: Resolver, line: blame.Line) -> Finding:
     if line.commit is None:
         return Finding(NOBODY)
     found = resolver.said(line.commit)
-    return found if found.session is not None else found._replace(source=None)
+    return found if found.session is not None or found.one_of else found._replace(source=None)
 
 
 def age(when: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -26,12 +27,13 @@ from gitralph.hook.journal import (
     replay,
 )
 from gitralph.journal import over_time, sessions
+from gitralph.query import changed
 from gitralph.query.whose import Makers
 
 # difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
 # many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
 _FINE = 2000
-_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%(trailers:key=Ralph-Session,valueonly)%x00%an%x00%s%x00"
+_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%an%x00%s%x00%B%x00"
 
 
 # One command changes a file in many places, and its record has one hunk over all of them.
@@ -138,23 +140,24 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     Where no session was asked for also a person's in HEAD, since the first session began here.
     """
     head = refs.read_head(ctx.repo).oid
-    here = _told(ctx, ["--grep=^Ralph-Session: ", head, "--"]) if head is not None else []
+    here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
     known = {row.oid for row in here}
     rest = [oid for oid in makers.commits() if oid not in known]
     others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
     inside = _inside(ctx, head, [row.oid for row in others])
-    by_origin = {(row.origin, row.session(makers)): row.oid for row in here}
+    by_origin = {(row.origin, one): row.oid for row in here for one in row.sessions(makers)}
     found = []
     # Oldest first, and within a second what was amended before what it became.
     for row in [*others, *reversed(here)]:
-        session = row.session(makers)
-        if session is None or not wish.wants(session, row.time):
-            continue
         holds = row.oid in known or row.oid in inside
-        became = None if holds else by_origin.get((row.origin, session))
-        found.append(
-            LoggedCommit(row.time, session, row.oid, row.subject, row.paths, holds, became, row.author)
-        )
+        for session in row.sessions(makers):
+            if wish.wants(session, row.time):
+                became = None if holds else by_origin.get((row.origin, session))
+                found.append(
+                    LoggedCommit(
+                        row.time, session, row.oid, row.subject, row.paths, holds, became, row.author
+                    )
+                )
     if wish.sessions is None and head is not None:
         found += _persons(ctx, makers, head, wish)
     if wish.match is not None:
@@ -171,7 +174,7 @@ def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator
     first = begun.get("head")
     before = [f"^{first}"] if isinstance(first, str) and is_oid(first) else []
     for row in reversed(_told(ctx, ["--ignore-missing", head, *before, "--"])):
-        if row.session(makers) is None and wish.wants("", row.time):
+        if not row.sessions(makers) and wish.wants("", row.time):
             yield LoggedCommit(row.time, "", row.oid, row.subject, row.paths, True, None, row.author)
 
 
@@ -186,11 +189,13 @@ class _Row(NamedTuple):
     subject: str
     paths: tuple[bytes, ...]
 
-    def session(self, makers: Makers) -> str | None:
-        """The session that made it: as the records say, else as its message does."""
+    def sessions(self, makers: Makers) -> tuple[str, ...]:
+        """Whose it is: as the records say, else all that its message names, of a squash several."""
         main = next((name for name, included in makers.made(self.oid).items() if not included), None)
-        named = makers.named(self.said)
-        return main or (named[-1] if named else None) or (self.said[-1] if self.said else None)
+        return (main,) if main is not None else self.said if len(self.said) < 2 else self._known(makers)
+
+    def _known(self, makers: Makers) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(makers.by_hash.get(one, one) for one in self.said))
 
 
 def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> list[_Row]:
@@ -198,12 +203,13 @@ def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> lis
     given = "\n".join(asked).encode() + b"\n" if asked is not None else None
     said = ctx.git.try_run(*options, f"--format={_FORM}", *words, stdin=given).stdout
     rows = []
-    for block in said.split(b"\x01")[1:]:
+    for block in re.split(rb"\x01(?=[0-9a-f]{40}\0)", said)[1:]:
         fields = nul.rows(block)
         if len(fields) < 7:
             continue
-        oid, when, wrote, who, said_of, author, subject = (x.decode("utf-8", "replace") for x in fields[:7])
-        named = tuple(filter(None, said_of.split("\n")))
+        told = (one.decode("utf-8", "replace") for one in fields[:7])
+        oid, when, wrote, who, author, subject, body = told
+        named = changed.mentioned(body)
         paths = tuple(one.lstrip(b"\n") for one in fields[7:] if one.strip(b"\n"))
         rows.append(_Row(oid, float(when or 0), (who, wrote), named, author, subject, paths))
     return rows

@@ -21,10 +21,11 @@ _LIMIT = 4 << 20
 
 
 class Said(NamedTuple):
-    """What a note says of a line: the agent and its model, as far as it does."""
+    """What a note says of a line: the agent, its model and its own id of the session, as far as it does."""
 
     agent: str | None
     model: str | None
+    session: str | None = None
 
 
 Rows = dict[bytes, list[tuple[int, int, Said]]]
@@ -32,6 +33,11 @@ Rows = dict[bytes, list[tuple[int, int, Said]]]
 
 
 def read(ctx: Context, commits: Iterable[str]) -> dict[str, Rows]:
+    """What the notes say of those of some commits that have one."""
+    return {commit: parse(text) for commit, text in texts(ctx, commits).items()}
+
+
+def texts(ctx: Context, commits: Iterable[str]) -> dict[str, bytes]:
     """The notes of those of some commits that have one."""
     wanted = set(commits)
     if not wanted:
@@ -47,8 +53,20 @@ def read(ctx: Context, commits: Iterable[str]) -> dict[str, Rows]:
         except KeyError:
             continue
         if kind == b"blob" and len(data) <= _LIMIT:
-            found[pair[1]] = parse(data)
+            found[pair[1]] = data
     return found
+
+
+def facts(note: bytes) -> tuple[tuple[str, ...], str | None]:
+    """The ids of the sessions that a note tells of, and the commit that it says it is for."""
+    _, divider, rest = note.partition(b"\n---\n")
+    try:
+        told = jsonline.loads(rest.decode("utf-8", "replace")) if divider else None
+    except ValueError:
+        return (), None
+    rows = object_of(told, "sessions") or {}
+    ids = [text_of(object_of(object_of(rows, key), "agent_id"), "id") for key in rows]
+    return tuple(one or "" for one in ids), text_of(told, "base_commit_sha")
 
 
 def parse(note: bytes) -> Rows:
@@ -87,7 +105,9 @@ def _who(facts: object, key: str) -> Said | None:
     row = object_of(sessions, key.partition("::")[0]) or object_of(prompts, key)
     agent = object_of(row, "agent_id")
     tool = model.accepted(text_of(agent, "tool"))
-    return Said(tool, model.accepted(text_of(agent, "model"))) if tool is not None else None
+    if tool is None:
+        return None
+    return Said(tool, model.accepted(text_of(agent, "model")), text_of(agent, "id"))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

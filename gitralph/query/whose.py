@@ -67,8 +67,10 @@ class Makers:
         live = {name: row.get("included") is True for name, row in self._rows.get(oid, {}).items()}
         return {**self._away.get(oid, {}), **live}
 
-    def worktree(self, oid: str, session: str) -> object:
+    def worktree(self, oid: str, session: str | None) -> object:
         """The worktree in which a session made a commit, as its line says."""
+        if session is None:
+            return None
         row = self._rows.get(oid, {}).get(session)
         if row is None:
             rows = commit_log.read(self._layout, session).commits
@@ -129,6 +131,17 @@ class Makers:
         told = self._said_of(record.session)
         return told[1] if told is not None else None
 
+    def said(self, commit: Commit) -> tuple[str, ...]:
+        """The sessions that the message of a commit names, here or not: of a squash several."""
+        return tuple(dict.fromkeys(self.by_hash.get(one, one) for one in commit.mentioned))
+
+    def of_all(self, commit: Commit) -> tuple[str, ...]:
+        """The sessions that a commit may be of: the one that made it, else all that its message names."""
+        if any(not included for included in self.made(commit.oid).values()):
+            found = self.of(commit)
+            return (found,) if found is not None else ()
+        return self.said(commit)
+
     def of(self, commit: Commit) -> str | None:
         """The session that made a commit: as the records say, else as its message does; None for nobody."""
         main = [name for name, included in self.made(commit.oid).items() if not included]
@@ -153,25 +166,28 @@ def _layout(ctx: Context, token: object) -> Layout:
 
 @dataclass
 class CommitOwners:
-    """Answers for one commit: ``main`` made it; ``exact`` where the records themselves name it."""
+    """Answers for one commit: ``main`` made it; ``exact`` where the records themselves name it.
+
+    ``main`` None: no record and no message names anybody, as where a squash kept its title alone. Then lines
+    are a session's that stand there as it recorded them.
+    """
 
     ctx: Context
     makers: Makers
     commit: Commit
-    main: str
+    main: str | None
 
     def __post_init__(self) -> None:
         made = self.makers.made(self.commit.oid)
         self.exact = self.main in made
-        self.family = set(pending.family(self.ctx.layout, self.main))
+        self.family = set(pending.family(self.ctx.layout, self.main)) if self.main is not None else set()
         if self.exact:
             others = set(self.makers.named(self.commit.includes)) | set(made)
         else:  # git rewrote it: several commits may have become one
-            others = set(self.makers.named((*self.commit.sessions, *self.commit.includes)))
+            others = set(self.makers.named((*self.commit.mentioned, *self.commit.includes)))
         self.allowed = self.family | others
-        self.layout = _layout(
-            self.ctx, self.makers.worktree(self.commit.oid, self.main) if self.exact else None
-        )
+        made_in = self.makers.worktree(self.commit.oid, self.main) if self.main in made else None
+        self.layout = _layout(self.ctx, made_in)
 
     def owners(self, file: File, text: bytes) -> dict[int, Owner]:
         """The owner of each new line of a file, by its number from 1.
@@ -180,7 +196,10 @@ class CommitOwners:
         """
         wanted = [n for first, last in file.ranges for n in range(first, last + 1)]
         found = self.makers.journal(self.layout, file.path)
-        own = [r for r in found.records if r.op != GAP and r.session in self.family]
+        if self.main is None:
+            return self._unnamed(file, found, text)
+        of = self.family if self.exact else self.allowed
+        own = [r for r in found.records if r.op != GAP and r.session in of]
         # Without texts the path is all that was recorded: the commit's word for it counts.
         if not any(record.is_exact for record in own):
             models = {self.makers.model_of(record) for record in own}
@@ -202,6 +221,19 @@ class CommitOwners:
         default = Owner(self.main if how and how <= {EDITS, SHELL} else None)
         return {n: self._owner(rows[n - 1], made) or default for n in wanted if n <= len(rows)}
 
+    def _unnamed(self, file: File, found: Journal, text: bytes) -> dict[int, Owner]:
+        """The lines that stand as sessions recorded them, by their place; equal words alone prove nothing."""
+        lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
+        wanted = [n for first, last in file.ranges for n in range(first, last + 1) if n <= len(lines)]
+        made = [r for r in found.records if r.op != GAP and r.is_exact]
+        wrote = {line.rstrip(b"\r\n") for r in made for hunk in r.hunks or [] for line in hunk.lines}
+        # A weave costs more than a look: most commits of people hold no line that a session wrote.
+        if not any(lines[n - 1].strip() and lines[n - 1] in wrote for n in wanted):
+            return {}
+        rows = self._by_line(file, found, text)
+        owned = ((n, self._owner(rows[n - 1], made)) for n in wanted if n <= len(rows))
+        return {n: one for n, one in owned if one is not None}
+
     def _main(self, models: set[str | None]) -> Owner:
         """The committing session, with the model where there is only one."""
         return Owner(self.main, next(iter(models)) if len(models) == 1 else None)
@@ -218,7 +250,7 @@ class CommitOwners:
         for record in records:
             if record.op == GAP or record.session not in self.allowed:
                 continue
-            session = self.main if record.session in self.family else record.session
+            session = self._named_for(record)
             owner = Owner(session, self.makers.model_of(record))
             for hunk in record.hunks or []:
                 for line in hunk.lines:
@@ -258,8 +290,10 @@ class CommitOwners:
         record = next((r for r in made if str(r.offset) == row.key), None)
         if record is None:
             return None
-        session = self.main if record.session in self.family else record.session
-        return Owner(session, self.makers.model_of(record))
+        return Owner(self._named_for(record), self.makers.model_of(record))
+
+    def _named_for(self, record: Record) -> str:
+        return self.main if self.main is not None and record.session in self.family else record.session
 
     def _by_line(self, file: File, known: Journal, text: bytes) -> list[WrittenBy]:
         rows = [(r, b, a) for r, b, a in replay(known, self.layout) if r.is_exact]

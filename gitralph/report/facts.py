@@ -94,6 +94,7 @@ class Facts:
     contested: list[tuple[str, str]] = field(default_factory=list)
     tasks: list[TaskRow] = field(default_factory=list)
     elsewhere: list[Elsewhere] = field(default_factory=list)
+    branches: list[str] = field(default_factory=list)
     cut: int = 0
 
     def files(self) -> dict[str, dict[str, int]]:

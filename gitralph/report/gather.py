@@ -13,7 +13,7 @@ from gitralph.hook.sessionfile import seconds
 from gitralph.journal import events, sessions
 from gitralph.journal import run as runs
 from gitralph.journal.events import Emitted
-from gitralph.query import foreign, status
+from gitralph.query import foreign, held, status
 from gitralph.query import log as history
 from gitralph.query.lines import age
 from gitralph.query.log import LogWish
@@ -37,6 +37,7 @@ def gather(ctx: Context, run: str | None) -> Facts:
     _add_commits(ctx, facts, makers, wish)
     if run is None:
         _add_elsewhere(ctx, facts)
+        facts.branches = [held.sentence(ctx, one) for one in held.held(ctx)]
     for record in records:
         facts.tasks += list(_tasks(record))
         facts.refusals += list(_refusals(ctx.layout, str(record["run"])))

@@ -259,6 +259,8 @@ def render(facts: Facts) -> str:
     parts.append(f"<h2>Commits</h2>{_commits(facts)}")
     if facts.contested:
         parts.append(f"<h2>Contested</h2>{_contested(facts)}")
+    if facts.branches:
+        parts.append(f"<h2>Branches</h2>{_table([('branch', '')], [[text(one)] for one in facts.branches])}")
     if facts.refusals:
         parts.append(f"<h2>Not committed</h2>{_refusals(facts)}")
     if facts.elsewhere:

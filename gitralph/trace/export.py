@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from gitralph.base.errors import Fatal
 from gitralph.context import Context
 from gitralph.git import refs, revisions
-from gitralph.trace import git_ai
+from gitralph.trace import git_ai, summary
 from gitralph.trace.record import Document, records
 
-AGENT_TRACE, GIT_AI = "agent-trace", "git-ai"
+AGENT_TRACE, GIT_AI, MARKDOWN = "agent-trace", "git-ai", "markdown"
 
 
 def commits(ctx: Context, typed: str | None) -> list[str]:
@@ -22,13 +22,20 @@ def commits(ctx: Context, typed: str | None) -> list[str]:
         return []
     said = ctx.git.try_run("rev-list", "--reverse", "--topo-order", *words)
     if said.returncode:
-        raise Fatal(f"'{typed}' names no commits")
+        shallow = ctx.git.line("rev-parse", "--is-shallow-repository") == "true"
+        hints = ["git fetch --unshallow  # this clone is shallow"] if shallow else []
+        raise Fatal(f"'{typed}' names no commits", *hints)
     return said.stdout.decode().split()
 
 
 def agent_trace(ctx: Context, typed: str | None) -> Iterator[Document]:
     """An Agent Trace record for each commit that a session of this clone made."""
     yield from records(ctx, commits(ctx, typed))
+
+
+def markdown(ctx: Context, typed: str | None) -> str:
+    """A summary of a range for a pull request."""
+    return summary.markdown(ctx, commits(ctx, typed), typed)
 
 
 def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:

@@ -78,11 +78,11 @@ def _path(path: str) -> str:
     return f'"{path}"' if " " in path or "\t" in path else path
 
 
-def write(ctx: Context, commit: str, text: str) -> bool:
+def write(ctx: Context, commit: str, text: str, replace: bool = False) -> bool:
     """Add a note unless the commit has one; False where it has. Raises GitError."""
-    if ctx.git.try_run("notes", f"--ref={REF}", "list", commit).returncode == 0:
+    if not replace and ctx.git.try_run("notes", f"--ref={REF}", "list", commit).returncode == 0:
         return False
     # By its blob: `git notes add -F` would tidy the text.
     blob = ctx.git.run("hash-object", "-w", "--stdin", stdin=text.encode()).decode().strip()
-    ctx.git.run("notes", f"--ref={REF}", "add", "-C", blob, commit)
+    ctx.git.run("notes", f"--ref={REF}", "add", *(["-f"] if replace else []), "-C", blob, commit)
     return True

@@ -4,6 +4,7 @@ Format: Agent Trace 0.1.0, https://github.com/cursor/agent-trace; ours stands un
 The record names a session by its hash alone and holds no text: it may leave the machine.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -43,18 +44,16 @@ def record(ctx: Context, commit_oid: str) -> Document | None:
 def records(ctx: Context, commits: Sequence[str]) -> Iterator[Document]:
     """The records of many commits, in the order given; those that have none are passed over."""
     makers = Makers(ctx)
-    wanted = [one for one in changed.heads(ctx, commits) if makers.of(one) is not None]
-    found = changed.files(ctx, [one.oid for one in wanted if len(one.parents) < 2])
-    by_oid = {one.oid: one for one in wanted}
-    for oid, files in found:
-        main = makers.of(by_oid[oid])
-        if main is not None:
-            yield _document(ctx, CommitOwners(ctx, makers, by_oid[oid], main), files)
+    wanted = {one.oid: one for one in changed.heads(ctx, commits) if len(one.parents) < 2}
+    for oid, files in changed.files(ctx, list(wanted)):
+        made = _document(ctx, CommitOwners(ctx, makers, wanted[oid], makers.of(wanted[oid])), files)
+        if made is not None:
+            yield made
 
 
-def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Document:
-    commit, session = judge.commit, hashed(judge.main)
-    told, lines, named = [], {}, set[str]()
+def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Document | None:
+    commit = judge.commit
+    told, lines, named = [], {}, Counter[str]()
     for file in files:
         text = blob(ctx, file.new) if file.ranges else None
         # A range of lines means nothing in it.
@@ -62,15 +61,22 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
             continue
         content = full_lines(text)
         known = judge.owners(file, text)
+        if judge.main is None and not known:
+            continue
         spans = ((first, last + 1) for first, last in file.ranges)
         owners = {n: known.get(n, Owner(None)) for first, end in spans for n in range(first, end)}
-        named |= {one.session for one in owners.values() if one.session is not None}
+        named.update(one.session for one in owners.values() if one.session is not None)
         conversations = _conversations(owners, content)
         if conversations:
             path = text_form(file.path)
             told.append({"path": path, "conversations": [one for one, _ in conversations]})
             lines[path] = "".join(hashes for _, hashes in conversations)
-    others = {hashed(one): judge.makers.agent(one) for one in sorted(named - {judge.main})}
+    # Where nobody is named, the commit is whose most of its lines are.
+    main = judge.main if judge.main is not None else max(sorted(named), key=named.__getitem__, default=None)
+    if main is None:
+        return None
+    session = hashed(main)
+    others = {hashed(one): judge.makers.agent(one) for one in sorted(named.keys() - {main})}
     stamp = datetime.fromtimestamp(commit.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "version": VERSION,
@@ -84,13 +90,19 @@ def _document(ctx: Context, judge: CommitOwners, files: Sequence[File]) -> Docum
         "metadata": {
             OURS: {
                 "session": session,
-                "agent": judge.makers.agent(judge.main),
+                "agent": judge.makers.agent(main),
                 **({"agents": others} if others else {}),
                 "exact": judge.exact,
                 "lines": lines,
             }
         },
     }
+
+
+def revision(record: Document) -> str:
+    """The commit that a record tells of."""
+    vcs = record["vcs"]
+    return str(vcs["revision"]) if isinstance(vcs, dict) else ""
 
 
 def _conversations(owners: dict[int, Owner], content: list[bytes]) -> list[tuple[dict[str, object], str]]:

@@ -15,9 +15,12 @@ from gitralph.journal import bead as beads
 from gitralph.journal import intents
 from gitralph.journal.bead import Bead
 from gitralph.journal.intents import Merging
+from gitralph.prove.merged import MergeJudge
 from gitralph.worktree import trash, where
 from gitralph.worktree.where import Trees, short
 
+# Each turn a base moved while the command ran: five in a row are a command that is too slow for it.
+_TURNS = 5
 FORWARD, TRUE, ALREADY = "fast-forward", "merge", "already"
 
 
@@ -190,9 +193,41 @@ def _swap(ctx: Context, move: Move, found: carry.Carry | None, stem: str) -> Non
             os.unlink(lock_file)
 
 
-def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> MergeDone:
-    """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then."""
+def merge_bead(
+    ctx: Context, bead: str, into: str | None, forward: bool, judge: MergeJudge | None = None
+) -> MergeDone:
+    """Merge a bead's branch into its base. Raises ConflictError, Refused, Busy, Fatal; nothing moved then.
+
+    ``judge`` is asked of the merged tree, with no lock held; where a side moved meanwhile, again.
+    """
     where.checked(bead)
+    if judge is None:
+        return _merged(ctx, bead, into, forward, None)
+    for _ in range(_TURNS):
+        proved = _proved(ctx, bead, into, forward, judge)
+        try:
+            return _merged(ctx, bead, into, forward, proved)
+        except LostRaceError:
+            continue
+    raise Busy(f"the base of '{bead}' moved {_TURNS} times meanwhile", "try again")
+
+
+def _proved(ctx: Context, bead: str, into: str | None, forward: bool, judge: MergeJudge) -> str | None:
+    """The tree that passed; None where there is nothing to merge."""
+    trees = where.open_trees(ctx)
+    record = where.record_of(ctx.layout, bead)
+    if record is None:
+        return None
+    plan = _plan(trees, record, into, forward)
+    tip = worktrees.value(trees.git, where.branch_of(bead))
+    if plan.how == ALREADY or tip is None:
+        return None
+    judge(plan.new, plan.old, tip)
+    return merge.tree_of(ctx.git, plan.new)
+
+
+def _merged(ctx: Context, bead: str, into: str | None, forward: bool, proved: str | None) -> MergeDone:
+    """Merge; a tree that is not the ``proved`` one raises LostRaceError."""
     with beads.hold(ctx.layout, bead), locks.hold(ctx.layout, locks.COMMIT):
         recover_merge.recover(ctx)
         trees = where.open_trees(ctx)
@@ -201,6 +236,8 @@ def merge_bead(ctx: Context, bead: str, into: str | None, forward: bool) -> Merg
             raise Fatal(f"there is no bead '{bead}' here", "git ralph worktree list")
         plan = _plan(trees, record, into, forward)
         if plan.how != ALREADY:
+            if proved is not None and merge.tree_of(ctx.git, plan.new) != proved:
+                raise LostRaceError
             try:
                 _land(trees, plan)
             except LostRaceError:

@@ -1,0 +1,112 @@
+"""After a squash, a rebase or an amend every reader says the same of each line; nothing is guessed.
+
+``f`` holds "line 1" to "line 10" and is committed.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from gitralph.base.ids import hashed
+from tests.acceptance.test_branch import made
+from tests.acceptance.test_head_moved import day as day
+from tests.support.repo import Repo
+
+BOTH = {3: "S1", 5: "S2"}
+
+
+def two(repo: Repo) -> None:
+    made(repo, "S1", "line 3\n", "the third line\n", "first")
+    made(repo, "S2", "line 5\n", "the fifth line\n", "second")
+
+
+def squash(repo: Repo, how: str) -> None:
+    """Make one commit of the last two as a server or a person does."""
+    rows = repo.git("log", "--reverse", "--format=%H", "-2").split()
+    bodies = [repo.git("log", "-1", "--format=%B", oid) for oid in rows]
+    if how == "rebase":
+        env = {"GIT_SEQUENCE_EDITOR": "sed -i '2s/^pick/squash/'", "GIT_EDITOR": "true"}
+        repo.git("rebase", "-q", "-i", "HEAD~2", env=env)
+        return
+    repo.git("reset", "-q", "--soft", "HEAD~2")
+    text = {"title": "Squashed (#1)", "all": "Squashed (#1)\n\n" + "\n\n".join("* " + b for b in bodies)}
+    repo.git("commit", "-q", "-m", text[how])
+
+
+def blamed(repo: Repo) -> dict[int, str | None]:
+    rows = repo.ralph("blame", "--json", "f").json()["lines"]
+    return {row["line"]: row["session"] for row in rows if row["session"] is not None}
+
+
+def exported(repo: Repo) -> dict[int, str]:
+    names = {hashed(name): name for name in ("S1", "S2")}
+    found: dict[int, str] = {}
+    for row in repo.ralph("export", "--format", "agent-trace", "HEAD").text.splitlines():
+        for file in json.loads(row)["files"]:
+            for one in file["conversations"]:
+                for span in one["ranges"] if "url" in one else ():
+                    for number in range(span["start_line"], span["end_line"] + 1):
+                        found[number] = names[one["url"].removeprefix("urn:ralph:")]
+    return found
+
+
+@pytest.mark.parametrize("how", ["title", "all", "rebase"])
+def test_after_a_squash_all_agree_by_content(day: Repo, how: str) -> None:
+    two(day)
+    squash(day, how)
+    assert day.count() == 2
+    assert blamed(day) == BOTH
+    assert exported(day) == BOTH
+    whys = {n: day.ralph("why", "--json", f"f:{n}").json()["findings"][0] for n in (3, 5)}
+    assert {n: one["session"] for n, one in whys.items()} == BOTH
+    assert {one["commit"] for one in whys.values()} == {day.head()}
+
+
+@pytest.mark.parametrize("how", ["all", "rebase"])
+def test_log_tells_a_squash_with_each_session_that_it_names(day: Repo, how: str) -> None:
+    two(day)
+    squash(day, how)
+    rows = day.ralph("log", "--json").text.splitlines()
+    told: list[Any] = (
+        json.loads("\n".join(rows)) if rows[0].startswith("[") else [json.loads(r) for r in rows]
+    )
+    there = {row["session"] for row in told if row["kind"] == "commit" and row["commit"] == day.head()}
+    assert there == {"S1", "S2"}
+
+
+def test_an_amended_message_loses_nobody(day: Repo) -> None:
+    made(day, "S1", "line 3\n", "the third line\n")
+    day.git("commit", "-q", "--amend", "-m", "another message")
+    assert blamed(day) == {3: "S1"}
+    assert exported(day) == {3: "S1"}
+
+
+def test_a_persons_equal_line_elsewhere_is_the_persons(day: Repo) -> None:
+    made(day, "S1", "line 3\n", "the third line\n")
+    day.write("f", (day.read("f") or b"") + b"the third line\n")
+    day.commit_all("by hand")
+    assert exported(day) == {}
+    assert blamed(day) == {3: "S1"}
+
+
+@pytest.mark.parametrize("how", ["all", "rebase"])
+def test_where_only_trailers_are_left_it_is_one_of_them(day: Repo, how: str) -> None:
+    two(day)
+    squash(day, how)
+    day.git("clone", "-q", str(day.root), str(day.root.parent / "clone"))
+    clone = Repo(day.root.parent / "clone", dict(day.env))
+    found = clone.ralph("why", "--json", "f:3").json()["findings"][0]
+    assert (found["session"], found["one_of"], found["source"]) == (None, ["S1", "S2"], "message")
+    assert "one of the sessions 'S1', 'S2'" in clone.ralph("why", "f:3").text
+    assert "one of S1, S2" in clone.ralph("blame", "f").text
+    assert blamed(clone) == {}
+
+
+def test_one_session_alone_is_named_in_a_clone(day: Repo) -> None:
+    made(day, "S1", "line 3\n", "the third line\n")
+    made(day, "S1", "line 5\n", "the fifth line\n")
+    squash(day, "all")
+    day.git("clone", "-q", str(day.root), str(day.root.parent / "clone"))
+    clone = Repo(day.root.parent / "clone", dict(day.env))
+    assert blamed(clone) == {3: "S1", 5: "S1"}
