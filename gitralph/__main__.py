@@ -9,7 +9,9 @@ import sys
 
 TYPE_CHECKING = False  # typing's own is not to be had without typing
 if TYPE_CHECKING:
+    from gitralph.hook.entry import Found
     from gitralph.hook.event import Event
+    from gitralph.policy.reply import Reply
 
 # An agent waits for them; the whole process is held to 2.5 times an empty Python.
 _LANES = (["hook"], ["emit"])
@@ -17,9 +19,14 @@ _LANES = (["hook"], ["emit"])
 
 def decide(agent: str, event: "Event", kind: str, environ: dict[str, str]) -> int:
     """Answer a policy event: the one kind that leaves the fast lane."""
-    from gitralph.policy.dispatch import answer
+    if kind == "discard":
+        reply = discard(event, environ)
+        if reply is None:
+            return 0
+    else:
+        from gitralph.policy.dispatch import answer
 
-    reply = answer(agent, event, kind, environ)
+        reply = answer(agent, event, kind, environ)
     sys.stdout.flush()
     if reply.out:
         sys.stdout.buffer.write(reply.out)
@@ -29,6 +36,45 @@ def decide(agent: str, event: "Event", kind: str, environ: dict[str, str]) -> in
     return reply.code
 
 
+def discard(event: "Event", environ: dict[str, str]) -> "Reply | None":
+    """What to say to a shell command that may throw away what others have not committed; None: nothing.
+
+    The command is read before the engine is loaded. Whatever goes wrong lets it pass.
+    """
+    from gitralph.guard import discards
+    from gitralph.hook import entry
+    from gitralph.hook.agents.writing import shell_command
+
+    text, folder = shell_command(event)
+    here, stood = entry.cwd_of(event), os.getcwd()
+    try:
+        found = discards.find(text or "", os.path.join(here, folder or ""), environ)
+        if not found:
+            return None
+        from gitralph.guard.discard import answer
+
+        return answer(event, found, environ)
+    except discards.UnreadableError as error:
+        entry.log_anywhere(event.agent, f"a command was let pass: {error}")
+    except Exception as error:  # its text may hold some of the command's, which is never stored
+        entry.log_anywhere(event.agent, f"a command was let pass: {type(error).__name__}")
+    finally:
+        os.chdir(stood)
+    return None
+
+
+def tell(event: "Event", found: "list[Found]", environ: dict[str, str]) -> None:
+    """Tell the agent, in its own form, whose uncommitted lines it is about to edit near."""
+    from gitralph.guard import heads_up
+    from gitralph.policy.reply import context
+
+    said = heads_up.told(event, found, environ)
+    if said is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(context(event.agent, said))
+        sys.stdout.buffer.flush()
+
+
 def mend(folder: str, environ: dict[str, str]) -> None:
     """Put right what a `git commit` that died left in ``folder``'s repository; slow, and seldom called."""
     from gitralph.commit import recover
@@ -36,9 +82,11 @@ def mend(folder: str, environ: dict[str, str]) -> None:
 
     os.chdir(folder)  # the event's folder, not the client's; the process ends after this
     ctx = open_context(environ, create=False)
+    quiet = without_programs(ctx)
     try:
-        recover.heal(without_programs(ctx))
+        recover.heal(quiet)
     finally:
+        quiet.repo.close()
         ctx.repo.close()
 
 
@@ -87,7 +135,7 @@ def main() -> int:
     if len(args) == 2 and args[0] == "hook" and args[1][:1] != "-":
         from gitralph.hook import entry
 
-        return entry.main(args[1], decide, mend)
+        return entry.main(args[1], decide, mend, tell)
     if args == ["status", "--prompt"]:
         from gitralph.hook import prompt
 

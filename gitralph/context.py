@@ -103,6 +103,17 @@ def in_worktree(ctx: Context, root: str) -> Context:
     return replace(ctx, repo=repo, layout=state_layout(repo.place, create=False), outer=outer)
 
 
+def root_with(ctx: Context, state: Layout) -> str | None:
+    """The root of the worktree that a state folder is of; None where there is none any more."""
+    if state.token == ctx.layout.token:
+        return ctx.repo.root
+    if state.token == layout.MAIN:
+        above, name = os.path.split(ctx.repo.common_dir)
+        return above if name == ".git" else None
+    root = layout.linked_root(ctx.repo.common_dir, state.token)
+    return root if root is not None and os.path.lexists(f"{root}/.git") else None
+
+
 def refuse_operation(ctx: Context, left_undone: str) -> None:
     """Raise Refused while git is in the middle of something, saying what was not done."""
     # A merge or rebase in progress owns index and files: what it left there is half done, and is nobody's.

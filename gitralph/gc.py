@@ -160,7 +160,8 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
     """
     manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
     others = [trees.top.commits(session), trees.top.record(session)]
-    patches = [p for p in (lay.patch(session) for lay in trees.here) if os.path.lexists(p)]
+    marks = ((lay.patch(session), lay.pending(session), lay.staged(session)) for lay in trees.here)
+    patches = [path for each in marks for path in each if os.path.lexists(path)]
     if sweep.dry:
         for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)
@@ -287,28 +288,12 @@ def cutoff(ctx: Context, now: float) -> float:
     return min(float(done.stdout.strip() or 0), now)
 
 
-def _admin_folder(ctx: Context, name: str) -> str | None:
-    """The admin folder of a linked worktree's state, None when git gave its name to another."""
-    admin, _, token = name.rpartition("-")
-    folder = f"{ctx.repo.common_dir}/worktrees/{admin}"
-    try:
-        said = files.read_bytes(f"{folder}/{layout.WORKTREE_ID_FILE}", 64)
-    except OSError:
-        return None
-    # git gives the name of a removed worktree out again; the token was in the folder that is gone.
-    return folder if said.strip() == token.encode() else None
-
-
 def _reason(ctx: Context, name: str) -> str | None:
     """Why the worktree of a state folder does not exist, None when it does."""
-    folder = _admin_folder(ctx, name)
-    if folder is None:
+    root = layout.linked_root(ctx.repo.common_dir, name)
+    if root is None:
         return "git has no such worktree any more"
-    try:
-        dot_git = os.fsdecode(files.read_bytes(f"{folder}/gitdir", 8192)).rstrip("\n")
-    except OSError:
-        return "git has no such worktree any more"
-    return None if os.path.lexists(os.path.join(folder, dot_git)) else "its folder is not there"
+    return None if os.path.lexists(f"{root}/.git") else "its folder is not there"
 
 
 def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
@@ -449,7 +434,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
         _drop_folder(ctx, folder, dry)
     for path in results.older_than(ctx.layout, run.cutoff):
         run.unlink("proof", path)
-    for path in own_worktree.idle(ctx, run.cutoff):
+    for path in own_worktree.kept(ctx):
         size = _size(path)
         if dry or own_worktree.retire(ctx, path):
             run.note("worktree", path, size)

@@ -63,6 +63,47 @@ def test_the_pi_extension_guards_every_handler() -> None:
     assert body.index("try {") < body.index("await send(") < body.index("} catch {")
 
 
+_ASKED = """
+import { GitRalph } from "./plugin.mjs";
+const hooks = await GitRalph({ directory: process.cwd(), worktree: process.cwd() });
+const given = { tool: "bash", sessionID: "s", callID: "c" };
+let said = "";
+try {
+	await hooks["tool.execute.before"](given, { args: { command: "x" } });
+} catch (error) {
+	said = error.message;
+}
+const result = { output: "done" };
+await hooks["tool.execute.after"](given, result);
+console.log(JSON.stringify([said, result.output]));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize(
+    ("answer", "heard"),
+    [
+        ("exit 0", ["", "done"]),
+        ("echo no >&2; exit 2", ["no", "done"]),
+        ("echo no >&2; exit 1", ["", "done"]),
+        ("echo not JSON", ["", "done"]),
+        ("""echo '{"additionalContext": "near"}'""", ["", "done\n\nnear"]),
+    ],
+)
+def test_the_opencode_plugin_hands_on_what_git_ralph_says(
+    answer: str, heard: list[str], tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """A throw blocks the tool: only where git ralph says no; a note comes with the tool's result."""
+    tool = tmp_path / "git-ralph"
+    tool.write_text(f"#!/bin/sh\ncat >/dev/null\n{answer}\n")
+    tool.chmod(0o755)
+    shutil.copy(HOOKS / "opencode/gitralph.js", tmp_path / "plugin.mjs")
+    (tmp_path / "ask.mjs").write_text(_ASKED)
+    env = {**environ, "PATH": f"{tmp_path}:{environ['PATH']}"}
+    done = subprocess.run(["node", "ask.mjs"], cwd=tmp_path, env=env, capture_output=True, check=True)
+    assert json.loads(done.stdout) == heard
+
+
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
 def test_shellcheck() -> None:
     checked = [*SCRIPTS, *POLICIES, GUARD]

@@ -51,7 +51,8 @@ def commit(
     return done.stderr.decode()
 
 
-TAKES = "warning: 'f': this commit takes 1 line that live session 'session-1' did not commit yet"
+TAKES = "warning: this commit takes lines that live sessions did not commit yet: 'session-1': 1 line in 'f'"
+AGENT = "warning: 'f': this commit takes 1 line that live session 'session-1' did not commit yet"
 
 
 @pytest.mark.parametrize("args", [("-a",), ("f",), ("-i", "f")])
@@ -66,7 +67,7 @@ def test_it_refuses_where_it_is_told_to_and_there_is_a_way_round(
     guarded: Repo, environ: dict[str, str]
 ) -> None:
     head, staged = guarded.head(), guarded.staged()
-    guarded.git("config", "ralph.guard", "refuse")
+    guarded.git("config", "ralph.guardPerson", "refuse")
     said = commit(guarded, environ, "-a", code=1)
     assert TAKES.replace("warning", "error") in said
     assert "git commit --no-verify" in said
@@ -79,7 +80,7 @@ def test_it_refuses_where_it_is_told_to_and_there_is_a_way_round(
 def test_a_launchers_session_without_a_record_is_judged_like_nobody(
     guarded: Repo, environ: dict[str, str]
 ) -> None:
-    assert TAKES in commit(guarded, environ, "-a", env={"RALPH_SESSION": "not-yet"})
+    assert AGENT in commit(guarded, environ, "-a", env={"RALPH_SESSION": "not-yet"})
 
 
 @pytest.mark.parametrize("mode", ["warn", "refuse"])
@@ -99,8 +100,8 @@ def test_it_counts_lines_and_knows_creations_and_deletions(guarded: Repo, enviro
     guarded.delete("S1", "g")
     guarded.git("add", "made")
     said = commit(guarded, environ)
-    assert "'made': this commit takes 3 lines that live session 'session-1' did not commit" in said
-    assert "'g': this commit takes what live session" in commit(guarded, environ, "g")
+    assert said.startswith(TAKES.replace("1 line in 'f'", "3 lines in 'made'"))
+    assert "'session-1': what it has in 'g'" in commit(guarded, environ, "g")
 
 
 @pytest.mark.parametrize("how", ["own", "ended", "off", "no git-ralph"])
@@ -140,7 +141,7 @@ def test_a_mode_that_is_none_is_said_once_and_refuses(
     said = commit(guarded, environ, "-a", code=1, env={"RALPH_SESSION": who} if who else None)
     bad = "warning: bad value 'narow' for 'ralph.guard', taken for 'refuse': use warn, refuse, narrow, off"
     assert said.splitlines().count(bad) == said.count("narow") == 1
-    assert TAKES.replace("warning", "error") in said
+    assert (AGENT if who else TAKES).replace("warning", "error") in said
     found = guarded.run("doctor", "--json").json()["checks"]
     (check,) = (one for one in found if one["check"] == "guard")
     assert (check["ok"], check["detail"]) == (False, "'ralph.guard' is 'narow', which is no mode")
@@ -274,7 +275,7 @@ def test_a_linked_worktree_has_it_too(guarded: Repo, environ: dict[str, str]) ->
     other = guarded.worktree("other")
     other.start("S2")
     other.edit("S2", "g", "two\n")
-    assert "live session 'session-2' did not commit yet" in commit(other, environ, "-a")
+    assert "live sessions did not commit yet: 'session-2': " in commit(other, environ, "-a")
 
 
 # --- narrowing: the hooks beside what is there ---
@@ -459,7 +460,7 @@ def _spy(folder: Path) -> tuple[dict[str, str], Path]:
     return {"PATH": f"{tool.parent}:/usr/bin:/bin"}, log
 
 
-@pytest.mark.parametrize(("mode", "starts"), [("narrow", 0), ("off", 0), ("warn", 1), ("refuse", 1)])
+@pytest.mark.parametrize(("mode", "starts"), [("narrow", 1), ("off", 0), ("warn", 1), ("refuse", 1)])
 def test_a_person_s_commit_starts_python_only_where_it_is_judged(
     narrow: Repo, environ: dict[str, str], tmp_path: Path, mode: str, starts: int
 ) -> None:
@@ -517,6 +518,7 @@ def test_installed_again_after_a_framework_doctor_is_content(
         hook.write_bytes(text)
         hook.chmod(mode)
     guarded.ralph("install", "--guard=refuse")
+    guarded.git("config", "ralph.guardPerson", "refuse")
     hook.rename(hook.with_name("pre-commit.legacy"))
     hook.write_bytes(FRAMEWORK)
     hook.chmod(0o755)

@@ -9,7 +9,8 @@ import pytest
 from gitralph.base import gitdir, jsonline, layout
 from gitralph.base.layout import Layout
 from gitralph.hook import journal
-from gitralph.journal import commit_log, events, shell
+from gitralph.hook import windows as shell
+from gitralph.journal import commit_log, events
 from tests.support import source
 from tests.support.repo import Repo
 
@@ -118,7 +119,7 @@ def test_lines_of_ours_are_read_by_the_one_reader() -> None:
         "gitralph.hook.journal",
         "gitralph.promise",
         "gitralph.journal.commit_log",
-        "gitralph.journal.shell",
+        "gitralph.hook.windows",
         "gitralph.journal.sweep",
         "gitralph.journal.events",
         "gitralph.report.gather",

@@ -19,7 +19,6 @@ LEVELS = (
     {"hook"},
     {"journal", "lines", "git"},
     {"context", "checklist", "children"},
-    {"shell"},
     {"commit"},
     {"query"},
     {"session"},

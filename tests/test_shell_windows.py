@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from gitralph.base import files
 from gitralph.base.layout import MAIN, Layout
 from gitralph.hook import journal, shell_losses, shellwatch
+from gitralph.hook import windows as shell
 from gitralph.hook.journal import Record
-from gitralph.hook.shellwatch import Picture
-from gitralph.journal import shell
-from gitralph.journal.shell import ChangedPath, Window
+from gitralph.hook.shellcalls import Picture
+from gitralph.hook.windows import ChangedPath, Window
 
 A, B = ("a" * 40, "100644"), ("b" * 40, "100644")
 
@@ -63,20 +63,26 @@ def test_order_is_the_order_of_lines(lay: Layout) -> None:
 
 def test_who_may_have_made_a_change() -> None:
     change = ChangedPath(None, A, None)
-    assert Window("S", 0, closed=1, rows={b"p": change}).may_have_made(b"p", change)
-    assert not Window("S", 0, closed=1, rows={}).may_have_made(b"p", change)
-    assert Window("S", 0, closed=1).may_have_made(b"p", change)  # blind
-    assert Window("S", 0).may_have_made(b"p", change)  # running, and nobody knows since when
-    assert Window("S", 0, picture={}).may_have_made(b"p", change)
-    assert not Window("S", 0, picture={b"p": (A, None)}).may_have_made(b"p", change)
+    assert Window("S", 0, closed=1, rows={b"p": change}).may_have_made(b"p", A)
+    assert not Window("S", 0, closed=1, rows={}).may_have_made(b"p", A)
+    assert Window("S", 0, closed=1).may_have_made(b"p", A)  # blind
+    assert Window("S", 0).may_have_made(b"p", A)  # running, and nobody knows since when
+    assert Window("S", 0, picture={}).may_have_made(b"p", A)
+    assert not Window("S", 0, picture={b"p": A}).may_have_made(b"p", A)
+
+
+def _row(base: str | None, form: tuple[str, str | None]) -> list[str | None]:
+    return [base, *form, base, "100644"]
 
 
 def test_differences_between_two_pictures() -> None:
     before = Picture(
-        "h", {"same": ["x", *A], "undone": ["x", *A], "moved": ["x", *A], "big": ["x", "?", None]}
+        "h",
+        {"same": _row("x", A), "undone": _row("x", A), "moved": _row("x", A), "big": _row("x", ("?", None))},
     )
-    after = Picture("h", {"same": ["x", *A], "new": [None, *B], "moved": ["x", *B], "big": ["x", "?", None]})
-    found = {row[0]: row[1:] for row in shellwatch.differences(before, after, {"moved"})}
+    rows = {"same": _row("x", A), "new": _row(None, B), "moved": _row("x", B), "big": _row("x", ("?", None))}
+    moved = {"moved": ("d" * 40, "e" * 40)}
+    found = {row[0]: row[1:] for row in shellwatch.differences(before, Picture("h", rows), moved)}
     assert found == {
         "undone": [list(A), "=", "x"],
         "new": ["=", list(B), None],
@@ -111,21 +117,21 @@ def test_hostile_lines(lay: Layout, rows: list[object], torn: bytes) -> None:
 @pytest.mark.parametrize(
     ("said", "rows"),
     [
-        (b"? new\0", {"new": [None, "?", None]}),
+        (b"? new\0", {"new": [None, "?", None, None, None]}),
         (b"? folder/\0", {}),
         (
             b"1 .M N... 100644 100644 100644 " + b"a" * 40 + b" " + b"b" * 40 + b" odd name\0",
-            {"odd name": ["a" * 40, "?", None]},
+            {"odd name": ["a" * 40, "?", None, "b" * 40, "100644"]},
         ),
         (
             b"1 A. N... 000000 100644 100644 " + b"0" * 40 + b" " + b"b" * 40 + b" n\0",
-            {"n": [None, "?", None]},
+            {"n": [None, "?", None, "b" * 40, None]},
         ),
         (
             b"1 D. N... 100644 000000 000000 " + b"a" * 40 + b" " + b"0" * 40 + b" n\0? n\0",
-            {"n": ["a" * 40, "?", None]},
+            {"n": ["a" * 40, "?", None, None, "100644"]},
         ),
-        (b"u UU N... 1 1 1 1 " + b"a " * 3 + b"both\0", {"both": [None, "?", None]}),
+        (b"u UU N... 1 1 1 1 " + b"a " * 3 + b"both\0", {"both": [None, "?", None, "u", None]}),
     ],
 )
 def test_what_git_says(said: bytes, rows: dict[str, list[str | None]]) -> None:

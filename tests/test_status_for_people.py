@@ -44,7 +44,7 @@ def test_it_groups_by_session_with_letters_lines_and_who_else_is_there(day: Repo
         "  M   +1  -1  a  with generic-1",
         "  R   +1  -1  old -> moved",
         "",
-        "nobody",
+        "yours",
         "  M   +1  -1  b",
     ]
 
@@ -90,10 +90,16 @@ def test_ones_own_session_stands_first_and_a_shell_is_no_session(day: Repo) -> N
 
 def test_advice_is_for_those_who_need_it_and_can_be_silenced(day: Repo) -> None:
     assert day.ralph("status").said == ""
-    agent = {"CLAUDE_CODE_SESSION_ID": "S2"}
-    assert day.ralph("status", env=agent).said.startswith("hint: git ralph track <path>")
+    one, two = ({"CLAUDE_CODE_SESSION_ID": name} for name in ("S1", "S2"))
+    assert day.ralph("status", env=two).said == ""
+    day.edit("S1", "c", "x\ny\n")
+    day.edit("S2", "c", "x\nbetween\ny\n")
+    assert day.ralph("status", env=two).said.startswith(
+        "hint: git ralph commit --session generic-2 --dry-run"
+    )
+    assert day.ralph("status", env=one).said == ""  # it is the other's commit that would be refused
     day.git("config", "advice.ralphStatus", "false")
-    assert day.ralph("status", env=agent).said == ""
+    assert day.ralph("status", env=two).said == ""
 
 
 def test_a_hint_where_something_is_refused_works_as_typed(day: Repo) -> None:
@@ -106,20 +112,20 @@ def test_a_hint_where_something_is_refused_works_as_typed(day: Repo) -> None:
 def test_short_is_a_line_a_path(day: Repo) -> None:
     assert day.ralph("status", "-s").text.splitlines() == [
         "M& a  generic-1, generic-2",
-        "M? b  nobody",
+        "M? b  yours",
         "D  gone  generic-1",
         "R  moved  generic-2",
         "A  new  generic-1",
     ]
 
 
-def test_lines_of_a_file_that_both_sides_wrote_stand_under_nobody_too(day: Repo) -> None:
+def test_lines_of_a_file_that_both_sides_wrote_stand_under_yours_too(day: Repo) -> None:
     day.write("new", "one\ntwo\nby hand\n")
     rows = day.ralph("status", "--", "new").text.splitlines()
     assert rows[1:] == [
         "  A   +2   new  with unrecorded lines",
         "",
-        "nobody",
+        "yours",
         "  A        new  beside generic-1",
     ]
 
@@ -134,7 +140,7 @@ def test_an_unborn_branch_and_odd_files(empty_repo: Repo) -> None:
         "  A        blob",
         "  A   +1   no newline",
         "",
-        "nobody",
+        "yours",
         "  A        empty",
         "  A        link",
     ]

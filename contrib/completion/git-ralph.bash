@@ -5,13 +5,13 @@
 
 # command:its options; an option that takes a value ends with =
 __git_ralph_table='
-commit:--session= --plan= --task= --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z
+commit:--session= --plan= --task= --mine --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z
 status:--session= --worktrees --short --watch --prompt --json --porcelain -s -z
 top:--session= --worktrees
-diff:--session= --nobody --stat --name-only
+diff:--session= --nobody --mine --stat --name-only
 why:--json
 blame:--porcelain --json
-log:--session= --agent= --since= --max-count= --patch --json -n -p
+log:--session= --agent= --since= --new --max-count= --patch --json -n -p
 branch:--session= --onto= --squash --force --with-needed --json
 uncommit:--session= --json
 restore:--session= --dry-run --json

@@ -10,15 +10,16 @@ _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _REST = _FIRST | frozenset("._-")
 # The id of the tree without entries, which every git knows without having it (git's object-file.c).
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-# Stands where a session's id would, for what nobody recorded; no session can have it for a name.
+# Stands where a session's id would, for what nobody recorded; no session can have it for an id or a name.
 UNRECORDED = "unrecorded"
 # A name on disk may have 255 bytes (ext4, APFS, NTFS) and gets suffixes and a digest.
 _LIMIT = 120
 
 
 def is_valid(text: str) -> bool:
-    """True for ``[A-Za-z0-9][A-Za-z0-9._-]{0,119}`` without ``..``."""
-    return 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
+    """True for ``[A-Za-z0-9][A-Za-z0-9._-]{0,119}`` without ``..``, but for the word for nobody."""
+    fits = 0 < len(text) <= _LIMIT and text[0] in _FIRST and _REST.issuperset(text) and ".." not in text
+    return fits and text != UNRECORDED
 
 
 def digest(data: bytes | bytearray | memoryview) -> str:

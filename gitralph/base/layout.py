@@ -115,6 +115,10 @@ class Layout:
         where = "" if self.token == MAIN else f"@{self.token}"
         return f"{self.finished}/{self.stem(session)}{where}.files"
 
+    def pending(self, session: str) -> str:
+        """There while a session may have something pending here, for git's hook: it is asked by a shell."""
+        return f"{self.own}/{self.stem(session)}.pending"
+
     def patch(self, session: str) -> str:
         """What a repository hook wants changed, to be applied by hand."""
         return f"{self.own}/{self.stem(session)}.patch"
@@ -144,6 +148,10 @@ class Layout:
         """What was dirty before a shell command; at the top, as the command may leave the worktree."""
         name = digest(call.encode("utf-8", "replace"))
         return f"{self.top}/calls/{self.stem(session)}/shell-{name}"
+
+    def told(self, session: str) -> str:
+        """What a session was told of others' lines; no call has this name, which is no digest."""
+        return f"{self.own}/calls/{self.stem(session)}/told"
 
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
@@ -178,6 +186,14 @@ class Layout:
     @property
     def shells(self) -> str:
         return self.own + "/shells.jsonl"
+
+    def staged(self, session: str) -> str:
+        """There while a session's shell commands have staged what is not put back."""
+        return f"{self.own}/{self.stem(session)}.staged"
+
+    def restaging(self, session: str) -> str:
+        """The intent to put back what a session's shell commands staged here."""
+        return f"{self.intents}/stage-{digest(f'{self.token} {session}'.encode())[:16]}.json"
 
     @property
     def intents(self) -> str:
@@ -294,6 +310,27 @@ def path_key(path: bytes) -> str:
 def state_folder(place: Place) -> str:
     """The state folder of a repository."""
     return f"{place.common_dir}/{FOLDER}"
+
+
+def admin_folder(common_dir: str, token: str) -> str | None:
+    """The admin folder of a linked worktree's state, None when git gave its name to another."""
+    folder = f"{common_dir}/worktrees/{token.rpartition('-')[0]}"
+    try:
+        said = files.read_bytes(f"{folder}/{WORKTREE_ID_FILE}", 64)
+    except OSError:
+        return None
+    # git gives the name of a removed worktree out again; the token was in the folder that is gone.
+    return folder if said.strip() == token.rpartition("-")[2].encode() else None
+
+
+def linked_root(common_dir: str, token: str) -> str | None:
+    """The root of the linked worktree that a state folder is of, None where git has none any more."""
+    folder = admin_folder(common_dir, token)
+    try:
+        dot_git = os.fsdecode(files.read_bytes(f"{folder}/gitdir", 8192)).rstrip("\n") if folder else ""
+    except OSError:
+        return None
+    return os.path.dirname(os.path.join(folder, dot_git)) if folder and dot_git else None
 
 
 def _check_format(top: str) -> None:

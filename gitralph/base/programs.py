@@ -76,12 +76,14 @@ def detached(words: list[str], env: Mapping[str, str]) -> None:
         os.close(null)
 
 
-def quick(words: list[str], env: dict[str, str], deadline: float) -> tuple[int, bytes] | None:
+def quick(
+    words: list[str], env: dict[str, str], deadline: float, stdin: bytes = b""
+) -> tuple[int, bytes] | None:
     """Exit code and output of a program that is killed at ``deadline``, and then None.
 
     Raises OSError or ValueError when it cannot be started.
     """
-    pid, fd = _spawn(words, env)
+    pid, fd = _spawn(words, env, stdin)
     try:
         said = _read(fd, deadline)
     finally:
@@ -94,11 +96,23 @@ def quick(words: list[str], env: dict[str, str], deadline: float) -> tuple[int, 
     return None if said is None else (code, said)
 
 
-def _spawn(words: list[str], env: dict[str, str]) -> tuple[int, int]:
+def _input(stdin: bytes) -> int:
+    """A file with what a program is to read: a pipe would fill up while nobody reads what it prints."""
+    import tempfile
+
+    fd, name = tempfile.mkstemp()
+    os.unlink(name)
+    os.write(fd, stdin)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _spawn(words: list[str], env: dict[str, str], stdin: bytes) -> tuple[int, int]:
     read, write = os.pipe()
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    given = _input(stdin) if stdin else null
     actions = [
-        (os.POSIX_SPAWN_DUP2, null, 0),
+        (os.POSIX_SPAWN_DUP2, given, 0),
         (os.POSIX_SPAWN_DUP2, write, 1),
         (os.POSIX_SPAWN_DUP2, null, 2),
     ]
@@ -109,7 +123,8 @@ def _spawn(words: list[str], env: dict[str, str]) -> tuple[int, int]:
         raise
     finally:
         os.close(write)
-        os.close(null)
+        for fd in {null, given}:
+            os.close(fd)
 
 
 def _read(fd: int, deadline: float) -> bytes | None:

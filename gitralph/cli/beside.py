@@ -57,7 +57,7 @@ def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: S
         out.append(f"{added}git commit{said} -- {given}  # they are yours: as ever with git")
     # `a:1` is line 1 of a to assign
     mine = " ".join(typed_name(ctx, path) for path in known if b":" not in path)
-    if mine and session is not None:
+    if mine and session is not None and not ctx.is_agent:
         out.append(
             f"git ralph assign --to {shlex.quote(ctx.called(session))} -- {mine}  # only if it made them"
         )

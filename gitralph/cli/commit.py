@@ -15,16 +15,20 @@ from gitralph.commit import commit as committing
 from gitralph.commit import own_commit, recover
 from gitralph.commit.advice import describe
 from gitralph.commit.commit import Request, Result
-from gitralph.commit.decision import STALE
+from gitralph.commit.decision import STALE, UNRECORDED
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.pathspecs import matcher
+from gitralph.commit.ways_out import can_be_typed, typed
 from gitralph.context import Context
-from gitralph.git import refs
+from gitralph.git import refs, uncommitted
 from gitralph.prove.judge import Judge
 from gitralph.prove.results import ProofCommand
 from gitralph.session import crowd, session_choice, transcript_claims
 from gitralph.takeback import ways_back
 from gitralph.trace import keeping
+
+# A line that is copied: with more files a person stages them.
+_NEW = 5
 
 
 class CommitOptions(NamedTuple):
@@ -38,6 +42,7 @@ class CommitOptions(NamedTuple):
     edit: bool
     trailers: tuple[str, ...]
     author: str | None
+    mine: bool
     amend: bool
     fixup: str | None
     dry_run: bool
@@ -69,8 +74,26 @@ class CommitOptions(NamedTuple):
             raise UsageError("options -m and -F cannot be used together")
         if self.amend and self.fixup is not None:
             raise UsageError("options --amend and --fixup exclude each other")
+        for name, given in self._of_sessions.items():
+            if self.mine and given:
+                raise UsageError(f"options --mine and {name} exclude each other")
         if self.prove is not None and self.no_prove:
             raise UsageError("options --prove and --no-prove exclude each other")
+
+    @property
+    def _of_sessions(self) -> dict[str, object]:
+        """The options that mean a session's commit, by name."""
+        return {
+            "--session": self.session is not None,
+            "--plan": self.plan is not None,
+            "--amend": self.amend,
+            "--fixup": self.fixup is not None,
+            "--include-entangled": self.include_entangled,
+            "--whole-file": self.whole_file,
+            "--with-shell": self.with_shell,
+            "--prove": self.prove is not None,
+            "--explain": self.explain,
+        }
 
     @property
     def has_message(self) -> bool:
@@ -123,13 +146,14 @@ class CommitOptions(NamedTuple):
 @click.option("-e", "--edit", is_flag=True, help="Open the editor on the message.")
 @click.option("--trailer", "trailers", multiple=True, metavar="<t>", help="Add a trailer.")
 @click.option("--author", metavar="<a>", help="Override the author.")
+@click.option("--mine", is_flag=True, help="What no session owns: a person's commit.")
 @click.option("--amend", is_flag=True, help="Replace HEAD's commit, if it is this session's.")
 @click.option("--fixup", metavar="<commit>", help="A commit to be squashed into that one.")
 @click.option("--dry-run", is_flag=True, help="Say what would be committed; write nothing.")
 @click.option("--skip-entangled", is_flag=True, help="Leave what cannot be separated.")
 @click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
 @click.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
-@click.option("--with-shell", is_flag=True, help="Take what only our shell commands changed.")
+@click.option("--with-shell", is_flag=True, help="Take what our shell commands may have made.")
 @click.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
 @click.option("--prove", metavar="<cmd>", help="Commit only what passes this on its own tree.")
 @click.option("--no-prove", is_flag=True, help="Prove nothing, whatever ralph.prove says.")
@@ -140,7 +164,7 @@ class CommitOptions(NamedTuple):
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 @options.paths
 def commit(**typed: Any) -> None:
-    """Commit only what this session edited; the index keeps what is staged."""
+    """Commit only what this session edited, or you did; the index keeps what is staged."""
     asked = CommitOptions(**typed)
     asked.check()
     texts = _texts(asked)
@@ -157,13 +181,24 @@ def commit(**typed: Any) -> None:
             output.as_json(_refusal(ctx, asked.session, error))
         raise
     _show(ctx, asked, result)
-    if result.status == "nothing" and not asked.is_quiet:
+    if result.status == "nothing" and not asked.is_quiet and not asked.mine:
         # what is uncommitted all the same, and how that is committed
         beside.tell(ctx, result, asked.messages, asked.paths)
+    elif result.status == "nothing" and asked.mine and not asked.is_quiet:
+        _tell_of_new_files(ctx)
     elif result.status == "committed":
         keeping.settle(ctx)
         # Last of all, in the background: nobody waits for it.
         crowd.put_away_if_due(ctx)
+
+
+def _tell_of_new_files(ctx: Context) -> None:
+    """Of a person's new files, which a commit takes only where they are named or staged."""
+    found = uncommitted.dirty(ctx.repo, ctx.config)
+    new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED and can_be_typed(ctx, p)]
+    if new:
+        given = " ".join(typed(ctx, path) for path in new[:_NEW])
+        output.hint(f"git ralph commit --mine -- {given}  # takes new files that are named")
 
 
 def _texts(asked: CommitOptions) -> tuple[bytes, ...]:
@@ -182,7 +217,7 @@ def _texts(asked: CommitOptions) -> tuple[bytes, ...]:
 
 def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Result:
     """Commit, or say what would be; "nothing" also where there is no session."""
-    judge = _judge(ctx, asked)
+    judge = None if asked.mine else _judge(ctx, asked)
     session = _chosen(ctx, asked)
     match = matcher(ctx, asked.paths)
     if session is None:
@@ -212,6 +247,8 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
     # A proof may run for minutes in children of its own: they must end with us.
     with signals.stopped_like_by_hand() if judge else contextlib.nullcontext():
         result = commits(ctx, request)
+    if asked.mine:
+        return result
     return transcript_claims.explained(ctx, session, result)
 
 
@@ -259,6 +296,10 @@ def _chosen(ctx: Context, asked: CommitOptions) -> str | None:
 
 
 def _session(ctx: Context, asked: CommitOptions) -> str | None:
+    if asked.mine:
+        if ctx.is_agent:
+            raise Refused("--mine is for a person, and this is an agent's shell", "git ralph commit")
+        return UNRECORDED
     if asked.plan is not None and asked.task is not None:
         return session_choice.by_task(ctx.layout, asked.plan, asked.task)
     found = session_choice.for_writing(ctx, asked.session)
@@ -280,7 +321,7 @@ def _show(ctx: Context, asked: CommitOptions, result: Result) -> None:
     elif asked.stable or asked.zero:
         _lines(result, asked.zero, options.quote_high(ctx))
     elif not asked.quiet:
-        _sentences(ctx, result)
+        _sentences(ctx, result, asked.mine)
     if not asked.quiet:
         _chatter(ctx, result)
 
@@ -322,18 +363,19 @@ def _document(ctx: Context, result: Result) -> dict[str, object]:
     }
 
 
-def _sentences(ctx: Context, result: Result) -> None:
+def _sentences(ctx: Context, result: Result, mine: bool) -> None:
     if result.status == "nothing":
         whose = f"session '{ctx.called(result.session)}'" if result.session else "any session"
+        whose = "you" if mine else whose
         output.say(f"nothing to commit for {whose}")
         return
     branch = (result.ref or "HEAD").removeprefix("refs/heads/")
     if result.status == "committed" and result.commit:
         output.say(f"[{branch} {result.commit[:7]}] {result.subject}")
     count = len(result.changes)
-    assert result.session is not None
     verb = "would be committed" if result.status == "dry-run" else "committed"
-    output.say(f" {count} path{'s' if count != 1 else ''} {verb} for session '{ctx.called(result.session)}'")
+    whose = f" for session '{ctx.called(result.session)}'" if result.session else ""
+    output.say(f" {count} path{'s' if count != 1 else ''} {verb}{whose}")
     for path, letter in sorted(result.changes.items()):
         output.say(f" {letter} {shown(path)}")
 

@@ -4,17 +4,17 @@ import os
 
 import click
 
-from gitralph.base.errors import UsageError
+from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import printable
 from gitralph.cli import environ, options, output
 from gitralph.cli.pager import pager
 from gitralph.commit.advice import describe
-from gitralph.commit.decision import Left
+from gitralph.commit.decision import UNRECORDED, Left
 from gitralph.commit.pathspecs import matcher
 from gitralph.commit.request import Request
 from gitralph.context import Context
 from gitralph.hook import sessionfile
-from gitralph.query.diff import Match, render, unrecorded
+from gitralph.query.diff import render, unrecorded
 from gitralph.session import session_choice
 
 NOBODY = "nobody"
@@ -23,10 +23,13 @@ NOBODY = "nobody"
 @click.command("diff", cls=options.Command)
 @options.session
 @click.option("--nobody", is_flag=True, help="Show what no session recorded.")
+@click.option("--mine", is_flag=True, help="Show what commit --mine would record.")
 @click.option("--stat", is_flag=True, help="Show a diffstat instead of the patch.")
 @click.option("--name-only", "names", is_flag=True, help="Show only the paths.")
 @options.paths
-def diff(session: str | None, nobody: bool, stat: bool, names: bool, paths: tuple[str, ...]) -> None:
+def diff(
+    session: str | None, nobody: bool, mine: bool, stat: bool, names: bool, paths: tuple[str, ...]
+) -> None:
     """Show exactly what commit would record, or what nobody did."""
     if stat and names:
         raise UsageError("options --stat and --name-only exclude each other")
@@ -35,33 +38,37 @@ def diff(session: str | None, nobody: bool, stat: bool, names: bool, paths: tupl
         session, paths, nobody = None, () if paths == (NOBODY,) else paths, True
     if nobody and session is not None:
         raise UsageError("options --session and --nobody exclude each other")
-    found = None if nobody else session_choice.for_reading(ctx, session)
+    if mine and (nobody or session is not None):
+        raise UsageError("options --session, --nobody and --mine exclude each other")
+    if mine and ctx.is_agent:
+        raise Refused("--mine is for a person, and this is an agent's shell", "git ralph diff")
+    found = UNRECORDED if mine else None if nobody else session_choice.for_reading(ctx, session)
     color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
     words = [f"--color={'always' if color else 'never'}"]
     room = output.room()  # git sees a pipe, and would fill 80 columns
     words += ["--stat" if room is None else f"--stat={room}"] if stat else []
     words += ["--name-only"] if names else []
-    match, left = matcher(ctx, paths), list[Left]()
+    left = list[Left]()
     with pager(ctx, "diff"):
         if nobody:
-            left, text = unrecorded(ctx, match, words)
+            left, text = unrecorded(ctx, matcher(ctx, paths), words)
             output.raw(text)
         else:
             sessions = [found] if found else session_choice.all_here(ctx.layout)
-            left = _show(ctx, sessions, match, words, color)
+            left = _show(ctx, sessions, paths, words, color)
     for one in left:
         if one.reason != "unchanged":
             output.warn(describe(ctx.layout, one))
 
 
 def _show(
-    ctx: Context, sessions: list[str], match: "Match | None", words: list[str], color: bool
+    ctx: Context, sessions: list[str], paths: tuple[str, ...], words: list[str], color: bool
 ) -> list[Left]:
     """Each session's patch, under its name where there may be several; returns what stays out."""
     left: list[Left] = []
-    shown = 0
+    shown, match = 0, matcher(ctx, paths)
     for session in sessions:
-        result, text = render(ctx, Request(session, match=match), words)
+        result, text = render(ctx, Request(session, match=match, named=paths), words)
         left += result.left
         refused = len({one.path for one in result.left if one.refuses})
         if (text or refused) and len(sessions) > 1:

@@ -13,7 +13,7 @@ from gitralph.cli import columns
 from gitralph.commit import advice, decision
 from gitralph.context import Context
 from gitralph.journal import sessions
-from gitralph.query.status import LOOP, NOBODY, PathRow, SessionRows
+from gitralph.query.status import LOOP, NOBODY, YOURS, PathRow, SessionRows
 
 # What a path keeps of its width before what is said of it is cut as well.
 _LEAST_PATH = 16
@@ -108,7 +108,8 @@ def _line(row: PathRow, group: SessionRows, wide: list[int], paper: Paper) -> st
         room = left - (columns.width(note) + 2 if note else 0)
         path = columns.cut(path, max(room, min(_LEAST_PATH, left)), keep_end=True)
         note = columns.cut(note, max(left - columns.width(path) - 2, 1)) if note else ""
-    color = "red" if refuses else "yellow" if group.name == NOBODY and group.session is None else "green"
+    is_loose = group.session is None and group.name in (NOBODY, YOURS)
+    color = "red" if refuses else "yellow" if is_loose else "green"
     cells = [
         "  " + paper.paint(row.letter, color),
         " "
@@ -157,9 +158,8 @@ def short(groups: Sequence[SessionRows], paper: Paper) -> list[str]:
     out = []
     for path, (row, refused) in sorted(found.items()):
         names = owners[path]
-        mark = (
-            "!" if refused else "&" if len(names) > 1 else "?" if row.letter and names == ["nobody"] else " "
-        )
+        is_loose = row.letter and names in ([NOBODY], [YOURS])
+        mark = "!" if refused else "&" if len(names) > 1 else "?" if is_loose else " "
         color = {"!": "red", "?": "yellow"}.get(mark, "green")
         whose = printable(", ".join(names))
         out.append(f"{paper.paint(row.letter + mark, color)} {paper.here.shown(path)}  {whose}")

@@ -1,16 +1,22 @@
 """``git ralph guard``."""
 
 import os
+from collections.abc import Sequence
 
 import click
 
 from gitralph.base.errors import OK, Fatal, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import environ, options, output
+from gitralph.commit import pending_paths
 from gitralph.context import Context, open_context
+from gitralph.git import refs
 from gitralph.query import guard as guarding
 from gitralph.query.guard import BYPASS, GuardedPath
 from gitralph.session import session_choice
+
+# A line that names more is nobody's to read.
+_SHOWN = 10
 
 
 @click.command("guard", cls=options.Command)
@@ -43,17 +49,44 @@ def _judge(ctx: Context) -> int:
         own = None
     found = guarding.judge(ctx, own)
     if not found:
+        pending_paths.put_marks_away(ctx)
         return OK
+    is_refused = mode in (guarding.REFUSE, guarding.NARROW)
+    return _tell_agent(ctx, found, is_refused) if ctx.is_agent else _tell_person(ctx, found, is_refused)
+
+
+def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
     rows = [_row(ctx, one) for one in found]
     # narrowing is for hooks of this version: one that only asks must not let it pass
-    if mode in (guarding.REFUSE, guarding.NARROW):
-        bypass = () if ctx.is_agent else (BYPASS,)
-        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit", *bypass)
+    if is_refused:
+        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit")
     for row in rows:
         output.warn(row)
-    silence = "" if ctx.is_agent else "; silence this: RALPH_GUARD=0"
-    output.hint("commit only what your session edited: git ralph commit" + silence)
+    output.hint("commit only what your session edited: git ralph commit")
     return OK
+
+
+def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
+    """One warning with all of it, and what to type."""
+    of = {one.session: [each for each in found if each.session == one.session] for one in found}
+    whose = "; ".join(f"'{ctx.called(name)}': {_counted(rows)}" for name, rows in of.items())
+    said = f"this commit takes lines that live sessions did not commit yet: {whose}"
+    if is_refused:
+        raise Refused(said, "git ralph commit --mine  # only what is yours", BYPASS)
+    output.warn(said)
+    again = "git reset --soft 'HEAD@{1}' && " if refs.read_head(ctx.repo).oid else ""
+    output.hint(f"{again}git ralph commit --mine  # only what is yours, instead")
+    return OK
+
+
+def _counted(rows: Sequence[GuardedPath]) -> str:
+    shown_rows = [f"{_lines(one)} '{shown(one.path)}'" for one in rows[:_SHOWN]]
+    more = f" and {len(rows) - _SHOWN} more files" if len(rows) > _SHOWN else ""
+    return ", ".join(shown_rows) + more
+
+
+def _lines(one: GuardedPath) -> str:
+    return "what it has in" if one.lines is None else f"{one.lines} line{'s'[: one.lines != 1]} in"
 
 
 def _row(ctx: Context, one: GuardedPath) -> str:

@@ -2,7 +2,7 @@
 
 import click
 
-from gitralph.__main__ import decide, mend
+from gitralph.__main__ import decide, mend, tell
 from gitralph.cli import options
 from gitralph.hook import agents
 from gitralph.hook import entry as lane
@@ -12,4 +12,4 @@ from gitralph.hook import entry as lane
 @click.argument("agent", metavar="<agent>")
 def hook(agent: str) -> int:
     """Record one JSON event of an agent from standard input; always exits 0."""
-    return lane.main(agent, decide, mend)
+    return lane.main(agent, decide, mend, tell)

@@ -1,18 +1,22 @@
 """``git ralph log``."""
 
+import os
 import time
 
 import click
 
+from gitralph.base import locks
 from gitralph.base.errors import UsageError
+from gitralph.base.ids import safe_form
 from gitralph.base.quote import printable, shown
 from gitralph.cli import columns, options, output
 from gitralph.cli.pager import pager
 from gitralph.commit import pathspecs
 from gitralph.context import Context
 from gitralph.journal import pending
+from gitralph.query import cursor
 from gitralph.query import log as history
-from gitralph.query.log import LoggedCommit, LoggedEdit, LogWish
+from gitralph.query.log import LoggedCommit, LoggedEdit, LogWish, Mark
 from gitralph.query.whose import Makers
 from gitralph.session import session_choice
 from gitralph.trace import keeping
@@ -26,6 +30,7 @@ _LEAST_TEXT = 8
 @options.session
 @click.option("--agent", metavar="<agent>", help="Only what sessions of this agent did.")
 @click.option("--since", metavar="<time>", help="Only what is not older: 2 hours ago, 2026-11-22.")
+@click.option("--new", is_flag=True, help="Only what is new since this was asked last.")
 @click.option("-n", "--max-count", "most", type=click.IntRange(min=0), metavar="<n>", help="Show so many.")
 @click.option("-p", "--patch", is_flag=True, help="Show what each edit and each commit changed.")
 @options.as_json
@@ -34,12 +39,15 @@ def log(
     session: str | None,
     agent: str | None,
     since: str | None,
+    new: bool,
     most: int | None,
     patch: bool,
     as_json: bool,
     paths: tuple[str, ...],
 ) -> None:
     """Show edits and commits over time, the latest first."""
+    if new and (session or agent or since or most is not None or paths):
+        raise UsageError("--new goes with -p and --json alone: what it shows is read")
     ctx = options.context(create=False)
     keeping.settle(ctx)
     makers = Makers(ctx)
@@ -50,19 +58,43 @@ def log(
         *history.edits(ctx, makers, wish),
         *history.commits(ctx, makers, wish),
     ]
+    if new:
+        found = _news(ctx, found)
     found = sorted(found, key=lambda one: one.time)[::-1][:most]
     if as_json:
         output.as_json([_document(ctx, makers, one, patch) for one in found])
         return
     if not found and most != 0:
-        _say_nothing(ctx, makers, since, wish.since, agent)
-    wide = min(max((columns.width(ctx.called(one.session)) for one in found), default=0), _WHO)
+        if new:
+            output.note("nothing new since this was asked last")
+        else:
+            _say_nothing(ctx, makers, since, wish.since, agent)
+    wide = min(max((columns.width(_who(ctx, one)) for one in found), default=0), _WHO)
     room = output.room()
     with pager(ctx, "log"):
         for one in found:
             output.content(_line(ctx, one, wide, room))
             if patch and (text := _patch(ctx, one)):
                 output.content(text.decode("utf-8", "replace"))
+
+
+def _who(ctx: Context, one: LoggedEdit | LoggedCommit) -> str:
+    """What people call a session; of a person's commit its author."""
+    if isinstance(one, LoggedCommit) and not one.session:
+        return printable(one.author)
+    return ctx.called(one.session)
+
+
+def _news(ctx: Context, found: list[LoggedEdit | LoggedCommit]) -> list[LoggedEdit | LoggedCommit]:
+    """What this reader, an agent or the person, has not been shown yet; it counts as shown then."""
+    if not os.path.isdir(ctx.layout.top):
+        return found
+    name = f"log-{session_choice.for_reading(ctx, None)}" if ctx.is_agent else "log"
+    name = safe_form(name)
+    with locks.hold(ctx.layout, locks.CURSOR + name):
+        fresh, mark = history.news(ctx, Mark(*cursor.log_mark(ctx.layout, name)), found)
+        cursor.save_log_mark(ctx.layout, name, mark.head, mark.time, mark.known)
+    return fresh
 
 
 def _sessions(ctx: Context, makers: Makers, session: str | None, agent: str | None) -> frozenset[str] | None:
@@ -114,7 +146,7 @@ def _line(ctx: Context, one: LoggedEdit | LoggedCommit, wide: int, room: int | N
     """One line; ``room`` columns at most, for which a path loses its beginning and a subject its end."""
     roomy = room is None or room >= columns.ROOMY
     when = time.strftime("%Y-%m-%d %H:%M:%S" if roomy else "%H:%M", time.localtime(one.time))
-    head = f"{when}  {columns.pad(columns.cut(ctx.called(one.session), wide), wide)}  "
+    head = f"{when}  {columns.pad(columns.cut(_who(ctx, one), wide), wide)}  "
     if isinstance(one, LoggedEdit):
         counts = f"  +{one.added} -{one.removed}" if one.record.is_exact else "  (lines not known)"
         head, text, tail = f"{head}{one.record.op:<8}", shown(one.path), counts
@@ -137,9 +169,9 @@ def _document(ctx: Context, makers: Makers, one: LoggedEdit | LoggedCommit, patc
     head = {
         "kind": "edit" if isinstance(one, LoggedEdit) else "commit",
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one.time)),
-        "session": one.session,
-        "name": ctx.called(one.session),
-        "agent": makers.agent(one.session),
+        "session": one.session or None,
+        "name": ctx.called(one.session) if one.session else None,
+        "agent": makers.agent(one.session) if one.session else None,
     }
     more: dict[str, object]
     if isinstance(one, LoggedEdit):
@@ -159,6 +191,7 @@ def _document(ctx: Context, makers: Makers, one: LoggedEdit | LoggedCommit, patc
     else:
         more = {
             "commit": one.oid,
+            "author": one.author,
             "subject": one.subject,
             "paths": [output.text(path) for path in one.paths],
             "in_head": one.here,

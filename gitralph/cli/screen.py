@@ -296,7 +296,7 @@ def _landed(seen: Overview, paper: Paper) -> Iterator[str]:
     table = columns.table(
         [
             one.commit,
-            paper.called(one.session) if one.session else "-",
+            paper.called(one.session) if one.session else printable(one.author),
             grouped.ago(one.time, short),
             one.subject,
         ]

@@ -1,5 +1,6 @@
 """``git ralph session``: start, list, show, rename, end."""
 
+import os
 import shlex
 
 import click
@@ -102,17 +103,21 @@ def show(session_id: str, as_json: bool) -> None:
     ctx = options.context(create=False)
     found = session_choice.resolve(ctx.layout, session_id)
     record = sessionfile.read(ctx.layout, found) or sessionfile.new_record(ctx.layout, found, started=None)
-    works = pending_paths.of(ctx, found)
-    facts = lifecycle.describe(ctx.layout, record, works)
+    works = {ctx.repo.root: pending_paths.of(ctx, found), **lifecycle.works_elsewhere(ctx, found)}
+    facts = lifecycle.describe(ctx.layout, record, {})
+    facts["pending"] = sum(len(pending_paths.counted(one)) for one in works.values())
     if as_json:
-        names = [output.text(path) for path in pending_paths.counted(works)]
+        names = [output.text(path) for one in works.values() for path in pending_paths.counted(one)]
         output.as_json({**facts, "paths": names, "branch": record.get("branch")})
         return
     for key, value in facts.items():
         if value is not None:
             output.say(f"{key}: {sessions.said(str(value)) if key == 'state' else value}")
-    for path, work in sorted(works.items()):
-        output.say(f"  {shown(path)}" + (f" ({advice.said(work.reason)})" if work.reason else ""))
+    for root, found_there in works.items():
+        where = "" if root == ctx.repo.root else f" in '{shown(os.fsencode(root))}'"
+        for path, work in sorted(found_there.items()):
+            reason = f" ({advice.said(work.reason)})" if work.reason else ""
+            output.say(f"  {shown(path)}{where}{reason}")
 
 
 @session.command("rename")

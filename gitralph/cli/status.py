@@ -7,16 +7,16 @@ import click
 from gitralph.base.errors import OK, UsageError
 from gitralph.cli import columns, environ, grouped, options, output, screen, wide
 from gitralph.cli.grouped import Here, Paper
-from gitralph.commit import decision, pending_paths
+from gitralph.commit import decision, offers, pending_paths
+from gitralph.commit.offers import Maker
 from gitralph.context import Context
+from gitralph.hook.windows import Window
 from gitralph.journal import passed_over, pending
-from gitralph.journal.shell import Window
 from gitralph.query import everywhere, held
 from gitralph.query import status as statuses
 from gitralph.query.status import Owned, SessionRows
 from gitralph.session import lifecycle, session_choice
-from gitralph.shell import attribution
-from gitralph.takeback import loss
+from gitralph.takeback import loss, ways_back
 from gitralph.takeback.loss import Loss
 from gitralph.trace import keeping
 
@@ -64,6 +64,8 @@ def status(
         return OK
     keeping.settle(ctx)
     found = session_choice.for_reading(ctx, session)
+    if found is not None:
+        offers.catch_up(ctx, found)
     # Programs get owners and paths alone: counting lines would read every file for nothing.
     plain = stable or zero
     everybody = pending_paths.everyone(ctx, counting=not plain)
@@ -80,7 +82,7 @@ def status(
         if not short:
             for one in held.held(ctx):
                 output.say(held.sentence(ctx, one))
-        _losses(ctx, gone, Here(ctx))
+        _losses(ctx, found, gone, Here(ctx))
     return OK
 
 
@@ -98,14 +100,18 @@ def _watch(ctx: Context, session: str | None, specs: tuple[str, ...], wanted_wid
     return screen.run(ctx, session_choice.for_reading(ctx, session), specs, wanted_wide)
 
 
-def _losses(ctx: Context, gone: list[Loss], here: Here) -> None:
+def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> None:
     for one in gone:
         output.note(
             f"session '{ctx.called(one.session)}' lost edits in '{here.shown(one.path)}' "
-            f"to {attribution.call_name(ctx.layout, one.command)}"
+            f"to {offers.call_name(ctx.layout, one.command)}"
         )
-    for session in dict.fromkeys(one.session for one in gone):
-        output.hint(f"git ralph restore --session {ctx.called(session)}  # brings them back")
+    own = pending.family(ctx.layout, session) if session else []
+    for name in dict.fromkeys(one.session for one in gone):
+        paths = [one.path for one in gone if one.session == name]
+        # one that cannot come back as the files stand would be refused for ever
+        if (name in own or not ctx.is_agent) and ways_back.coming_back(ctx, name, paths):
+            output.hint(f"git ralph restore --session {ctx.called(name)}  # brings them back")
 
 
 def _json(
@@ -147,7 +153,7 @@ def _likely(ctx: Context, row: Owned) -> dict[str, object]:
     return {"likely": [_command(ctx, command) for command in row.likely]}
 
 
-def _command(ctx: Context, command: Window) -> dict[str, object]:
+def _command(ctx: Context, command: Maker | Window) -> dict[str, object]:
     keys = ("session", "agent_id", "tool", "call", "time")
     return {**{key: getattr(command, key) for key in keys}, "name": ctx.called(command.session)}
 
@@ -186,7 +192,9 @@ def _people(ctx: Context, session: str | None, rows: list[Owned], short: bool) -
 
 def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> None:
     """What to type next, where somebody needs to be told."""
+    own = pending.family(ctx.layout, session) if session else []
     refused = [g for g in groups if any(row.reason in decision.REFUSING for row in g.rows)]
+    refused = [g for g in refused if g.session in own or not ctx.is_agent]
     if refused:
         name = refused[0].name
         output.advise(
@@ -195,19 +203,9 @@ def _advise(ctx: Context, session: str | None, groups: list[SessionRows]) -> Non
             f"git ralph commit --session {name} --dry-run  # why, and what to do",
         )
     rest = [
-        row
-        for group in groups
-        if group.session is None and group.name == statuses.NOBODY
-        for row in group.rows
+        row for group in groups if group.session is None and group.name != statuses.LOOP for row in group.rows
     ]
-    if any(row.likely for row in rest):
-        output.advise(
-            ctx.config,
-            _ADVICE,
-            "git ralph commit --with-shell  # takes what only its own shell calls changed",
-        )
-    # A person knows what he did himself.
-    elif rest and session is not None and ctx.is_agent:
-        output.advise(
-            ctx.config, _ADVICE, "git ralph track <path>  # claims a path that you changed by a shell"
-        )
+    makers = dict.fromkeys(one.session for row in rest for one in row.likely)
+    for name in [one for one in makers if one in own or not ctx.is_agent][:1]:
+        given = f"git ralph commit --session {ctx.called(name)} --with-shell"
+        output.advise(ctx.config, _ADVICE, f"{given}  # takes what only its own shell calls changed")

@@ -6,7 +6,6 @@ Gathers texts and steps, and what HEAD had held; nothing that earlier commits to
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, path_texts, provenance
@@ -17,17 +16,21 @@ from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
+from gitralph.hook import windows
 from gitralph.hook.journal import GAP, Record, replay
-from gitralph.journal import commit_log, shell
+from gitralph.journal import commit_log
 from gitralph.journal.pending import PathState
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
-from gitralph.lines.terms import UNRECORDED, Note, Separation, Step, step_of
+from gitralph.lines.terms import UNRECORDED, Note, Separation, step_of
 from gitralph.lines.weave import NEWLINE
 
 _FILES = (0o100644, 0o100755)
 
+_MOVED_OVER = (
+    "another file was moved over uncommitted changes, and whether they still stood there is not known"
+)
 GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 Range = tuple[int, int]
@@ -48,11 +51,8 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
-    if known.disk is None and known.steps and known.steps[-1].after is not None:
+    if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
         return _gone(scene, state, known.pieces)
-    at = _arrival(scene, state) if known.head is not None else None
-    if at is not None:
-        return _moved_onto(scene, state, at, whom)
     how = _follow(scene, state)
     found = choose.separate(
         known.head,
@@ -67,7 +67,10 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         moved=known.moved,
     )
     found, kept = _on_its_lines(scene, known, found, how)
-    return _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
+    outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
+    if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
+        return _refuse(state, decision.CONTESTED, _MOVED_OVER, whom)
+    return outcome
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
@@ -78,38 +81,10 @@ def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     return Outcome(state.path)
 
 
-def _arrival(scene: Scene, state: PathState) -> int | None:
-    """The record by which this session moved the file of today over a text that HEAD has still."""
-    records, now = state.journal.records, provenance.content_id(scene.contents[state.path])
-    moves = [n for n, r in enumerate(records) if r.op == "rename-to" and r.session in scene.own]
-    if (
-        not moves
-        or records[-1].after != now
-        or any(r.before is None and r.after for r in records[moves[-1] + 1 :])
-    ):
-        return None
-    return None if path_texts.has_passed(scene, state, records[moves[-1]].offset) else moves[-1]
-
-
-def _moved_onto(scene: Scene, state: PathState, at: int, whom: list[str]) -> Outcome:
-    """It takes the place of HEAD's text where it found that there and no other's since: `mv` removed it."""
-    records, there = state.journal.records, scene.reader.entry(state.path)
-    since = records[at:]
-    is_own = all(r.session in scene.own for r in since)
-    is_chain = all(one.after == two.before for one, two in pairwise(since))
-    was_there = there is not None and history.entry_at(scene.repo, since[0].head, state.path) == there
-    is_known = not at or (there is not None and records[at - 1].after == there.oid.decode())
-    if not (is_own and is_chain and was_there and is_known):
-        detail = "it was made anew where HEAD has a text whose removal nobody of this session recorded"
-        return _refuse(state, decision.CONTESTED, detail, whom)
-    content = scene.contents[state.path]
-    note = f"'{shown(state.path)}' was replaced by a file that was moved there"
-    notes = () if content.absent else (note,)
-    return Outcome(state.path, content, decision.WHOLE_FILE, (), _uses(scene, state), notes)
-
-
 def _follow(scene: Scene, state: PathState) -> str:
     """How corrections go along: where another's command may have made one, only if no word changed."""
+    if scene.by_person:
+        return choose.LEAVE  # they are what is asked for
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return choose.LEAVE
     mine = records_of(scene, state)
@@ -119,7 +94,7 @@ def _follow(scene: Scene, state: PathState) -> str:
     content = scene.contents[state.path]
     now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
     known = {text for text in old if text is not None}
-    if shell.may_have_changed(scene.layout, state.path, now, scene.own, known):
+    if windows.may_have_changed(scene.layout, state.path, now, scene.own, known):
         return choose.FORM
     return choose.WORDS
 
@@ -129,6 +104,8 @@ def _on_its_lines(
 ) -> tuple[Separation, tuple[Range, ...]]:
     """What nobody recorded on the session's lines and stays out is said, and where: a person may give it."""
     where = [n.lines for n in found.notes if n.lines and n.sessions == (UNRECORDED,) and n.kind in _LEFT]
+    if scene.by_person:
+        return found, ()
     if found.refused or known.seen.blocks or not (where or how == choose.LEAVE):
         return found, ()
     look = choose.Attempt(known.pieces, scene.own, known.steps)
@@ -206,6 +183,8 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     said = "\n".join(commit_log.said(state.journal, name) for name in scene.own)
 
     def is_news(note: Note) -> bool:
+        if scene.by_person:
+            return note.kind not in _LEFT  # he sees what became of his lines: no record of his is lost
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.kind != "left out" or is_fresh or _sentence(scene, note) not in said
 
@@ -252,7 +231,7 @@ def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, 
     head = read_blob(scene, entry) if isinstance(entry, Entry) else None
     head, moved = path_texts.one_form(head), path_texts.one_form(moved)
     rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
-    rows = [Step(s.key, s.owner, s.before, s.after, head=s.head, seen=s.seen, takes=s.takes) for s in rows]
+    rows = [s._replace(undoes=(), restores=()) for s in rows]
     steps = chain(rows, rows[0].before if rows else head)
     known = pieces.pieces(head, moved, steps)
     came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}

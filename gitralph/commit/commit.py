@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import advice, decision, hook_changes, hooks, land, own_commit, plan, recover, ways_out
+from gitralph.commit import (
+    advice,
+    decision,
+    hook_changes,
+    hooks,
+    land,
+    own_commit,
+    pending_paths,
+    plan,
+    recover,
+    restage,
+    staging,
+    ways_out,
+)
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.bench import open_bench
@@ -108,7 +122,11 @@ def commit(ctx: Context, request: Request) -> Result:
     """Make the commit. Raises Refused, Failed, Busy or Fatal with nothing moved."""
     bench, lost = open_bench(ctx, quarantine=False), _passed_over(ctx, request)
     with bench:
-        result = _until_it_lands(ctx, bench, request)
+        try:
+            result = _until_it_lands(ctx, bench, request)
+        except Refused:
+            restage.due(ctx, request.session)  # the index is not left as its shell staged it
+            raise
     # After the lock: a hook that commits again must be able to, as with git (githooks(5)).
     if result.commit and hooks.present(ctx, ("post-commit",)):
         git = ctx.outer.at(ctx.repo.root, GIT_EDITOR=":", GIT_PREFIX="", RALPH_GUARD="0")
@@ -175,7 +193,7 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
                         f"HEAD or the session's paths kept changing while the {what} ran", "try again"
                     ) from None
     except RalphError as error:
-        error.hints += typed.hints(ctx.called(request.session))
+        error.hints += typed.hints(ways_out.commit_of(ctx, request.session))
         raise
     typed.drop()
     return result
@@ -232,6 +250,8 @@ def _committed(ctx: Context, bench: Workbench, request: Request, ready: _Prepare
     made = _checked_draft(ctx, inner, request)
     if not made.entries and not request.may_be_empty:
         log_void(ctx, made)
+        if made.rewound is not None:
+            own_commit.told_of(ctx, made.session, made.rewound)
         return result_of(ctx, made, "nothing")
     if ready is None:
         result = _landed(ctx, inner, request, made, texts.compose(ctx, request, made))
@@ -313,18 +333,47 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             *ways_out.unmerged(ctx, unmerged),
             left=left,
         )
+    agents = {} if made.by_person else staging.of(ctx, made.family)
+    there = index.entries(ctx.git, copy, ctx.repo.root, {*made.entries, *agents})
+    staged = _without_agents(there, agents)
     facts = index_plan.IndexFacts(
         bench.git,
         bench.folder,
-        index.entries(ctx.git, copy, ctx.repo.root, made.entries),
+        staged,
         {path: made.start.entry(path) for path in made.entries},
         made.entries,
         made.now,
-        lambda path: index_plan.own_states(ctx.layout, made, path),
-        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head),
+        lambda path: index_plan.own_states(ctx.layout, made, path, staged.get(path)),
+        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head, facts.text(facts.there(path))),
     )
-    found = index_plan.plan(facts)
+    found = _with_agents(index_plan.plan(facts), there, agents)
     return copy, found._replace(conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))
+
+
+def _without_agents(
+    there: Mapping[bytes, index.Staged], agents: Mapping[bytes, staging.PutBack]
+) -> dict[bytes, index.Staged]:
+    """The index as the person had staged it, before this session's shell did."""
+    found = {path: mark for path, mark in there.items() if path not in agents}
+    for path, one in agents.items():
+        if one.before is not None:
+            found[path] = index.Staged(one.before, there[path].flags if path in there else "")
+    return found
+
+
+def _with_agents(
+    found: index_plan.IndexPlan,
+    there: Mapping[bytes, index.Staged],
+    agents: Mapping[bytes, staging.PutBack],
+) -> index_plan.IndexPlan:
+    """The same plan for the index as it stands, with what the agent's shell staged."""
+    if not agents:
+        return found
+    changes = {**{path: one.before for path, one in agents.items()}, **found.changes}
+    old = {**found.old, **{path: one.now for path, one in agents.items()}}
+    changes = {path: entry for path, entry in changes.items() if entry != old[path]}
+    flags = {path: there[path].flags if path in there else "" for path in changes}
+    return found._replace(changes=changes, old={path: old[path] for path in changes}, flags=flags)
 
 
 def checked(
@@ -336,6 +385,30 @@ def checked(
     """
     refuse_left(ctx, request, made)
     return _plan_index(ctx, bench, request, made)
+
+
+def given_back(
+    ctx: Context, bench: Workbench, made: Draft
+) -> tuple[index.IndexCopy, index_plan.IndexPlan, index_plan.IndexPlan]:
+    """A copy of the user's index without what this session's shell staged.
+
+    With it what that changes, and what a commit of this draft changes besides in the paths that it takes.
+    """
+    copy, after = _index_plan(ctx, bench, made)
+    agents = staging.of(ctx, made.family)
+    agents = {p: one for p, one in agents.items() if p not in {left.path for left in after.conflicts}}
+    back = {path: one.before for path, one in agents.items()}
+    there = index.entries(ctx.git, copy, ctx.repo.root, agents)
+    flags = {path: there[path].flags if path in there else "" for path in agents}
+    if back:
+        index.advance(ctx.git, copy, ctx.repo.root, back, flags)
+    later = {p: after.changes.get(p, agents[p].now) for p in agents if p in made.entries}
+    later = {path: entry for path, entry in later.items() if entry != back[path]}
+    return (
+        copy,
+        index_plan.IndexPlan(back, {path: one.now for path, one in agents.items()}, flags),
+        index_plan.IndexPlan(later, {path: back[path] for path in later}, flags),
+    )
 
 
 def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left]:
@@ -429,7 +502,10 @@ def _land(
         ),
         still,
     )
+    restage.mark(ctx.layout, made.family)
     log_void(ctx, made)
+    if all(left.reason == decision.UNCHANGED for left in made.left):
+        pending_paths.put_mark_away(ctx, made.family)
     return (result_of(ctx, made, "committed"))._replace(commit=oid, subject=message.subject(text))
 
 

@@ -17,6 +17,7 @@ from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import Record, replay
+from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
 # Names of work files in a bench, which one process may use for several looks at one path: the only state
@@ -102,6 +103,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     Whole files are decided before lines: those as in HEAD, those known by path alone, those without lines.
     """
     path, content = state.path, scene.contents[state.path]
+    if scene.by_person:
+        return _of_nobody(scene, state)
     if not state.owners() & scene.own:
         return Outcome(path)
     # Asked for by name, so no rule below keeps it out; those that protect the repository stand in
@@ -111,6 +114,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     # A new path only: what git tracks is not ignored (gitignore(5)).
     if path in scene.ignored:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
+    if content.absent and _is_moved_away(scene, state):
+        return _outcome_of_move(scene, state)
     others = provenance.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)
@@ -129,6 +134,54 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     return by_pieces.separated(scene, state)
 
 
+def _is_moved_away(scene: Scene, state: PathState) -> bool:
+    """True for a file that was moved, with all its lines: whose these are is asked where it is now."""
+    last = state.journal.records[-1] if state.journal.records else None
+    if last is None or last.op != "rename-from" or last.other_path is None:
+        return False
+    there = scene.recorded_at(last.other_path)
+    to = pending.arrival(there.journal)
+    if (
+        to is None
+        or to.other_path != state.path
+        or pending.left_by(state.journal, to, there.path) is not last
+    ):
+        return False
+    return bool(there.came_with - scene.own) or not state.owners() <= scene.own
+
+
+def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
+    last = state.journal.records[-1]
+    if last.session in scene.own and not _unchanged(scene, state):
+        return _take_edits(scene, state, Chain((last,)))
+    if scene.reader.entry(state.path) is None:
+        return Outcome(state.path)  # it went along, in somebody's commit
+    return by_pieces.separated(scene, state)
+
+
+def _of_nobody(scene: Scene, state: PathState) -> Outcome:
+    """What of a path no session owns: all of it where none has anything there."""
+    path, content = state.path, scene.contents[state.path]
+    if path in scene.ignored:
+        return _refuse(state, decision.IGNORED, "git ignores it", [])
+    others = provenance.others(scene, state)
+    if not others:
+        if content.mode != GITLINK:
+            return Outcome(path) if _unchanged(scene, state) else _take(scene, state, decision.WHOLE_FILE)
+        found = _submodule(scene, state)
+        return found if found.taken else Outcome(path)
+    if _unchanged(scene, state) or content.mode == GITLINK:
+        return Outcome(path)
+    claimed = sorted(path_texts.claimants(state))
+    if claimed:
+        left = Left(path, decision.CONTESTED, "only its path was recorded", tuple(claimed), optional=True)
+        return Outcome(path, left=(left,))
+    since = records_since_head(scene, state)
+    if since and _is_chain(scene, state, since) and not _has_foreign_mode(scene, state, since):
+        return Outcome(path)  # the sessions made all that differs
+    return by_pieces.separated(scene, state)
+
+
 def counting(scene: Scene, state: PathState) -> list[Record]:
     """The session's records after the file was HEAD's last, and by path alone those untold."""
     since = records_since_head(scene, state)
@@ -140,12 +193,23 @@ def counting(scene: Scene, state: PathState) -> list[Record]:
 def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
     """True when this session's own exact records lead, one by one, from HEAD's text to the file's."""
     # Others' lines may be in the file, or gone from it by a write that did not know of them.
-    if not since or state.owners() - scene.own or not all(r.is_exact for r in since):
+    return bool(since) and not state.owners() - scene.own and _is_chain(scene, state, since)
+
+
+def _is_chain(scene: Scene, state: PathState, since: list[Record]) -> bool:
+    """True when exact records lead, one by one, from HEAD's text to the file's."""
+    if not all(r.is_exact for r in since):
         return False
     chain = Chain(tuple(since))
     head = scene.reader.entry(state.path)
     starts = since[0].before == (None if head is None else head.oid.decode())
     return starts and chain.is_contiguous() and provenance.ends_at(chain, scene.contents[state.path])
+
+
+def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bool:
+    head = scene.reader.entry(state.path)
+    content = scene.contents[state.path]
+    return head is not None and provenance.mode_of(Chain(tuple(since)), content, head.mode)[1]
 
 
 def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:

@@ -1,8 +1,9 @@
 """The guard's lines in git's hooks, and whether a hook holds nothing else.
 
-Who commits is decided here, by the environment: for a person's commit no Python is started unless
-``ralph.guard`` says ``warn`` or ``refuse``. A hook of somebody else runs first, so that the guard sees what
-its formatters made; but ``prepare-commit-msg`` gives the user's index back before anything else runs.
+Who commits is decided here, by the environment: for a person's commit no Python is started where no session
+has anything pending, which a file of each session says. A hook of somebody else runs first, so that the guard
+sees what its formatters made; but ``prepare-commit-msg`` gives the user's index back before anything else
+runs.
 """
 
 import os
@@ -29,13 +30,23 @@ _DECIDE = f"""\
 [ "$ralph_guard" != 1 ] || ralph_guard=$(git config --get ralph.guard)
 ralph_agent={_AGENT}
 case $ralph_guard:$ralph_agent in
-0:* | off:* | narrow:) ;;
-narrow:*)
+0:* | off:*) ;;
+narrow:?*)
 	if ! command -v git-ralph >/dev/null 2>&1; then
 		echo "error: 'git-ralph' is not on PATH, so nothing tells whose lines these are" >&2
 		exit 1
 	fi
 	git-ralph guard pre-commit "$PPID" "${{0##*/}}" || exit 1
+	;;
+*:)
+	ralph_state=$(git rev-parse --git-common-dir)/ralph-sessions
+	for ralph_pending in "$ralph_state"/*.pending "$ralph_state"/worktrees/*/*.pending; do
+		[ -e "$ralph_pending" ] || continue
+		if command -v git-ralph >/dev/null 2>&1; then
+			if git-ralph guard; then :; elif [ $? -eq 4 ]; then exit 1; fi
+		fi
+		break
+	done
 	;;
 *)
 	if command -v git-ralph >/dev/null 2>&1; then

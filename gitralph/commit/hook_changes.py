@@ -25,6 +25,7 @@ from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record
 from gitralph.hook.record import path_of_call, path_text
+from gitralph.journal import pending
 
 NAME = "pre-commit"
 
@@ -105,9 +106,10 @@ def _said_no(ctx: Context, made: Draft, told: list[bytes]) -> Failed:
     if not told:
         return hooks.hook_failed(ctx, NAME)
     listed = ", ".join(f"'{shown(path)}'" for path in told)
+    whose = "" if made.by_person else ", which counts as this session's"
     return Failed(
         f"the '{NAME}' hook said no; nothing was committed",
-        f"it rewrote {listed}, which counts as this session's: look at it and commit again",
+        f"it rewrote {listed}{whose}: look at it and commit again",
     )
 
 
@@ -117,6 +119,8 @@ def _record_in_place(ctx: Context, made: Draft, path: bytes, pair: Pair) -> bool
     if old is None or new is None or _is_open(ctx, path, made.session):
         return False
     state = made.states.get(path)
+    if made.by_person:  # nothing of his is recorded
+        return state is None or pending.journal_bytes(ctx.layout, path) == state.journal.length
     step = _step(made, "edit", old, new)
     large = len(old.data or b"") > TEXT_LIMIT or len(new.data or b"") > TEXT_LIMIT
     if large or state is None or path_texts.claimants(state):
@@ -146,7 +150,7 @@ def _append(ctx: Context, path: bytes, step: Record, before: bytes | None, lengt
         # A record came since the commit looked: what the hook rewrote may hold that edit as well.
         if length not in (-1, os.fstat(fd).st_size):
             return False
-        files.append_record(ctx.layout.manifest(step.session), line_form(path) + b"\n")
+        sessionfile.claim(ctx.layout, step.session, line_form(path))
         journal.append(ctx.layout, fd, path, step, before)
         return True
 
@@ -238,7 +242,7 @@ def _rendered(
     there = _read_all(ctx.repo.root, changed)
     for path, pair in pairs.items():
         texts = _texts(pair) if path in made.entries and path in made.states else None
-        if texts is None or path_texts.claimants(made.states[path]):
+        if made.by_person or texts is None or path_texts.claimants(made.states[path]):
             return None
         head = _of_entry(ctx.git.at(ctx.repo.root), path, made.base.entry(path))
         # The lines that this commit adds: a hook may rewrite these, and no line of HEAD.
@@ -310,7 +314,8 @@ def offer(ctx: Context, bench: Workbench, made: Draft, pairs: Mapping[bytes, Pai
     if stuck:
         listed = ", ".join(f"'{shown(path)}'" for path in stuck)
         hints.append(f"the change of {listed} does not fit the file as it stands: make it there by hand")
-    hints += [*_claims(ctx, made, applies), "then commit again: the change counts as this session's"]
+    whose = "" if made.by_person else ": the change counts as this session's"
+    hints += [*_claims(ctx, made, applies), f"then commit again{whose}"]
     return Failed(f"{message}:\n{text.decode('utf-8', 'replace')}", *hints)
 
 
@@ -328,7 +333,7 @@ def _wanted(ctx: Context, made: Draft, path: bytes, disk: Content | None, pair: 
 
 def _note_offer(ctx: Context, made: Draft, path: bytes, disk: Content, wanted: Content) -> None:
     state = made.states.get(path)
-    if state is None or path not in made.entries or path_texts.claimants(state):
+    if made.by_person or state is None or path not in made.entries or path_texts.claimants(state):
         return
     step = _step(made, OFFERED, disk, wanted)
     # A hook that refuses twice makes the same offer twice.
@@ -360,7 +365,7 @@ def _claims(ctx: Context, made: Draft, paths: Iterable[bytes]) -> list[str]:
     """The command that claims what no record of this session's lines can tell."""
     states = made.states
     others = [p for p in paths if p not in states or path_texts.claimants(states[p])]
-    if not others:
+    if made.by_person or not others:
         return []
     listed = " ".join(shlex.quote(os.fsdecode(path)) for path in sorted(others))
     return [f"git ralph track --session {shlex.quote(ctx.called(made.session))} -- {listed}"]

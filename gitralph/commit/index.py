@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.commit import carryover
-from gitralph.commit.decision import ENTANGLED, Left
+from gitralph.commit.decision import ENTANGLED, WHOLE_FILE, Left
 from gitralph.commit.request import Draft
 from gitralph.git.index import Staged
 from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
-from gitralph.hook.journal import full_lines, replay, text_id
+from gitralph.hook.journal import GAP, full_lines, replay, text_id
+from gitralph.journal.pending import PathState
 from gitralph.lines.text import words
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
@@ -197,15 +198,26 @@ def _only_of(facts: IndexFacts, path: bytes) -> bool:
     return carryover.is_only_own(old, new, staged, facts.wrote(path, texts[0]))
 
 
-def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
+def _lines_of_nobody(lay: Layout, state: PathState, head: bytes, staged: bytes) -> set[bytes]:
+    """The lines of what is staged that no session ever brought to the path."""
+    brought = set[bytes]()
+    for record, before, after in replay(state.journal, lay):
+        if record.op != GAP:
+            brought.update(set(full_lines(after or b"")).difference(full_lines(before or b"")))
+    return set(full_lines(staged)).difference(full_lines(head), brought)
+
+
+def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes, staged: bytes) -> set[bytes]:
     """The lines of a path that this session's edits brought, and nobody else's.
 
     What an edit made of another's line that HEAD lacks is not one, nor what it made of a person's: giving it
-    up would give up that line.
+    up would give up that line. A person's are those that he ``staged`` and no edit brought.
     """
     state = made.states.get(path)
     if state is None:
         return set()
+    if made.by_person:
+        return _lines_of_nobody(lay, state, head, staged)
 
     mine, others, made_of = set[bytes](), set[bytes](), dict[bytes, set[bytes]]()
     for record, before, after in replay(state.journal, lay):
@@ -221,13 +233,14 @@ def own_lines(lay: Layout, made: Draft, path: bytes, head: bytes) -> set[bytes]:
     return {line for line in mine - others if made_of.get(line, set()) <= known}
 
 
-def own_states(lay: Layout, made: Draft, path: bytes) -> set[bytes]:
+def own_states(lay: Layout, made: Draft, path: bytes, there: Staged | None = None) -> set[bytes]:
     """The blobs of a path that are states of this session alone: from HEAD's text on, by its own edits, one
-    after the other. One with anybody else's line is none of them.
+    after the other. One with anybody else's line is none of them. Of a person's file all that he staged is.
     """
     state = made.states.get(path)
-    if state is None:
-        return set()
+    if state is None or made.by_person:
+        is_whole = made.by_person and made.how[path] == WHOLE_FILE
+        return {there.entry.oid} if is_whole and there is not None and there.entry is not None else set()
     head = made.start.entry(path)
     found: set[bytes] = set()
     at: bytes | None = None

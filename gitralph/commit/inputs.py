@@ -35,12 +35,17 @@ Entries = Mapping[bytes, Entry | None]
 
 
 class Wishes(NamedTuple):
-    """How the user wants doubtful paths treated."""
+    """How the user wants doubtful paths treated.
+
+    ``with_shell``: what shell commands of the session may have made is wanted; ``own_shell``: where no other
+    session's may have.
+    """
 
     skip_entangled: bool = False
     include_entangled: bool = False
     whole_file: bool = False
     with_shell: bool = False
+    own_shell: bool = False
 
 
 # One value for all who wish nothing: it is frozen.
@@ -68,6 +73,11 @@ class Question:
     def own(self) -> frozenset[str]:
         """The family as a set."""
         return frozenset(self.family)
+
+    @property
+    def by_person(self) -> bool:
+        """True where what no session owns is asked for."""
+        return decision.UNRECORDED in self.own
 
     @property
     def converts(self) -> bool:

@@ -365,7 +365,8 @@ def seen_from(repo: Repository, git_dir: str) -> Repository | None:
     return Repository(git, real, repo.common_dir, repo.root, repo.hooks_dir, b"")
 
 
-def _own_layout(top: Layout, token: str) -> Layout:
+def own_layout(top: Layout, token: str) -> Layout:
+    """The state of the worktree that an intent names."""
     # The intent is a file that anybody with our uid may have written: a token with a slash would lead
     # outside.
     safe = token if "/" not in token and token not in ("", ".", "..") else layout.MAIN
@@ -387,7 +388,7 @@ def finish(repo: Repository, top: Layout, plan: Intent) -> None:
                 finally:
                     if there is not repo:  # the caller closes its own; this one's reader of packs is ours
                         there.close()
-    write_log(_own_layout(top, plan.token), plan.lines)
+    write_log(own_layout(top, plan.token), plan.lines)
 
 
 def _advance_again(repo: Repository, top: Layout, head: Head, plan: Intent) -> None:

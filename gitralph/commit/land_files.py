@@ -211,14 +211,14 @@ def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]
         if _key(record) not in known:
             record.mtime = written
             journal.append(ctx.layout, fd, row.path, record, before)
-            files.append_record(ctx.layout.manifest(record.session), line_form(row.path) + b"\n", WAIT)
+            sessionfile.claim(ctx.layout, record.session, line_form(row.path), WAIT)
 
 
 def _name(ctx: Context, row: _Row) -> None:
     """Put the path into the manifests of those who have a record of it; a crash came between the two."""
     for session in {record.session for record, _ in row.records}:
         if row.path not in manifests.read(ctx.layout, session).lines:
-            files.append_record(ctx.layout.manifest(session), line_form(row.path) + b"\n", WAIT)
+            sessionfile.claim(ctx.layout, session, line_form(row.path), WAIT)
 
 
 def last_written(ctx: Context, path: bytes) -> int | None:

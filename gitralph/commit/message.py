@@ -40,12 +40,9 @@ class Typed:
         if self.text is not None and os.path.lexists(self.path):
             os.unlink(self.path)
 
-    def hints(self, session: str) -> tuple[str, ...]:
+    def hints(self, command: str) -> tuple[str, ...]:
         """How to use it again where the commit failed."""
-        if self.text is None:
-            return ()
-        command = f"git ralph commit --session {shlex.quote(session)} -F {shlex.quote(self.path)}"
-        return (f"your message is kept: {command}",)
+        return () if self.text is None else (f"your message is kept: {command} -F {shlex.quote(self.path)}",)
 
 
 def compose(ctx: Context, request: Request, made: Draft) -> bytes:
@@ -85,6 +82,8 @@ def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> 
 
 
 def _own(ctx: Context, request: Request, made: Draft) -> list[bytes]:
+    if request.by_person:
+        return []
     record: dict[str, Any] = sessionfile.read(ctx.layout, request.session) or {}
     return trailers(ctx, request.session, record, made)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit import by_pieces, decision
+from gitralph.commit import by_pieces, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Scene
 from gitralph.git.texts import with_line_feeds
@@ -16,6 +16,9 @@ from gitralph.hook.journal import Record, full_lines
 from gitralph.journal.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
+
+
+_OVER = "it was moved here from '{}' over a text that HEAD has not, and nothing of it would be committed"
 
 
 class Rename(NamedTuple):
@@ -102,7 +105,19 @@ def settle(
         told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
+        elif old is not None and old.taken and not _refuses(new) and _is_lost(scene, states[move.new]):
+            left = Left(move.new, decision.CONTESTED, _OVER.format(shown(move.old)), (decision.UNRECORDED,))
+            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
+
+
+def _is_lost(scene: Scene, come: PathState) -> bool:
+    """Tell whether the file is as the move left it, and HEAD has another text and had none of those since."""
+    last = [r for r in come.journal.records if r.op == _TO and r.session in scene.own][-1]
+    if provenance.content_id(scene.contents[come.path]) != last.after:
+        return False
+    is_other = scene.entries.get(come.path) != scene.reader.entry(come.path)
+    return is_other and not path_texts.has_passed(scene, come, last.offset)
 
 
 def _refuses(found: Outcome) -> bool:

@@ -9,6 +9,12 @@ from gitralph.context import Context
 from gitralph.git import uncommitted
 
 
+def exact(ctx: Context, request: Request) -> set[bytes]:
+    """The paths that the user wrote out, as against those that a folder or a pattern holds."""
+    here = os.fsdecode(ctx.repo.prefix)
+    return {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
+
+
 def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     """Changed paths that the user named for ``--whole-file`` and the session has nothing on.
 
@@ -16,9 +22,7 @@ def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     """
     assert request.match is not None
     dirty = set(request.match(uncommitted.dirty_paths(ctx.repo, ctx.config))) - known
-    here = os.fsdecode(ctx.repo.prefix)
-    exact = {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
-    missed = sorted(dirty & exact if known else dirty)
+    missed = sorted(dirty & exact(ctx, request) if known else dirty)
     out = []
     works = pending_paths.by_path(pending_paths.everyone(ctx)) if missed else {}
     for path in missed:

@@ -19,12 +19,15 @@ from gitralph.hook.journal import RENDERED, Journal
 from gitralph.journal.pending import PathState
 from gitralph.journal.sweep import A_WHILE, NO, YES
 from gitralph.lines import owners
+from gitralph.lines.terms import GAP
 
 
 def how(ctx: Context, path: bytes, found: Journal) -> str:
     """How long a journal is needed: as long as something is to be committed that it tells the owner of."""
-    if not any(os.path.lexists(ctx.layout.manifest(session)) for session in found.sessions()):
-        return NO  # forgotten: a hook writes the manifest first, under the same lock
+    # Forgotten: a hook writes the manifest first, under the same lock; but for what is nobody's yet.
+    offered = any(record.may for record in found.records)
+    if not offered and not any(os.path.lexists(ctx.layout.manifest(name)) for name in found.sessions()):
+        return NO
     try:
         with _looked(ctx, PathState(path, found)) as scene:
             if scene.barred:
@@ -67,7 +70,10 @@ def _how(scene: Scene, state: PathState) -> str:
     known = path_texts.read(scene, state)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
         return YES if not is_clean else A_WHILE
-    if not is_clean and owners.pending(known.pieces):
+    offered = {f"{GAP}{r.offset}" for r in records if r.may}
+    if not is_clean and (
+        owners.pending(known.pieces) or not offered.isdisjoint(owners.showing(known.pieces))
+    ):
         return YES
     return A_WHILE if owners.may_return(known.pieces) else NO
 

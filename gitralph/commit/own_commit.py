@@ -1,5 +1,6 @@
 """Which commits a session may take back or rewrite: its own, that nobody else has yet; and what is kept."""
 
+import shlex
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal, Refused
@@ -8,8 +9,12 @@ from gitralph.context import Context
 from gitralph.git import message, refs
 from gitralph.git.commits import identity
 from gitralph.git.repository import Repository
+from gitralph.hook import sessionfile
 from gitralph.hook.journal import is_oid
 from gitralph.journal import commit_log, manifests, pending
+
+TAKEN_BACK = "taken back"
+REVERT = "git revert --no-edit {}  # takes it back in a commit of its own"
 
 
 class Old(NamedTuple):
@@ -26,14 +31,24 @@ def makers(ctx: Context, commit: str) -> list[str]:
 
 
 def rewound(ctx: Context, session: str) -> str | None:
-    """The commit that a session made last here, where HEAD does not have it any more; None where it has."""
+    """The commit that a session made last here, where HEAD does not have it any more; None where it has.
+
+    None as well where :func:`told_of` it: an answer that tells of no news is not read.
+    """
     rows = commit_log.read(ctx.layout, session).commits
     here = [row for row in rows if row.get("worktree") == ctx.layout.token]
     last = here[-1].get("commit") if here else None
     if not isinstance(last, str) or not is_oid(last) or here[-1].get("included"):
         return None
+    if (sessionfile.read(ctx.layout, session) or {}).get("rewound") == last:
+        return None
     head = refs.read_head(ctx.repo)
     return None if head.oid == last or refs.contains(ctx.repo, head, last) else last
+
+
+def told_of(ctx: Context, session: str, commit: str) -> None:
+    """Remember that the session was told that HEAD has its last commit no more."""
+    sessionfile.update(ctx.layout, session, rewound=commit)
 
 
 def _made(ctx: Context, session: str, commit: str) -> bool:
@@ -49,15 +64,25 @@ def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
         whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
         raise Refused(
             f"commit {commit[:7]} is not session '{ctx.called(session)}'s, so it cannot be {doing}: {whose}",
-            f"git show -s {commit[:7]}",
+            *_instead(ctx, session, doing, made_by),
         )
     said = ctx.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", "refs/remotes")
     held = said.decode("utf-8", "replace").split("\n")[0]
     if held:
         raise Refused(
             f"commit {commit[:7]} is published, so it cannot be {doing}: '{held}' holds it",
-            f"git branch -r --contains {commit[:7]}",
+            *([REVERT.format(commit[:7])] if doing == TAKEN_BACK else _instead(ctx, session, doing, [])),
         )
+
+
+def _instead(ctx: Context, session: str, doing: str, made_by: list[str]) -> list[str]:
+    """What to type instead: what the session has, in a commit of its own; or whose it is takes it back."""
+    if doing != TAKEN_BACK:
+        name = shlex.quote(ctx.called(session))
+        return [f"git ralph commit --session {name}  # what it has pending, in a commit of its own"]
+    if ctx.is_agent or not made_by:
+        return []
+    return [f"git ralph uncommit --session {shlex.quote(ctx.called(made_by[0]))}  # if it is that one's last"]
 
 
 def check(ctx: Context, request: Request) -> None:
@@ -68,7 +93,10 @@ def check(ctx: Context, request: Request) -> None:
             raise Fatal("there is no commit to amend")
         refuse_foreign(ctx, request.session, head, "amended")
         if len(read(ctx.repo, head).parents) > 1:
-            raise Refused(f"commit {head[:7]} is a merge, so it cannot be amended", f"git show -s {head[:7]}")
+            raise Refused(
+                f"commit {head[:7]} is a merge, so it cannot be amended",
+                *_instead(ctx, request.session, "amended", []),
+            )
     elif request.fixup is not None:
         refuse_foreign(ctx, request.session, resolve(ctx, request.fixup), "fixed up")
 

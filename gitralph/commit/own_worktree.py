@@ -24,7 +24,7 @@ HOOKS, PROOFS = "scratch", "prove"
 # A repository's hook must not run for a worktree that nobody works in, and no fsmonitor watch it; sparse
 # checkout would leave out files that a check needs.
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.sparseCheckout=false")
-_REASON = "git ralph runs commands here; taken away by: git -c ralph.gcExpire=now ralph gc"
+_REASON = "git ralph runs commands here; taken away by: git ralph gc"
 # A branch that is never made: HEAD before the first commit.
 _UNBORN = "refs/heads/ralph-unborn"
 
@@ -170,15 +170,14 @@ def _nothing_yet(ctx: Context) -> str:
     return ctx.git.at(**who).line("commit-tree", "-m", "nothing yet", EMPTY_TREE)
 
 
-def idle(ctx: Context, cutoff: float) -> list[str]:
-    """The worktrees that nobody used since ``cutoff``, by folder; of every worktree of the repository."""
+def kept(ctx: Context) -> list[str]:
+    """The worktrees that were used once, by folder; of every worktree of the repository."""
     found = []
     tops = {ctx.layout.top, _top(ctx)}
     for kind, top in ((kind, f"{top}/{kind}") for top in sorted(tops) for kind in (HOOKS, PROOFS)):
         for name in sorted(os.listdir(top)) if os.path.isdir(top) else ():
             lock = ctx.layout.lock(locks.slot(kind, name))
-            # the lock's file is written at each use
-            if os.path.isdir(f"{top}/{name}") and os.path.lexists(lock) and os.stat(lock).st_mtime < cutoff:
+            if os.path.isdir(f"{top}/{name}") and os.path.lexists(lock):
                 found.append(f"{top}/{name}")
     return found
 

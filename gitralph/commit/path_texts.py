@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,12 +30,15 @@ from gitralph.hook.journal import (
     full_lines,
     replay,
 )
+from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 from gitralph.lines import give
+from gitralph.lines.formatting import told_apart
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import GAP as GAP_KEY
 from gitralph.lines.terms import Step, Take
-from gitralph.lines.text import split_lines
+from gitralph.lines.text import is_telling, split_lines
 
 FILES = (0, 0o100644, 0o100755)
 """Modes of plain files, and of none."""
@@ -60,7 +64,8 @@ class PathTexts:
     """HEAD, the file and the steps of one path, in one form.
 
     ``converted``: that form is not the bytes on disk, because git converts line ends here. ``seen`` says
-    which lines a hook rewrote in the commit alone. ``moved`` is what HEAD has where the file was moved from.
+    which lines a hook rewrote in the commit alone. ``moved`` is what HEAD has where the file was moved from,
+    ``carried`` what was recorded there.
     """
 
     head: bytes | None
@@ -70,11 +75,35 @@ class PathTexts:
     seen: rewrites.AsRead
     moved: bytes | None
     heads: Heads
+    carried: tuple[Record, ...] = ()
 
     @property
     def base(self) -> bytes | None:
         """The text that the file is compared with: HEAD's, under whatever name."""
         return self.head if self.moved is None else self.moved
+
+    @property
+    def unsure_moves(self) -> list[int]:
+        """The records of moves onto this path, of which others had changed what HEAD had there.
+
+        A hook sees a move when it is done: whether a change of theirs still stood there, nobody knows.
+        Where the file is again as a record before the move left it, or has no line of what was moved there,
+        the move is undone.
+        """
+        found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
+        return [int(self.steps[at].key.removesuffix(ARRIVED)) for at in found if not self._is_sure(at)]
+
+    def _is_sure(self, at: int) -> bool:
+        moved = self.steps[at]
+        came = set(split_lines(moved.after)) - set(split_lines(moved.before))
+        is_undone = not any(is_telling(line) for line in came.intersection(split_lines(self.disk)))
+        if is_undone or any(step.after == self.disk for step in self.steps[:at]):
+            return True
+        then = self.heads.text(moved.head) if moved.head else None
+        for step in reversed(self.steps[:at]):
+            if step.after == then or step.owner != moved.owner:
+                return step.after == then
+        return self.steps[0].before == then
 
     @cached_property
     def pieces(self) -> Pieces:
@@ -99,19 +128,31 @@ def read(scene: Scene, state: PathState) -> PathTexts:
     if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
         head, disk = one_form(head), one_form(disk)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
+    carried = _carried(scene, state) if texts else []
+    if converted:
+        carried = [(r, one_form(b), one_form(a)) for r, b, a in carried]
     rows = [as_step(*row) for row in texts]
     start = head
     if rows:
         start = _start(scene, state, texts[0][0], texts[0][1], head)
     if converted:
         start = one_form(start)
-    steps = [_read_late(scene, state, step) for step in chain(rows, start)]
     moved = _moved_text(scene, state) if head is None and disk is not None else None
-    if moved is not None:
-        moved = with_line_feeds(moved) if converted else moved
+    if moved is not None and converted:
+        moved = with_line_feeds(moved)
+    if carried:
+        head_then = moved if moved is not None else _left_text(scene, state)
+        head_then = one_form(head_then) if converted else head_then
+        rows = _from_old_path(rows, [as_step(*row) for row in carried], head_then)
+    steps = [
+        _read_late(scene, [*(r for r, _, _ in carried), *state.journal.records], step)
+        for step in chain(rows, start)
+    ]
+    if moved is not None and not carried:
         steps = _arrived(steps, moved)
-    records = [r for r, _, _ in texts]
-    return PathTexts(head, disk, steps, converted, seen, moved, Heads(scene, state, records, converted))
+    heads = Heads(scene, state, [r for r, _, _ in (*carried, *texts)], converted)
+    steps = told_apart(steps, heads.lines)
+    return PathTexts(head, disk, steps, converted, seen, moved, heads, tuple(r for r, _, _ in carried))
 
 
 class Heads:
@@ -119,26 +160,32 @@ class Heads:
 
     def __init__(self, scene: Scene, state: PathState, rows: list[Record], converted: bool) -> None:
         self.scene, self.state, self.converted = scene, state, converted
-        self.rows = [(row.offset, row.head) for row in rows if row.head]
-        self._texts: dict[str, bytes | None] = {}
+        self.rows = [
+            (row.offset, row.head, (row.other_path if row.offset < 0 else None) or state.path)
+            for row in rows
+            if row.head
+        ]
+        self._texts: dict[tuple[str, bytes], bytes | None] = {}
         self._lines: dict[str, set[bytes]] = {}
 
-    def _text(self, head: str) -> bytes | None:
-        if head not in self._texts:
-            entry = history.entry_at(self.scene.repo, head, self.state.path)
+    def text(self, head: str, path: bytes | None = None) -> bytes | None:
+        """What a commit has at the path, or at the one where the file was then."""
+        path = path or self.state.path
+        if (head, path) not in self._texts:
+            entry = history.entry_at(self.scene.repo, head, path)
             text = read_blob(self.scene, entry) if isinstance(entry, Entry) else None
-            self._texts[head] = one_form(text) if self.converted else text
-        return self._texts[head]
+            self._texts[head, path] = one_form(text) if self.converted else text
+        return self._texts[head, path]
 
     def texts(self) -> set[bytes | None]:
         """All of them, but for no text at all: that says nothing of any line."""
-        return {self._text(head) for _, head in self.rows} - {None}
+        return {self.text(head, path) for _, head, path in self.rows} - {None}
 
     def lines(self, key: str) -> set[bytes]:
         """The lines that HEAD had when a step was recorded, or when an earlier one was."""
         if key not in self._lines:
-            upto = int(key) if key.isdigit() else self.state.journal.size
-            texts = {self._text(head) for offset, head in self.rows if offset <= upto}
+            upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size
+            texts = {self.text(head, path) for offset, head, path in self.rows if offset <= upto}
             self._lines[key] = {line for text in texts for line in split_lines(text)}
         return self._lines[key]
 
@@ -179,7 +226,8 @@ def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -
 def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
     """A record and its texts as the engine reads them."""
     if record.op == GAP:
-        return Step(record.call or str(record.offset), None, before, after)
+        key = f"{GAP_KEY}{record.offset}" if record.may else record.call or ""
+        return Step(key, None, before, after, offered=bool(record.may))
     key, head = str(record.offset), record.head or ""
     if record.op == ASSIGN:
         given = takes_of(record.hunks or [], before, after)
@@ -189,7 +237,17 @@ def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
         return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
     if record.op == RESTORE:
         return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
-    return Step(key, record.session, before, after, head=head, seen=record.seen)
+    onto = record.op == "rename-to" and before is None
+    return Step(
+        key,
+        record.session,
+        before,
+        after,
+        head=head,
+        seen=record.seen,
+        onto=onto,
+        by_shell=record.by_shell,
+    )
 
 
 def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
@@ -235,13 +293,13 @@ def _first(scene: Scene, state: PathState) -> int | None:
     return None
 
 
-def _read_late(scene: Scene, state: PathState, step: Step) -> Step:
+def _read_late(scene: Scene, records: Sequence[Record], step: Step) -> Step:
     """Without the mark of an old read where git wrote its index since what it overwrote was recorded.
 
     A file that `git checkout` put back and an old copy of it are the same texts, and where no event read the
     file before the edit, nothing else tells them apart. Then nobody's line is refused for the other's.
     """
-    times = [r.mtime for r in state.journal.records if str(r.offset) in step.over]
+    times = [r.mtime for r in records if str(r.offset) in step.over]
     try:
         written = os.stat(scene.repo.index).st_mtime_ns
     except FileNotFoundError:
@@ -272,6 +330,9 @@ def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
     """The mode to commit, and whether the file has another that no session recorded."""
     content, head = scene.contents[state.path], scene.reader.entry(state.path)
     own = [r for r in state.journal.records if r.session in scene.own]
+    if scene.by_person and head is not None and not content.absent:
+        _, is_nobodys = provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
+        return content.mode if is_nobodys else head.mode, False
     if head is None or not own:
         return content.mode or 0o100644, False
     if content.absent:
@@ -303,11 +364,15 @@ def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
 
 
 def _moved_text(scene: Scene, state: PathState) -> bytes | None:
-    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name."""
+    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name.
+
+    It is another file where something stands there again, or where it was made anew since.
+    """
     seen = {state.path}
     while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
         path = records[0].other_path
-        if path is None or path in seen:
+        is_anew = any(r.is_exact and r.before is None and r.after is not None for r in records[1:])
+        if path is None or path in seen or is_anew or not _is_gone(scene, path):
             return None
         seen.add(path)
         entry = scene.reader.lookup_safe(path)
@@ -315,6 +380,56 @@ def _moved_text(scene: Scene, state: PathState) -> bytes | None:
             return read_blob(scene, entry) if entry.mode in FILES else None
         state = scene.recorded_at(path)
     return None
+
+
+def _is_gone(scene: Scene, path: bytes) -> bool:
+    content = scene.contents.get(path)
+    if content is not None:
+        return content.absent
+    return not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
+
+
+def _carried(scene: Scene, state: PathState) -> list[Row]:
+    """The records of a file at its old paths, before it was moved here; their offsets are below zero."""
+    to, seen, out = pending.arrival(state.journal), {state.path}, list[Row]()
+    while to is not None and to.other_path is not None and to.other_path not in seen:
+        here, old = state, scene.recorded_at(to.other_path)
+        left = pending.left_by(old.journal, to, here.path)
+        if left is None:
+            break
+        seen.add(old.path)
+        texts = [(r, b, a) for r, b, a in replay(old.journal, scene.layout) if r.is_exact]
+        state, to = old, pending.arrival(old.journal)
+        found = [row for row in texts if row[0].offset < left.offset and row[0] is not to]
+        shift = left.offset + 1 - (out[0][0].offset if out else 0)
+        out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
+    return out
+
+
+def _at(record: Record, offset: int, path: bytes) -> Record:
+    """The same record at another place of a longer journal."""
+    found = copy(record)
+    found.offset, found.other = offset, path.decode("utf-8", "surrogateescape")
+    if record.op in (UNDO, REDO, RESTORE):
+        found.op = "edit"  # the names of its units are those of the old journal
+    return found
+
+
+def _left_text(scene: Scene, state: PathState) -> bytes | None:
+    """What HEAD had at the old path when the file left it."""
+    to = pending.arrival(state.journal)
+    if to is None or to.other_path is None:
+        return None
+    entry = history.entry_at(scene.repo, to.head, to.other_path)
+    return read_blob(scene, entry) if isinstance(entry, Entry) else None
+
+
+def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) -> list[Step]:
+    """The steps of a moved file: it came as HEAD had it, and was edited before and after it moved."""
+    first = rows[0]
+    start = carried[0].before if head is None else head
+    came = first._replace(key=first.key + ARRIVED, after=start)
+    return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
 
 
 def _arrived(steps: list[Step], moved: bytes) -> list[Step]:

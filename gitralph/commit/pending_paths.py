@@ -6,14 +6,14 @@ the commit of a session is drafted as ``commit`` would, in a quarantine, and thr
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
-from gitralph.commit import decision, plan
+from gitralph.commit import decision, offers, plan
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
@@ -21,11 +21,10 @@ from gitralph.commit.request import Draft
 from gitralph.context import Context, without_programs
 from gitralph.git import blobs, listing, uncommitted
 from gitralph.git.blobs import Workbench
-from gitralph.git.config import Config
 from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
-from gitralph.journal import manifests, pending, shell
-from gitralph.shell import attribution
+from gitralph.hook import sessionfile, windows
+from gitralph.journal import manifests, pending
 
 # With these alone a session has nothing that a commit could take, ever: it is not counted among those that
 # one must choose between, and status lists the path for what it is.
@@ -67,17 +66,9 @@ def of(ctx: Context, session: str, counting: bool = False) -> Works:
     """
     if not os.path.isdir(ctx.layout.top):
         return {}
-    quiet = _quiet(ctx)
+    quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
         return _of(quiet, bench, session, counting)
-
-
-def _quiet(ctx: Context) -> Context:
-    quiet = without_programs(ctx)
-    if attribution.setting(ctx.config) == attribution.OFFER:
-        # an offer is no pending work, and looking for one asks git about the whole tree
-        return replace(quiet, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
-    return quiet
 
 
 def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
@@ -93,11 +84,11 @@ def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
 def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
     """The same of every session of this worktree that has any, in the order of their ids."""
     names = set(_unfinished(ctx))
-    if attribution.setting(ctx.config) == attribution.INCLUDE:
-        names |= {window.session for window in shell.read(ctx.layout)}
+    if offers.setting(ctx.config) == offers.INCLUDE:
+        names |= {window.session for window in windows.read(ctx.layout)}
     if not names:
         return {}
-    quiet = _quiet(ctx)
+    quiet = without_programs(ctx)
     with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
         found = {name: _of(quiet, bench, name, counting) for name in sorted(names)}
     return {name: works for name, works in found.items() if works}
@@ -112,6 +103,35 @@ def _unfinished(ctx: Context) -> Iterator[str]:
     for claim in claims:
         if not left.isdisjoint(pending.family(ctx.layout, claim.session)):
             yield claim.session
+
+
+def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
+    """After a commit that left nothing of these sessions: git's hook need not ask any more.
+
+    Taken away first and looked at then: what is recorded meanwhile puts it there again.
+    """
+    for session in family:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(ctx.layout.pending(session))
+            if pending.claims(ctx.layout, session).fresh:
+                sessionfile.mark_pending(ctx.layout, session)
+
+
+def put_marks_away(ctx: Context) -> None:
+    """The same of every session here, by what is pending now: plain git may have committed it."""
+    marked = [name for name in manifests.sessions_here(ctx.layout) if _unmarked(ctx, name)]
+    found = everyone(ctx) if marked else {}
+    for session in marked:
+        if any(name in found for name in pending.family(ctx.layout, session)):
+            sessionfile.mark_pending(ctx.layout, session)
+
+
+def _unmarked(ctx: Context, session: str) -> bool:
+    try:
+        os.unlink(ctx.layout.pending(session))
+        return True
+    except FileNotFoundError:
+        return False
 
 
 def counted(works: Works) -> list[bytes]:

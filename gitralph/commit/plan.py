@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from gitralph.commit import (
     df_conflict,
     inputs,
     moved_files,
+    offers,
     orphan,
     own_commit,
+    persons,
     provenance,
-    shell_edits,
 )
 from gitralph.commit.decision import Left, Outcome
 from gitralph.commit.inputs import Question, Scene, Wishes
@@ -28,15 +29,16 @@ from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
-from gitralph.hook.journal import Record
+from gitralph.hook.journal import Journal, Record
 from gitralph.journal import pending
 from gitralph.journal.pending import PathState
-from gitralph.shell import attribution
-from gitralph.shell.attribution import ShellChanges
 
 
-def _read_states(asked: Question, matches: Container[bytes] | None) -> dict[bytes, PathState]:
+def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[bytes, PathState]:
     """What the session has pending now, among the paths that were asked for."""
+    if asked.by_person:
+        paths = sorted(matches or ())
+        return {path: PathState(path, Journal()) for path in paths} | pending.states_of(asked.layout, paths)
     states = pending.recorded_paths(asked.layout, list(asked.family), _differing(asked.repo, asked.config))
     if matches is not None:
         states = {path: state for path, state in states.items() if path in matches}
@@ -49,11 +51,13 @@ def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[
     return lambda paths: uncommitted.dirty_paths(repo, config, paths)
 
 
-def candidates(ctx: Context, session: str) -> list[bytes]:
-    """The paths that a commit of a session would look at."""
+def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
+    """The paths that a commit of a session would look at; for a person new files too that are ``exact``."""
+    if session == decision.UNRECORDED:
+        return persons.candidates(ctx, exact)
     family = pending.family(ctx.layout, session)
     known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
-    return sorted({*known, *attribution.paths(ctx, family)})
+    return sorted({*known, *offers.paths(ctx, family)})
 
 
 def build(
@@ -78,10 +82,14 @@ def build(
     head = refs.read_head(ctx.repo)
     family = pending.family(ctx.layout, session) if family is None else family
     wanted = None if matches is None else set(matches)
+    is_named = wanted is not None
+    if family == [decision.UNRECORDED]:
+        wanted, gone = persons.asked_for(ctx, wanted)
+        instead = {**gone, **(instead or {})}
     with Worktree(ctx.repo.root, instead) as worktree:
         asked = inputs.question(ctx, bench, worktree, head, family, wishes)
         base = asked.reader
-        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {})
+        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {}, is_named)
         outcomes, together = _decide_all(read)
         draft = Draft(
             head=head,
@@ -108,7 +116,7 @@ class _Read(NamedTuple):
 
     scene: Scene
     states: Mapping[bytes, PathState]
-    offered: ShellChanges
+    offered: Mapping[bytes, PathState]
     barred: Mapping[bytes, Left]
 
 
@@ -116,9 +124,10 @@ def _read(
     ctx: Context,
     asked: Question,
     head: Head,
-    wanted: Container[bytes] | None,
+    wanted: Collection[bytes] | None,
     unwritten: Mapping[bytes, Record],
     instead: Mapping[bytes, Content],
+    is_named: bool,
 ) -> _Read:
     """Records and files as they were at one moment.
 
@@ -137,10 +146,9 @@ def _read(
         # a bench of its own: every reading makes its copies afresh
         inner = asked.bench.inner(ctx.repo.common_dir)
         start = _start(ctx, inner.folder, asked.reader, head, states)
-        offered = attribution.survey(
-            ctx, asked.reader, head.oid, asked.own, asked.wishes.with_shell, wanted, states
-        )
-        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered.states})
+        taken, offered = _offered(ctx, asked, states, wanted)
+        states |= taken
+        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
         # what counts as written already would be forgotten with the journal read again
         seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
         fitting = {path: state for path, state in seen.items() if state is not None}
@@ -149,7 +157,30 @@ def _read(
             break
     scene = replace(scene, states={**scene.states, **fitting})
     stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
-    return _Read(scene, states, offered, {**stale, **scene.barred})
+    barred = {**stale, **scene.barred}
+    if asked.by_person:
+        barred = {**persons.barred(ctx, scene, is_named), **barred}
+    return _Read(scene, states, offered, barred)
+
+
+def _offered(
+    ctx: Context, asked: Question, states: Mapping[bytes, PathState], wanted: Collection[bytes] | None
+) -> tuple[dict[bytes, PathState], dict[bytes, PathState]]:
+    """The further paths of which the session gets what shell commands changed, and those where it may ask."""
+    taken: dict[bytes, PathState] = {}
+    offered: dict[bytes, PathState] = {}
+    for state in states.values():
+        offers.give(state, asked.own, asked.wishes, asked.config)
+    for path in offers.paths(ctx, asked.own):
+        if path in states or (wanted is not None and path not in wanted):
+            continue
+        state = pending.path_state(asked.layout, path, [])
+        if offers.give(state, asked.own, asked.wishes, asked.config):
+            pending.add_foreign_claims(asked.layout, {path: state}, set(asked.family))
+            taken[path] = state
+        elif offers.of(state, asked.own):
+            offered[path] = state
+    return taken, offered
 
 
 def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:
@@ -170,6 +201,7 @@ def _as_seen(scene: Scene, path: bytes) -> PathState | None:
         scene.layout, path, [pending.claims(scene.layout, name) for name in scene.family]
     )
     pending.add_foreign_claims(scene.layout, {path: now}, set(scene.family))
+    offers.give(now, scene.own, scene.wishes, scene.config)
     return pending.as_of(now, provenance.content_id(scene.contents[path]), last)
 
 
@@ -182,9 +214,7 @@ def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, by
     together: list[tuple[bytes, bytes]] = []
     if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
         found, together = moved_files.settle(scene, states, found)
-    if read.offered.offers:
-        found = shell_edits.settle(scene, read.offered, found, read.barred)
-    return tuple(found), (*together, *attribution.moved(read.offered))
+    return tuple(offers.settle(scene, {**states, **read.offered}, found, read.barred)), tuple(together)
 
 
 def _with_entries(scene: Scene, draft: Draft) -> Draft:

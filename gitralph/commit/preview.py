@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, named, plan, ways_out
+from gitralph.commit import decision, named, offers, plan, ways_out
 from gitralph.commit.bench import open_bench
 from gitralph.commit.hooks import Taken
 from gitralph.commit.request import Draft, Request, Result
@@ -15,9 +15,10 @@ from gitralph.hook import sessionfile
 
 def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
     """What the session would commit as asked for, with the records of hooks as if they were written."""
+    offers.catch_up(ctx, request.session)
     matches = None
     if request.match is not None:
-        matches = request.match(plan.candidates(ctx, request.session))
+        matches = request.match(plan.candidates(ctx, request.session, named.exact(ctx, request)))
     unwritten = taken.records if taken else None
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
     # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
@@ -38,7 +39,7 @@ def result_of(ctx: Context, made: Draft, status: str) -> Result:
     """What a draft comes to, in the words of the answer."""
     return Result(
         status,
-        made.session,
+        None if made.by_person else made.session,
         made.head.name,
         None,
         "",

@@ -7,8 +7,11 @@ belongs to nobody, so a chain with a gap is not this session's to commit whole.
 from typing import NamedTuple
 
 from gitralph.commit.inputs import Scene
+from gitralph.git import history
 from gitralph.git.snapshot import Content
+from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, Record, text_id
+from gitralph.journal import pending
 from gitralph.journal.pending import PathState
 
 
@@ -33,8 +36,11 @@ class Chain(NamedTuple):
     def is_contiguous(self) -> bool:
         """True when each step starts from the text that the one before ended with.
 
-        A record by path alone does not tell who made what it found, so it may not change the text.
+        A record by path alone does not tell who made what it found, so it may not change the text; nor may
+        one of a change that is nobody's.
         """
+        if any(record.op == GAP for record in self.records):
+            return False
         at = self.first.after
         for record in self.records[1:]:
             if (record.before if record.is_exact else record.after) != at:
@@ -112,4 +118,14 @@ def others(scene: Scene, state: PathState) -> list[str]:
     since = records_since_head(scene, state)
     known = state.journal.records if since is None else since
     found = {r.session for r in known if r.op != GAP and (r.is_exact or r in state.untold(r.session))}
-    return sorted((found | state.bare) - scene.own)
+    return sorted((found | state.bare | _came_with(scene, state, since)) - scene.own)
+
+
+def _came_with(scene: Scene, state: PathState, since: list[Record] | None) -> set[str]:
+    """Who edited the file at its old path, where something of that was uncommitted when it was moved."""
+    to = pending.arrival(state.journal) if state.came_with else None
+    if to is None or to.other_path is None or (since is not None and to not in since):
+        return set()
+    entry = history.entry_at(scene.repo, to.head, to.other_path)
+    is_clean = isinstance(entry, Entry) and entry.oid.decode() == to.after
+    return set() if is_clean else state.came_with

@@ -7,11 +7,11 @@ import shutil
 from gitralph.base import locks, process
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
-from gitralph.commit import land, land_files, recover_merge, recover_narrowed
+from gitralph.commit import land, land_files, recover_merge, recover_narrowed, restage
 from gitralph.context import Context
 from gitralph.git import dead_locks, refs
 from gitralph.journal import intents
-from gitralph.journal.intents import Merging, Narrowed, Rewriting
+from gitralph.journal.intents import Merging, Narrowed, Restaging, Rewriting
 
 
 def heal(ctx: Context) -> None:
@@ -40,6 +40,8 @@ def settle(ctx: Context) -> list[str]:
         land_files.recover(ctx)
     if intents.any_of(ctx.layout, Narrowed):
         finished += recover_narrowed.recover(ctx)
+    if intents.any_of(ctx.layout, Restaging):
+        restage.recover(ctx)
     if ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo):
         dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):

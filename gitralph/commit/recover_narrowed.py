@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from gitralph.base import process
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
-from gitralph.commit import land
+from gitralph.commit import land, pending_paths, restage
 from gitralph.context import Context
 from gitralph.git import dead_locks, history, index, plain_index, refs
 from gitralph.git.plain_index import AS_IS, PATHS, WHOLE, Given
 from gitralph.git.repository import Repository
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import is_oid
-from gitralph.journal import intents
+from gitralph.journal import intents, pending
 from gitralph.journal.intents import Narrowed
 
 # How far back a commit is looked for where no reflog is kept.
@@ -49,6 +49,10 @@ def settle(ctx: Context, todo: Narrowed) -> str | None:
     commit = _made(there or ctx.repo, todo) if todo.lines else None
     if commit is not None:
         land.finish(ctx.repo, ctx.layout, todo.made(commit))
+    if commit is not None and todo.token == ctx.layout.token:
+        pending_paths.put_mark_away(ctx, pending.family(ctx.layout, todo.session))
+    if commit is not None or todo.form == AS_IS:  # what its shell had staged is not in the user's index
+        restage.mark(land.own_layout(ctx.layout, todo.token), pending.family(ctx.layout, todo.session))
     if there is not None:
         _drop_locks(there, todo, ("final",))
     intents.remove(ctx.layout, todo)

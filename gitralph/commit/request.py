@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit.decision import Left, Outcome
+from gitralph.commit.decision import UNRECORDED, Left, Outcome
 from gitralph.commit.inputs import Entries, Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
@@ -35,6 +35,7 @@ class Candidate(NamedTuple):
 class Request(NamedTuple):
     """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed.
 
+    ``session`` UNRECORDED is a person who commits what no session owns.
     ``judge`` has the last word on the tree, after the repository's hooks. ``amend`` replaces HEAD's commit;
     ``fixup`` is a revision as typed, whose commit this one is to be squashed into. ``again`` are the words
     that say all this but for the wishes and paths: a hint repeats them, so that no message is lost.
@@ -54,6 +55,11 @@ class Request(NamedTuple):
     amend: bool = False
     fixup: str | None = None
     again: tuple[str, ...] = ()
+
+    @property
+    def by_person(self) -> bool:
+        """True where no session commits."""
+        return self.session == UNRECORDED
 
     @property
     def may_be_empty(self) -> bool:
@@ -114,6 +120,11 @@ class Draft(NamedTuple):
     together: tuple[tuple[bytes, bytes], ...] = ()
     family: tuple[str, ...] = ()
     rewound: str | None = None
+
+    @property
+    def by_person(self) -> bool:
+        """True where no session commits."""
+        return self.session == UNRECORDED
 
     def without(self, lefts: Collection[Left]) -> Draft:
         """The same with these paths taken out again, each with a reason; their records stay pending."""

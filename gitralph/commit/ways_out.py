@@ -1,7 +1,8 @@
 """The next commands to type after a refusal: each was tried in a preview, so none leads in a circle.
 
 Every hint is a line for a shell, what it does behind a ``#``. An agent types what it reads, so what takes
-lines of others is told to a person alone. Nothing here writes.
+lines of others, or has another session commit, is told to a person alone: ``Context.is_agent`` says who
+reads, here and wherever else a hint is made. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -57,6 +58,13 @@ def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
     return lambda known: [path for path in known if path in paths]
 
 
+def commit_of(ctx: Context, session: str) -> str:
+    """The command that commits a session's lines, or those of no session."""
+    if session == decision.UNRECORDED:
+        return "git ralph commit --mine"
+    return f"git ralph commit --session {shlex.quote(ctx.called(session))}"
+
+
 class Ways(NamedTuple):
     """A refused commit, and the question whether another one would be made."""
 
@@ -66,7 +74,7 @@ class Ways(NamedTuple):
     passes: Callable[[Request], bool]
 
     def _line(self, session: str, option: str | None, paths: Iterable[bytes], does: str) -> str:
-        words = ["git ralph commit --session", shlex.quote(self.ctx.called(session))]
+        words = [commit_of(self.ctx, session)]
         words += [option] if option else []
         if self.request.wishes.with_shell and session == self.request.session and option != "--with-shell":
             words.append("--with-shell")
@@ -87,15 +95,18 @@ class Ways(NamedTuple):
         return [self._line(self.request.session, option, (), does)]
 
     def _others(self, refusals: Sequence[Left], paths: frozenset[bytes]) -> list[str]:
-        """Another session goes first, with all it has, or with these paths."""
-        out = []
-        for name in sorted({name for left in refusals for name in left.sessions} - {decision.UNRECORDED}):
+        """Another session goes first, with all it has, or with these paths: for a person to say."""
+        out = list[str]()
+        if self.ctx.is_agent:
+            return out
+        for name in sorted({name for left in refusals for name in left.sessions}):
+            does = "lets yours go first" if name == decision.UNRECORDED else "lets the other go first"
             if name == self.request.session:
                 continue
-            if self.passes(Request(name)):
-                out.append(self._line(name, None, (), "lets the other go first"))
+            if name != decision.UNRECORDED and self.passes(Request(name)):
+                out.append(self._line(name, None, (), does))
             elif self.passes(Request(name, match=_only(paths))):
-                out.append(self._line(name, None, paths, "lets the other go first"))
+                out.append(self._line(name, None, paths, does))
         return out
 
     def _whole(self, paths: frozenset[bytes]) -> list[str]:
@@ -123,6 +134,8 @@ class Ways(NamedTuple):
         paths = refused | ends
         out = self._others(refusals, paths)
         out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        if self.request.by_person:
+            return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         if not self.ctx.is_agent:
             out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
         out += self._option("--with-shell", "takes what its shell commands did too", with_shell=True)
@@ -134,6 +147,8 @@ class Ways(NamedTuple):
     def after_staged(self, conflicts: Sequence[Left]) -> list[str]:
         """What takes a commit on that a staged version stands in the way of."""
         out = self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        if self.ctx.is_agent:  # it is a person's
+            return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
         given = _listed(self.ctx, {left.path for left in conflicts})
         unstage = "restore --staged" if self.made.head.oid else "rm -rfq --cached"
         return [*out, f"git {unstage} -- {given}  # your staged version goes, the file stays"]
@@ -146,6 +161,9 @@ def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
 
 def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     """What takes along the paths that a commit passed over."""
+    if session == decision.UNRECORDED:
+        given = _listed(ctx, sorted(one.path for one in left if one.reason == decision.SHELL)[:_MOST])
+        return [f"git ralph commit --mine -- {given}  # takes it, if it is yours"] if given else []
     name = shlex.quote(ctx.called(session))
     by_reason: dict[str, list[bytes]] = {}
     for one in left:
@@ -154,7 +172,8 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     if any(one.by_shell for one in left):
         does = "takes what only this session's shell calls changed"
         out.append(f"git ralph commit --session {name} --with-shell  # {does}")
-    claimed = [*by_reason.get(decision.SHELL, []), *by_reason.get(decision.GONE, [])]
+    gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
+    claimed = [*by_reason.get(decision.SHELL, []), *gone]
     if claimed:
         given = " ".join(typed_name(ctx, path) for path in sorted(claimed)[:_MOST])
         out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")

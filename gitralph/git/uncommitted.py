@@ -11,12 +11,15 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.config import Config
 from gitralph.git.listing import Counts
 from gitralph.git.repository import Repository
-from gitralph.git.run import PLAIN_INDEX, GitError
+from gitralph.git.run import PLAIN_INDEX, Git, GitError
 from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
 
 Change = tuple[str, Counts]
+
+UNTRACKED = "??"
+"""git's letters for a file that it does not know."""
 
 
 # A larger file's lines are not counted: nobody reads the number, and reading it takes longer than the rest.
@@ -60,6 +63,18 @@ def dirty_paths(
 ) -> list[bytes]:
     """The same without the letters, sorted."""
     return list(dirty(repo, config, among, typed))
+
+
+def staged(git: Git, head: str | None, index: str) -> dict[bytes, Entry | None]:
+    """What an index changes against HEAD."""
+    git = git.at(GIT_INDEX_FILE=os.path.abspath(index))
+    # Before the first commit everything is new against the empty tree, whose id git makes here for its own
+    # object format.
+    base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
+    # `--no-renames`: a rename is two paths, and each may be somebody else's.
+    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
+    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
+    return {path: new for path, (_, new) in found.items()}
 
 
 def changes(

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import commit, decision, land, message, plan, recover, recover_narrowed
+from gitralph.commit import commit, decision, land, message, offers, plan, recover, recover_narrowed, restage
 from gitralph.commit.bench import open_bench
 from gitralph.commit.decision import Left
+from gitralph.commit.index import IndexPlan
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
-from gitralph.git.config import Config
 from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
@@ -31,7 +31,6 @@ from gitralph.hook.journal import text_id
 from gitralph.journal import intents, manifests, pending
 from gitralph.journal.intents import TO_COME, Narrowed
 from gitralph.query import guard
-from gitralph.shell import attribution
 
 Entries = dict[bytes, Entry | None]
 # As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
@@ -66,7 +65,12 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     _again(ctx, git)
     staged, amends = guard.staged(ctx), agent.amends(git)
     if amends:
-        _refuse_foreign(ctx, refs.read_head(ctx.repo), agent.session(ctx), staged)
+        own = agent.session(ctx)
+        try:
+            _refuse_foreign(ctx, refs.read_head(ctx.repo), own, staged)
+        except Refused:
+            restage.due(ctx, own)
+            raise
     if not staged:
         if amends:
             _sign_only(ctx, git)
@@ -86,6 +90,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
             job = replace(job, staged=guard.staged(ctx))
         except Refused as error:
             error.hints = (*error.hints, *_prepared(ctx))
+            restage.due(ctx, job.session)  # the index is not left as its shell staged it
             raise
         finally:
             bench.remove()
@@ -154,14 +159,15 @@ def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trail
 def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     request = Request(job.session, match=lambda known: [path for path in known if path in job.staged])
     made, partly = _drafted(ctx, bench, job)
+    back = IndexPlan()
     if job.place.form == AS_IS:
         commit.refuse_left(ctx, request, made)
-        copy, after = index.copy_index(job.place.real, f"{bench.folder}/user.index"), None
+        copy, back, after = commit.given_back(ctx, bench, made)
     else:
         copy, after = commit.checked(ctx, bench, request, made)
     _refuse_nothing(ctx, job, made)
     narrowed = _narrowed_index(ctx, bench, job, made)
-    if after is not None and after.changes:
+    if job.place.form != AS_IS and after.changes:
         index.advance(ctx.git, copy, ctx.repo.root, after.changes, after.flags)
     index.finish(copy)
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
@@ -171,10 +177,11 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
         trailers = before + [row for row in trailers if row not in before]
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early
-    todo.swapped = [land.row(p, job.staged[p], e) for p, e in _wanted(job, made).items()]
+    narrow = _wanted(job, made)
+    todo.swapped = [land.row(p, back.changes.get(p, job.staged[p]), e) for p, e in narrow.items()]
+    todo.swapped += [land.row(p, e, back.old[p]) for p, e in back.changes.items() if p not in narrow]
     todo.lines = land.log_lines(ctx.layout, made.head.name, TO_COME, taken, made.family)
-    if after is not None:
-        todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
+    todo.index = [land.row(p, after.old.get(p), e) for p, e in after.changes.items()]
     _exchange(ctx, job, todo, {"narrowed": narrowed, **_kept_beside(copy, job)}, copy)
     return _notes(ctx, job, made)
 
@@ -190,11 +197,8 @@ def _kept_beside(copy: index.IndexCopy, job: _Job) -> dict[str, str]:
 
 def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[bytes]]:
     """What a commit of the staged paths takes, and the paths of which it takes a part that was picked."""
-    quiet = ctx
-    if attribution.setting(ctx.config) == attribution.OFFER:
-        # an offer is no pending work, and looking for one asks git about the whole tree
-        quiet = replace(ctx, config=Config({**ctx.config.values, "ralph.shelledits": attribution.OFF}))
-    made = plan.build(quiet, bench, job.session, Wishes(), job.staged)
+    offers.catch_up(ctx, job.session)
+    made = plan.build(ctx, bench, job.session, Wishes(), job.staged)
     odd = [path for path in made.now if path in job.staged and made.now[path] != job.staged[path]]
     if not odd:
         return made, set()
@@ -202,7 +206,7 @@ def _drafted(ctx: Context, bench: Workbench, job: _Job) -> tuple[Draft, set[byte
     held = {path: one for path, one in texts.items() if one is not None and _was_there(made, path, one)}
     if held:
         inner = Workbench.make(bench.folder, bench.git, ctx.repo.common_dir, quarantine=False)
-        made = plan.build(quiet, inner, job.session, Wishes(), job.staged, instead=held)
+        made = plan.build(ctx, inner, job.session, Wishes(), job.staged, instead=held)
     return _selected(ctx, bench, made, job, [path for path in odd if path not in held], texts)
 
 
@@ -271,7 +275,7 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
     if job.amends:  # HEAD may have moved since it was asked first
         _refuse_foreign(ctx, made.head, job.session, job.staged)
     elif not made.entries:
-        shell = [_with_shell(ctx, job)] if attribution.offered(ctx, job.staged, made.family) else []
+        shell = [_with_shell(ctx, job)] if any(left.by_shell for left in made.left) else []
         raise Refused(
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
             *shell,
@@ -334,7 +338,7 @@ def _with_shell(ctx: Context, job: _Job) -> str:
 def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
     out = list(made.notes)
     left = set(_wanted(job, made))
-    shell = attribution.offered(ctx, left - set(made.entries), made.family)
+    shell = sorted({one.path for one in made.left if one.by_shell} & left - set(made.entries))
     others = sorted(left.difference(shell))
     if others:
         whose = f"session '{ctx.called(job.session)}'"

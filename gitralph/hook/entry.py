@@ -11,19 +11,25 @@ from collections.abc import Callable
 
 from gitralph.base import files, gitdir, jsonline, layout, process, streams
 from gitralph.base.gitdir import Place
-from gitralph.base.ids import safe_form
+from gitralph.base.ids import digest, safe_form
 from gitralph.base.layout import Layout
 from gitralph.base.quote import printable
-from gitralph.hook import agents, beat, locate, model, policy_triage, record, sessionfile
+from gitralph.hook import agents, beat, locate, model, others, policy_triage, record, sessionfile
 from gitralph.hook.agents.launching import requires
-from gitralph.hook.event import Event, session_of
+from gitralph.hook.event import Change, Event, session_of
+from gitralph.hook.locate import Target
+from gitralph.hook.others import Company
 from gitralph.hook.reconcile import UNKNOWN
 
 # the agent whose hook this is, its event, the kind of policy, the environment: the exit code
 Policy = Callable[[str, Event, str, dict[str, str]], int]
 # the folder that an event came from, the environment: what a dead git left there is put right
 Mend = Callable[[str, dict[str, str]], None]
-_RECORDED_TOO = ("doc-only", "stop", "start")
+# a change about to happen, the live sessions with records of its path, and the state of these records
+Found = tuple[Change, Target, list[Company], str]
+Tell = Callable[[Event, list[Found], dict[str, str]], None]
+Answers = tuple[Policy | None, Mend | None, Tell | None]
+_RECORDED_TOO = ("doc-only", "discard", "stop", "start")
 # A payload carries several copies of a file and files of 5 MiB are told apart; beyond, the path alone counts.
 READ_LIMIT = 32 << 20
 # A client that never closes the pipe must not hold the agent.
@@ -153,7 +159,7 @@ def _record_all(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> 
         found = record.targets(event, cwd, environ, lost)
     finally:
         for what in lost if event.kind == "edit" else ():  # said once, by the event that ends the call
-            _log_anywhere(agent, f"not recorded: {what}")
+            log_anywhere(agent, f"not recorded: {what}")
     # Every path was looked up before the first is written: one that git would not take costs no other.
     for change, target in found:
         lay = record.layout_of(target.place)
@@ -258,7 +264,7 @@ def _read(agent: str, payload: dict[str, object], environ: dict[str, str]) -> Ev
         raise SkipError(str(error), payload) from None
 
 
-def _cwd(event: Event) -> str:
+def cwd_of(event: Event) -> str:
     """The payload's cwd, not ours: `cd` in an agent's shell moves it (seen with Claude Code 2.1)."""
     named = event.cwd is not None and event.cwd[:1] == "/" and gitdir.is_nameable(event.cwd)
     return event.cwd if event.cwd and named else os.getcwd()
@@ -267,7 +273,7 @@ def _cwd(event: Event) -> str:
 def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
     """Record what one event tells; raises as :func:`take`."""
     agent = event.agent
-    cwd = _cwd(event)
+    cwd = cwd_of(event)
     if not whole:
         _forget_texts(event)
     if event.kind in ("edit", "pre", "failed"):
@@ -278,6 +284,31 @@ def record_event(event: Event, whole: bool, environ: dict[str, str]) -> None:
         _watch_shell(event, cwd, agent, environ)
     elif event.kind in ("start", "end") or (event.kind in _TURNS and event.session):
         _note_life(event, cwd, agent, environ)
+
+
+def _company(event: Event, environ: dict[str, str]) -> list[Found]:
+    """The paths of an edit to come that live sessions have records of which nothing was told yet."""
+    out: list[Found] = []
+    session = _session(event, environ)
+    for change, target in record.targets(event, cwd_of(event), environ, []):
+        lay = record.layout_of(target.place)
+        found = others.at_work(lay, session, target.path)
+        if found:
+            states = [f"{one.layout.token} {one.state}" for one in found]
+            seen = digest(" ".join([str(gitdir.head_oid(target.place)), *states]).encode())[:16]
+            if others.told(lay, session, target.path).get("seen") != seen:
+                out.append((change, target, found, seen))
+    return out
+
+
+def _heads_up(event: Event, tell: Tell, environ: dict[str, str]) -> None:
+    """Ahead of an edit, have the agent told whose lines are near. Never raises: the edit goes on."""
+    try:
+        company = _company(event, environ)
+        if company:
+            tell(event, company, environ)
+    except Exception as error:
+        log_anywhere(event.agent, f"not told of others' lines: {type(error).__name__}: {error}")
 
 
 def log(lay: Layout, message: str) -> bool:
@@ -298,7 +329,7 @@ def _complain(message: str) -> None:
     streams.complain(f"warning: git ralph hook: {printable(message)[:500]}\n")
 
 
-def _log_anywhere(agent: str, message: str) -> bool:
+def log_anywhere(agent: str, message: str) -> bool:
     """Log in the state folder of the cwd's repository where there is one, else to stderr (False)."""
     try:
         place = gitdir.discover(os.getcwd())
@@ -309,6 +340,26 @@ def _log_anywhere(agent: str, message: str) -> bool:
         pass
     _complain(message)
     return False
+
+
+def _make_due(event: Event, cwd: str, environ: dict[str, str]) -> None:
+    """At the end of a turn what the agent's shell staged is to be put back."""
+    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    if session is None or place is None or event.kind not in ("stop", "end") or event.agent_id is not None:
+        return
+    lay = layout.for_place(place, create=False)
+    if os.path.lexists(lay.staged(session)):
+        from gitralph.hook import staging
+
+        staging.make_due(lay, session, place)
+
+
+def _is_to_be_mended(event: Event, cwd: str, environ: dict[str, str]) -> bool:
+    """True where a commit was cut short, or the index is to be given back as the person had staged it."""
+    session, place = session_of(event, environ), gitdir.discover(os.path.realpath(cwd))
+    lay = layout.for_place(place, create=False) if place else None
+    is_due = lay is not None and session is not None and os.path.lexists(lay.restaging(session))
+    return is_due or _is_cut_short(cwd)
 
 
 def _is_cut_short(cwd: str) -> bool:
@@ -324,8 +375,11 @@ def _is_cut_short(cwd: str) -> bool:
 
 def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
     """After a shell command, and at a turn: the agent that lost its `git commit` finds its index free."""
-    cwd = _cwd(event)
-    if (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)) and _is_cut_short(cwd):
+    cwd = cwd_of(event)
+    if not (event.kind == "shell" or event.kind in ("start", "end", *_TURNS)):
+        return
+    _make_due(event, cwd, environ)
+    if _is_to_be_mended(event, cwd, environ):
         os.umask(mask & ~0o700)  # the index is the user's
         try:
             mend(cwd, environ)
@@ -333,8 +387,8 @@ def _mend(event: Event, mend: Mend, environ: dict[str, str], mask: int) -> None:
             os.umask(0o077)
 
 
-def _run(agent: str, environ: dict[str, str], answers: tuple[Policy | None, Mend | None], mask: int) -> int:
-    decide, mend = answers
+def _run(agent: str, environ: dict[str, str], answers: Answers, mask: int) -> int:
+    decide, mend, tell = answers
     payload, whole = parse_input(read_input(0))
     try:
         event = _read(agent, payload, environ)
@@ -356,9 +410,11 @@ def _run(agent: str, environ: dict[str, str], answers: tuple[Policy | None, Mend
     if agent not in agents.ADAPTERS:
         raise SkipError(f"unknown agent '{agent[:40]}'")
     record_event(event, whole, environ)
+    if tell is not None and event.kind == "pre" and event.ahead:
+        _heads_up(event, tell, environ)
     if mend is not None:
         _mend(event, mend, environ, mask)
-    _beat(_cwd(event), environ)
+    _beat(cwd_of(event), environ)
     return 0
 
 
@@ -374,32 +430,33 @@ def _skip(agent: str, error: SkipError) -> int:
     if requires(error.parsed):
         streams.complain(f"error: worktree_policy is required, but the {printable(str(error))[:200]}\n")
         return 2
-    if _log_anywhere(agent, str(error)) and error.unread:
+    if log_anywhere(agent, str(error)) and error.unread:
         _complain(str(error))
     return 0
 
 
-def main(agent: str, decide: Policy | None = None, mend: Mend | None = None) -> int:
+def main(agent: str, decide: Policy | None = None, mend: Mend | None = None, tell: Tell | None = None) -> int:
     """Record the event on stdin for ``agent``; 0, or 2 where ``decide``, asked for policy events, says so.
 
-    ``mend`` is called where a plain commit was cut short; never after an edit, which must cost nothing.
+    ``tell`` is called ahead of an edit of a file in which other live sessions are at work, ``mend`` where a
+    plain commit was cut short; never after an edit, which must cost nothing.
     """
     # Also where the user's umask is 000: the state holds texts of files that may be private.
     mask = os.umask(0o077)
     try:
-        return _run(agent, dict(os.environ), (decide, mend), mask)
+        return _run(agent, dict(os.environ), (decide, mend, tell), mask)
     except locate.FallThroughError as error:
-        _log_anywhere(agent, f"not recorded: {error}")
+        log_anywhere(agent, f"not recorded: {error}")
         _complain(f"not recorded: {error}; git worktree repair")
     except locate.OutsideError:
         pass  # not this repository's business
     except SkipError as error:
         return _skip(agent, error)
     except OSError as error:
-        if _log_anywhere(agent, f"not recorded: {error.strerror or error}"):
+        if log_anywhere(agent, f"not recorded: {error.strerror or error}"):
             _complain(f"not recorded: {error.strerror or error}")
     except layout.StateError as error:
         _complain(f"not recorded: {error}")
     except BaseException as error:  # the agent must go on, whatever this is
-        _log_anywhere(agent, f"not recorded: {type(error).__name__}: {error}")
+        log_anywhere(agent, f"not recorded: {type(error).__name__}: {error}")
     return 0

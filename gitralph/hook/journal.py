@@ -15,7 +15,7 @@ from gitralph.base.layout import Layout
 VERSION = 1
 PAYLOAD, WINDOW, NONE, SHELL = "payload", "window", "none", "shell"
 GAP = "gap"
-"""The ``op`` of a record that no session made: a commit took part of a change nobody recorded."""
+"""The ``op`` of a record that is nobody's: of a shell command that may not have been the one that made it."""
 ASSIGN = "assign"
 """The ``op`` of a record by which a person gave a session lines that nobody recorded."""
 UNDO, REDO, RESTORE = "undo", "redo", "restore"
@@ -90,18 +90,23 @@ class Record:
     one whose ``before`` a pre event found on disk, so that it cannot be an old read. ``mtime``, in
     nanoseconds, is when the file was last written when the record was made. ``other`` is the path, as
     JSON keeps it, of the other end of a rename. ``units`` are the names that an undo, a redo or a restore
-    is about. ``model`` is the one that asked for the call, where the agent says it.
+    is about. ``model`` is the one that asked for the call, where the agent says it. ``shells`` says how far
+    the notes on shell commands went. ``by_shell``: the change of a shell command; ``may`` are the sessions
+    of which it may be where it is nobody's, and ``loose`` says that nobody saw the command's end.
     """
 
     __slots__ = (
         "after",
         "agent_id",
         "before",
+        "by_shell",
         "call",
         "end",
         "exact",
         "head",
         "hunks",
+        "loose",
+        "may",
         "mode",
         "model",
         "mtime",
@@ -110,6 +115,7 @@ class Record:
         "other",
         "seen",
         "session",
+        "shells",
         "tool",
         "ts",
         "units",
@@ -140,6 +146,10 @@ class Record:
         mtime: int | None = None,
         units: tuple[str, ...] = (),
         model: str | None = None,
+        shells: str | None = None,
+        by_shell: bool = False,
+        may: tuple[str, ...] = (),
+        loose: bool = False,
     ) -> None:
         self.session = session
         self.op = op
@@ -159,6 +169,10 @@ class Record:
         self.mtime = mtime
         self.units = units
         self.model = model
+        self.shells = shells
+        self.by_shell = by_shell
+        self.may = may
+        self.loose = loose
         self.offset = self.end = -1
 
     @property
@@ -194,6 +208,9 @@ def encode(record: Record, path: bytes) -> bytes:
         "head": record.head,
         "seen": record.seen,
         "mtime": record.mtime,
+        **({} if record.shells is None else {"shells": record.shells}),
+        **({"by_shell": True} if record.by_shell else {}),
+        **({"may": list(record.may), "loose": record.loose} if record.may else {}),
         **({"units": list(record.units)} if record.units else {}),
         "hunks": None
         if hunks is None
@@ -279,6 +296,10 @@ def decode(fields: dict[str, object]) -> Record:
         mtime=_whole(fields.get("mtime")),
         units=_names(fields.get("units")),
         model=_string(fields, "model"),
+        shells=_string(fields, "shells"),
+        by_shell=fields.get("by_shell") is True,
+        may=_names(fields.get("may")),
+        loose=fields.get("loose") is True,
     )
 
 

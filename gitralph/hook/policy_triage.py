@@ -5,9 +5,11 @@ does it open files, the records of beads, to pass by those of other sessions.
 """
 
 import os
+import re
 
 from gitralph.base import files, gitdir, layout
 from gitralph.hook.agents.launching import LAUNCHERS, plain_type
+from gitralph.hook.agents.writing import shell_command
 from gitralph.hook.event import Event, owner_of
 
 DOC_TYPES = frozenset(["scribe"])
@@ -47,14 +49,59 @@ def _has_beads(event: Event, environ: dict[str, str]) -> bool:
     return False
 
 
+# A shell command without one of these words throws nothing away, unless a git command of it is an alias.
+# Texts, not compiled: an edit never comes so far, and compiling costs each hook a millisecond.
+_DISCARDS = (
+    r"\b(?:checkout|restore|reset|stash|clean|switch|rm|unlink|read-tree|checkout-index|worktree\s+remove)\b"
+)
+# git takes no alias for a command of its own; these are what agents type, and they throw nothing away.
+_HARMLESS = (
+    " add am apply bisect blame branch bundle cat-file check-ignore cherry-pick clone commit config describe "
+    "diff fetch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base mv notes "
+    "pull push ralph range-diff rebase reflog remote rev-list rev-parse revert shortlog show show-ref status "
+    "submodule symbolic-ref tag update-index update-ref version worktree write-tree "
+)
+_MARKS = "\"'`();|&$"
+# More options nobody types before git's command; it is looked at closely then.
+_OPTIONS = 20
+
+
+def _may_discard(text: str) -> bool:
+    if re.search(_DISCARDS, text):
+        return True
+    words = text.split() if "git" in text else []
+    return any(
+        _may_be_alias(words, at) for at, word in enumerate(words) if word.strip(_MARKS).endswith("git")
+    )
+
+
+def _may_be_alias(words: list[str], at: int) -> bool:
+    """True where the git command after a word is none of git's own that are known here."""
+    for _ in range(_OPTIONS):
+        at += 1
+        if at >= len(words):
+            return False
+        if words[at][:1] != "-":
+            return f" {words[at].strip(_MARKS)} " not in _HARMLESS
+        if words[at] in ("-C", "-c"):
+            at += 1
+            if words[at : at + 1] and words[at].strip(_MARKS).lower().startswith("alias."):
+                return True
+    return True
+
+
 def kind_of(event: Event, environ: dict[str, str]) -> str | None:
-    """``launch stop create remove start doc-only``, or None for what is only recorded."""
+    """``launch discard stop create remove start doc-only``, or None for what is only recorded."""
     doc_only = _is_on(environ.get("RALPH_DOC_ONLY", ""))
     if event.bare:
         return "doc-only" if doc_only else "launch"
     if event.ahead:
         if event.tool in LAUNCHERS or event.required:
             return "launch"
+        if event.kind == "shell-pre" and environ.get("RALPH_TRACKING") != "0":
+            text, _ = shell_command(event)
+            if text is not None and _may_discard(text):
+                return "discard"
         return "doc-only" if doc_only or plain_type(event.agent_type) in DOC_TYPES else None
     if event.stop is not None:
         return "stop" if _has_beads(event, environ) else None

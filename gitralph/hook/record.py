@@ -14,7 +14,7 @@ from gitralph.base import files, gitdir, jsonline, layout
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 from gitralph.base.quote import line_form
-from gitralph.hook import journal, locate, sessionfile
+from gitralph.hook import journal, locate, sessionfile, shellforms
 from gitralph.hook.event import Change, Event, Guess, to_bytes
 from gitralph.hook.journal import NONE, TEXT_LIMIT, Record
 from gitralph.hook.locate import Target
@@ -246,7 +246,7 @@ def write(lay: Layout, session: str, path: bytes, record: Record, before: bytes 
     fd = files.open_locked(lay.journal(path))
     try:
         if not _is_repeat(record, fd, record.after):
-            files.append_record(lay.manifest(session), line_form(path) + b"\n")
+            sessionfile.claim(lay, session, line_form(path))
             journal.append(lay, fd, path, record, before)
     finally:
         os.close(fd)
@@ -267,12 +267,13 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         found = _verdict(change, seen, disk, size, journal.known_after(keys))
         record = _build(session, event, change, found, disk, seen)
         record.head = gitdir.head_oid(target.place)
+        record.shells = shellforms.mark(lay)
         # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.
         if _is_repeat(record, fd, disk.oid) or (event.echo and _is_echo(lay, session, record, keys, target)):
             return
         # Manifest first: a crash between the two leaves a claim, which is committed whole or not at all; the
         # other way round the record would belong to no session.
-        files.append_record(lay.manifest(session), line_form(target.path) + b"\n")
+        sessionfile.claim(lay, session, line_form(target.path))
         before = found.before if isinstance(found.before, bytes) else None
         journal.append(lay, fd, target.path, record, before)
     finally:

@@ -12,6 +12,9 @@ from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
 
 _LIMIT = 1 << 20
+# A day: where nothing tells of a session's process, one that worked yesterday may go on today, and naming it
+# live too long only makes a message more careful.
+_QUIET = 24 * 3600
 
 
 def now() -> str:
@@ -151,6 +154,22 @@ def update(layout: Layout, session: str, **changes: object) -> dict[str, object]
         os.close(fd)
 
 
+def claim(layout: Layout, session: str, line: bytes, wait: float = files.WAIT) -> None:
+    """Append a path to a session's manifest, then say that something is pending.
+
+    In this order: who takes that word away looks at the manifest afterwards. A script that appends by itself
+    leaves no such word.
+    """
+    files.append_record(layout.manifest(session), line + b"\n", wait)
+    mark_pending(layout, session)
+
+
+def mark_pending(layout: Layout, session: str) -> None:
+    """Say that a session may have something pending here."""
+    if not os.path.lexists(layout.pending(session)):
+        os.close(files.open_regular(layout.pending(session), os.O_WRONLY | os.O_CREAT))
+
+
 def mark_active(layout: Layout, session: str) -> None:
     """Name the session started last, for people."""
     files.write_whole(layout.active, session.encode() + b"\n")
@@ -163,3 +182,27 @@ def clear_active(layout: Layout, session: str) -> None:
             os.unlink(layout.active)
     except OSError:
         pass
+
+
+def last_event(layout: Layout, session: str) -> float:
+    """When anything was last recorded of a session, in seconds since the epoch; 0 for never."""
+    times = []
+    for name in (layout.manifest(session), layout.record(session)):
+        try:
+            times.append(os.stat(name).st_mtime)
+        except OSError:
+            continue
+    return max(times, default=0.0)
+
+
+def state_of(layout: Layout, session: str) -> str:
+    """``live``, ``ended`` or ``stale``. Advice for people: nothing is done because of it."""
+    record = read(layout, session)
+    if record is not None and record.get("ended"):
+        return "ended"
+    alive = process.is_alive(record.get("process")) if record else None
+    if alive is None:
+        # Where the system tells nothing of processes. abs, as a clock that was set back must not keep a
+        # session live for years.
+        alive = abs(time.time() - last_event(layout, session)) < _QUIET
+    return "live" if alive else "stale"

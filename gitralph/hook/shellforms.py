@@ -1,7 +1,32 @@
 """What the notes on shell commands say of a file that is as in HEAD, and of one that nobody looked at.
 
-Fast lane. Apart from ``shellwatch``, so that who reads the notes need not load who writes them.
+Fast lane. Apart from ``windows``, so that an edit need not load who reads the notes.
 """
+
+import os
+
+from gitralph.base.layout import Layout
 
 CLEAN = "="
 UNKNOWN = "?"
+
+
+def mark(layout: Layout) -> str | None:
+    """How far the notes on shell commands go now: a record tells by it which commands ran meanwhile.
+
+    The file's own number goes along, since gc makes the file anew.
+    """
+    try:
+        found = os.stat(layout.shells)
+    except OSError:
+        return None
+    return f"{found.st_ino}:{found.st_size}"
+
+
+def is_since(value: str | None, layout: Layout, opened: int) -> bool:
+    """True when a mark was made after the line at byte ``opened`` was written."""
+    now = mark(layout)
+    if value is None or now is None:
+        return False
+    (inode, _, size), (same, _, _) = value.partition(":"), now.partition(":")
+    return inode == same and size.isdigit() and len(size) < 19 and int(size) > opened

@@ -2,7 +2,8 @@
 
 Fast lane, loaded for shell events and for the end of a turn only: it starts git, with a time budget and
 with no program that the configuration names. ``shells.jsonl`` keeps the order in which commands began
-and ended, so that nothing is told from a clock; never a command's text.
+and ended, so that nothing is told from a clock; never a command's text. What changed becomes steps of
+journals, see ``shellsteps``.
 """
 
 import os
@@ -11,9 +12,10 @@ import time
 from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
-from gitralph.base.layout import MAIN, Layout
-from gitralph.hook import hook_git, record, sessionfile
+from gitralph.base.layout import Layout
+from gitralph.hook import hook_git, record, sessionfile, shellcalls, staging
 from gitralph.hook.event import Event
+from gitralph.hook.shellcalls import Look, Moved, Picture
 from gitralph.hook.shellforms import CLEAN, UNKNOWN
 
 # `git status` takes 0.2 s at 100,000 files and 2.6 s at a million; the agent waits meanwhile.
@@ -21,22 +23,13 @@ BUDGET = 5.0
 # Beyond these a dirty file stays unknown, and a change of it nobody's; 64 MB hash in 0.14 s.
 _BYTES = 64 << 20
 _PATHS = 20_000
-# A kept picture has some 150 bytes a path: what is larger was not written by us.
-_LIMIT = 32 << 20
+# The staged version of a path that git could not merge.
+_UNMERGED = "u"
 # Two hooks of one call start together; a call of the same name later than this is another one.
 _TWIN_SECONDS = 2.0
+OFF = "off"
 # where it comes at once, a command without an end had ended before
 _ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
-
-
-class Picture:
-    """What is dirty: HEAD, and per path ``[HEAD's blob, blob id of the bytes, mode]``."""
-
-    __slots__ = ("head", "rows")
-
-    def __init__(self, head: str | None, rows: dict[str, list[str | None]]) -> None:
-        self.head = head
-        self.rows = rows
 
 
 def _parse_status(said: bytes) -> Picture:
@@ -44,26 +37,39 @@ def _parse_status(said: bytes) -> Picture:
     picture = Picture(None, {})
     for row in nul.rows(said):
         kind, base, path = row[:2], None, b""
+        staged = mode = None
         if row.startswith(b"# branch.oid "):
             head = row[13:].decode("ascii", "replace")
             picture.head = head if head[:1] != "(" else None
         elif kind == b"1 ":
             fields = row.split(b" ", 8)
-            base, path = fields[6].decode("ascii", "replace"), fields[8]
+            base, staged, path = (
+                fields[6].decode("ascii", "replace"),
+                fields[7].decode("ascii", "replace"),
+                fields[8],
+            )
+            mode = fields[3].decode("ascii", "replace")
         elif kind == b"u ":
-            path = row.split(b" ", 10)[10]
+            staged, path = _UNMERGED, row.split(b" ", 10)[10]
         elif kind == b"? ":
             path = row[2:]
         # With a slash it is a nested repository, which is not looked into (git-status(1)).
         if path and not path.endswith(b"/"):
             name = record.path_text(path)
-            old = picture.rows.get(name, [None])[0]
-            picture.rows[name] = [base if base and base.strip("0") else old, UNKNOWN, None]
+            old = picture.rows.get(name, [None] * 5)
+            had = bool(base and base.strip("0"))
+            picture.rows[name] = [
+                base if had else old[0],
+                UNKNOWN,
+                None,
+                staged if staged and staged.strip("0") else None,
+                mode if had else old[4],
+            ]
     return picture
 
 
 def _identify(root: str, picture: Picture, deadline: float) -> None:
-    """Blob ids of the dirty files, as far as the budget goes; beyond, a file stays unknown."""
+    """Blob ids and texts of the dirty files, as far as the budget goes; beyond, a file stays unknown."""
     left = _BYTES
     for name, row in list(picture.rows.items())[:_PATHS]:
         file = os.path.join(root, name)
@@ -78,6 +84,8 @@ def _identify(root: str, picture: Picture, deadline: float) -> None:
         except OSError:
             continue
         row[1], row[2] = found.oid, found.mode
+        if found.oid is not None and found.text is not None:
+            picture.texts[found.oid] = found.text
 
 
 def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Picture | None:
@@ -102,32 +110,45 @@ def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Pict
     if said is None:
         return None
     picture = _parse_status(said)
+    picture.staged = staging.staged_in(said)
     _identify(root, picture, deadline)
     return picture
 
 
 def _form(row: list[str | None] | None) -> object:
-    return CLEAN if row is None else row[1:]
+    return CLEAN if row is None else row[1:3]
 
 
-def differences(before: Picture, after: Picture, moved: set[str]) -> list[list[object]]:
+def differences(before: Picture, after: Picture, moved: Moved) -> list[list[object]]:
     """``[path, before, after, HEAD's blob]`` of what changed, but for what HEAD's move explains."""
     out: list[list[object]] = []
-    for name in sorted({*before.rows, *after.rows} - moved):
+    for name in sorted({*before.rows, *after.rows}):
         old, new = before.rows.get(name), after.rows.get(name)
+        base = (new or old or [None])[0]
+        if name in moved:
+            # It went with HEAD or stayed where it was; or it was changed before and HEAD came over it, and
+            # then nobody can tell git's lines from the command's.
+            stayed, came = moved[name]
+            if new is None or (new[1] == stayed if old is None else old[1] != came):
+                continue
         if _form(old) != _form(new) or (old is not None and old[1] == UNKNOWN):
-            base = (new or old or [None])[0]
             out.append([name, _form(old), _form(new), base])
     return out
 
 
-def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str]) -> set[str] | None:
-    """The paths in which two HEADs differ."""
+def _moved(root: str, old: str | None, new: str | None, environ: dict[str, str]) -> Moved | None:
     if old == new:
-        return set()
-    words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old or EMPTY_TREE, new or EMPTY_TREE]
+        return {}
+    words = ["diff-tree", "-r", "-z", "--no-renames", old or EMPTY_TREE, new or EMPTY_TREE]
     said = hook_git.run(root, words, environ, time.monotonic() + BUDGET)
-    return None if said is None else {record.path_text(path) for path in nul.rows(said)}
+    if said is None:
+        return None
+    out: Moved = {}
+    for told, path in nul.groups(said, 2):
+        fields = told.decode("ascii", "replace").split(" ")
+        if len(fields) == 5:
+            out[record.path_text(path)] = (fields[2], fields[3])
+    return out
 
 
 def _note(lay: Layout, fields: dict[str, object]) -> None:
@@ -144,11 +165,9 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     if not _is_first(path, event, environ):
         return
     asked = hook_git.settings(place.root, environ, time.monotonic() + BUDGET)
-    if asked is None:
+    if asked is None or asked[1] == OFF:
         return
-    options, wanted = asked
-    if not wanted:
-        return
+    options, how = asked
     told: dict[str, object] = {
         "session": session,
         "agent_id": event.agent_id,
@@ -162,8 +181,13 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
         "root": place.root,
         "token": lay.token,
         "options": options,
+        "how": how,
+        "transcript": event.transcript,
+        "stashes": hook_git.stashes(place.common_dir),
+        "operation": hook_git.is_under_way(place.git_dir),
         "head": None,
         "rows": None,
+        "stages": staging.may_stage(event.given),
     }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
@@ -173,8 +197,7 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     _note(lay, {"open": kept["id"], **told})
     picture = take_picture(place.root, options, environ)
     if picture is not None:
-        kept |= {"head": picture.head, "rows": picture.rows}
-        files.write_whole(path, jsonline.dumps(kept).encode("ascii"))
+        shellcalls.keep(path, {**kept, "staged": picture.staged}, picture)
 
 
 def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:
@@ -191,55 +214,71 @@ def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:
     return True
 
 
-def load(path: str) -> dict[str, object] | None:
-    """What :func:`begin` kept of a command that runs, None when there is none or it is damaged."""
-    try:
-        kept = jsonline.loads(files.read_bytes(path, _LIMIT).decode("ascii"))
-    except (OSError, ValueError):
-        return None
-    texts = ("id", "session", "root", "token")
-    if not isinstance(kept, dict) or not all(isinstance(kept.get(key), str) for key in texts):
-        return None
-    return kept
-
-
-def picture_of(kept: dict[str, object]) -> Picture | None:
-    """The picture in what was kept, None where git did not answer in time."""
-    rows, head = kept.get("rows"), kept.get("head")
-    if not isinstance(rows, dict):
-        return None
-    good = {k: v for k, v in rows.items() if isinstance(v, list) and len(v) == 3}
-    return Picture(head if isinstance(head, str) else None, good)
-
-
-def _changes(kept: dict[str, object], environ: dict[str, str]) -> list[list[object]] | None:
-    """What changed since a command began; None when that cannot be told."""
-    before, root, options = picture_of(kept), str(kept["root"]), kept.get("options")
-    words = [word for word in options if isinstance(word, str)] if isinstance(options, list) else []
-    after = take_picture(root, words, environ) if before is not None else None
-    if before is None or after is None:
-        return None
-    moved = _moved(root, before.head, after.head, environ)
-    return None if moved is None else differences(before, after, moved)
+def _see(look: Look, environ: dict[str, str]) -> None:
+    """Find what changed, where that can be told."""
+    if look.before is None or look.place is None:
+        return
+    look.after = take_picture(look.root, look.options, environ)
+    moved = _moved(look.root, look.before.head, look.after.head, environ) if look.after is not None else None
+    if look.after is not None and moved is not None:
+        look.moved = moved
+        look.rows = differences(look.before, look.after, moved)
 
 
 def _close(path: str, environ: dict[str, str], late: bool) -> list[str]:
-    """The command is over: take the picture, then note what changed; returns what is to be logged.
+    """The command is over: take the picture, record what changed; returns what is to be logged.
 
     ``late``: over for some time.
     """
-    kept, told = load(path), list[str]()
+    kept, told = shellcalls.load(path), list[str]()
     if kept is not None:
-        top = os.path.dirname(os.path.dirname(os.path.dirname(path)))
-        lay = Layout(top, str(kept["token"]) or MAIN)
-        rows = _changes(kept, environ)
-        _note(lay, {"close": kept["id"], "rows": rows, **({"late": True} if late else {})})
-        told = _losses(lay, kept, rows) if rows and not late else []
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
+        look = Look(path, kept)
+        _see(look, environ)
+        told = _record(look, environ, late)
+        restage = staging.changes(kept, look.after.staged) if look.after is not None and not late else None
+        staged = {"staged": restage} if restage else {}
+        if staged:
+            staging.note(look.lay, str(kept["session"]))
+        end = {"close": kept["id"], "rows": look.rows, **staged}
+        _note(look.lay, {**end, **({"late": True} if late else {})})
+        told += _losses(look.lay, kept, look.rows) if look.rows and not late else []
+    shellcalls.forget(path)
     return told
+
+
+def _record(look: Look, environ: dict[str, str], late: bool) -> list[str]:
+    if look.rows is None:
+        return ["a shell call was not told by line: git did not answer in time"]
+    if not look.rows:
+        return []
+    from gitralph.hook import shellmade
+
+    return shellmade.record_rows(look, environ, late)
+
+
+def so_far(lay: Layout, session: str, environ: dict[str, str]) -> list[str]:
+    """Record what the open commands of a session have changed by now; they go on from here."""
+    folder = os.path.dirname(lay.shell_call(session, ""))
+    told = list[str]()
+    for name in _open_calls(folder):
+        path = f"{folder}/{name}"
+        kept = shellcalls.load(path)
+        if kept is None or kept.get("token") != lay.token:
+            continue
+        look = Look(path, kept)
+        _see(look, environ)
+        if look.rows:
+            told += _record(look, environ, late=False)
+            _note(lay, {"so_far": kept["id"], "rows": look.rows})
+            shellcalls.keep(path, kept, look.after)
+    return told
+
+
+def _open_calls(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith("shell-") and "." not in name)
+    except OSError:
+        return []
 
 
 def _losses(lay: Layout, kept: dict[str, object], rows: list[list[object]]) -> list[str]:
@@ -267,12 +306,8 @@ def settle(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> 
     Only a stop comes at once; at a prompt or a start people had time to change files.
     """
     folder = os.path.dirname(lay.shell_call(session, ""))
-    try:
-        names = [name for name in os.listdir(folder) if name.startswith("shell-") and "." not in name]
-    except OSError:
-        return
-    for name in sorted(names):
-        kept = load(f"{folder}/{name}")
+    for name in _open_calls(folder):
+        kept = shellcalls.load(f"{folder}/{name}")
         same = kept is not None and kept.get("own") == event.session
         if kept is None or (same and (kept.get("agent_id") == event.agent_id or event.kind == "end")):
             _close(f"{folder}/{name}", environ, late=event.kind not in _ENDS)

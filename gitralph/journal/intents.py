@@ -3,7 +3,7 @@
 One store for all kinds: a file each, written whole, durable in file and name, moved aside when damaged.
 What it means to finish or drop one is the business of who wrote it: ``commit.land`` for
 commits, ``commit.recover_merge`` for merges, ``commit.recover_narrowed`` for what the guard narrowed,
-``commit.land_files`` for files of the working tree.
+``commit.land_files`` for files of the working tree, ``commit.restage`` for what an agent staged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitralph.base import files, ids, jsonline
 from gitralph.base.layout import Layout
 from gitralph.hook.journal import is_oid
 
-Kind = TypeVar("Kind", "Intent", "Merging", "Narrowed", "Rewriting")
+Kind = TypeVar("Kind", "Intent", "Merging", "Narrowed", "Rewriting", "Restaging")
 
 _LIMIT = 64 << 20
 # Stands for a commit that git has yet to make, in the lines that will name it.
@@ -178,8 +178,35 @@ class Rewriting:
         return _is_prepared(self.prepared) and all(_is_rewriting_row(row) for row in self.rows)
 
 
-_FILES = "files-"
-AnyIntent = Intent | Merging | Narrowed | Rewriting
+@dataclass
+class Restaging:
+    """What a session's shell commands staged is about to be put back; ``git_dir`` and ``token`` say where.
+
+    What that is, is asked when it is done: what a person staged since is not. The fast lane writes it too
+    (``hook.staging``).
+    """
+
+    git_dir: str
+    token: str
+    session: str
+
+    @property
+    def file(self) -> str:
+        return os.path.basename(Layout("", self.token).restaging(self.session))
+
+    @property
+    def prepared(self) -> dict[str, str]:
+        """The new index, by a name that tells whose it is: the lock of a killed one is known by it."""
+        return {"index": f"{self.file}.index"}
+
+    def is_sound(self) -> bool:
+        """True when every field has its type."""
+        texts = all(isinstance(one, str) for one in (self.git_dir, self.token, self.session))
+        return texts and ids.is_valid(self.session)
+
+
+_FILES, _STAGE = "files-", "stage-"
+AnyIntent = Intent | Merging | Narrowed | Rewriting | Restaging
 
 
 def _is_ref(value: object) -> bool:
@@ -266,7 +293,12 @@ def names(layout: Layout, kind: type[AnyIntent]) -> list[str]:
         found = sorted(os.listdir(_folder(layout, kind)))
     except FileNotFoundError:
         return []
-    return [name for name in found if name.startswith(_FILES) == (kind is Rewriting)]
+    wanted = {Rewriting: _FILES, Restaging: _STAGE}.get(kind, "")
+    return [name for name in found if _prefix(name) == wanted]
+
+
+def _prefix(name: str) -> str:
+    return next((prefix for prefix in (_FILES, _STAGE) if name.startswith(prefix)), "")
 
 
 def of_process(layout: Layout, pid: int) -> Narrowed | None:

@@ -32,10 +32,12 @@ class PathState:
     records: dict[str, list[Record]] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
     manifest_upto: dict[str, int] = field(default_factory=dict)
+    came_with: set[str] = field(default_factory=set)
+    """The sessions that edited the file at its old path, before it was moved here."""
 
     def owners(self) -> set[str]:
         """Every session with a record or a claim here."""
-        return set(self.records) | self.bare
+        return set(self.records) | self.bare | self.came_with
 
     def untold(self, session: str) -> list[Record]:
         """The records of a session of which no commit has told yet, by its answer or by a note."""
@@ -159,7 +161,47 @@ def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
         # appends.
         if fresh > len(found.untold(claim.session)):
             found.bare.add(claim.session)
+    found.came_with.update(_came_with(layout, path, found.journal))
     return found
+
+
+def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
+    """The record by which a file went to ``path``, where ``to`` came; ``journal`` is of the path it left."""
+    name = path.decode("utf-8", "surrogateescape")
+    ends = [r for r in journal.records if r.op == "rename-from" and r.session == to.session]
+    fitting = [r for r in ends if r.other == name and r.before == to.after and r.is_exact]
+    return fitting[-1] if fitting else None
+
+
+def arrival(journal: Journal) -> Record | None:
+    """The record that a file came by as it was, where it was at another path before."""
+    first = next(iter(journal.records), None)
+    came = first is not None and first.op == "rename-to" and first.is_exact and first.before is None
+    return first if came else None
+
+
+def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
+    found, seen = set[str](), {path}
+    while (to := arrival(journal)) is not None and to.other_path is not None and to.other_path not in seen:
+        journal, here = read_journal(layout, to.other_path), path
+        left = left_by(journal, to, here)
+        if left is None:
+            break
+        path = to.other_path
+        seen.add(path)
+        found |= {r.session for r in journal.records if r.op != GAP and r.offset < left.offset}
+    return found
+
+
+def states_of(layout: Layout, paths: Iterable[bytes]) -> dict[bytes, PathState]:
+    """What is recorded of each path, of those where anything is."""
+    claimed = [claims(layout, name) for name in manifests.sessions_here(layout)]
+    out = {}
+    for path in paths:
+        naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
+        if naming or os.path.lexists(layout.journal(path)):
+            out[path] = path_state(layout, path, naming)
+    return out
 
 
 def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | None:
@@ -206,7 +248,21 @@ def recorded_paths(
         found = path_state(layout, path, claimed)
         if found.owners() & set(sessions):
             out[path] = found
+    for state in list(out.values()):
+        _follow(layout, state, sessions, out)
     return out
+
+
+def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[bytes, PathState]) -> None:
+    """Find where a file went that somebody moved: the lines of ``sessions`` in it went along."""
+    while state.journal.records and (last := state.journal.records[-1]).op == "rename-from":
+        path = last.other_path
+        if path is None or path in out:
+            return
+        state = path_state(layout, path, [])
+        if state.came_with.isdisjoint(sessions):
+            return
+        out[path] = state
 
 
 def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[str]) -> None:

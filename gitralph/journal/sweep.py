@@ -16,7 +16,7 @@ from functools import partial
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
-from gitralph.hook import journal, sessionfile
+from gitralph.hook import journal, sessionfile, windows
 from gitralph.hook import names as session_naming
 from gitralph.hook.journal import Journal
 from gitralph.journal import manifests, pending
@@ -113,8 +113,9 @@ def journals(sweep: Sweep, lay: Layout, needed: Callable[[bytes, Journal], str])
 
 def paths_of(lay: Layout) -> dict[str, bytes]:
     """The path that each journal is of."""
-    lines = (manifests.read(lay, session).lines for session in manifests.sessions_here(lay))
-    return {lay.journal(path): path for found in lines for path in found}
+    lines = [manifests.read(lay, session).lines for session in manifests.sessions_here(lay)]
+    by_shell = [{*(window.rows or ()), *window.so_far} for window in windows.read(lay)]
+    return {lay.journal(path): path for found in (*lines, *by_shell) for path in found}
 
 
 def _forgotten(_: Journal) -> str:

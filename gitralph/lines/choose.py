@@ -59,11 +59,18 @@ class Attempt:
     def __init__(self, known: Pieces, owners: Collection[str], steps: Sequence[Step] = ()) -> None:
         self.known, self.weave = known, known.weave
         self.over = _old_reads(steps)
-        self.own = {n for n, unit in enumerate(known.weave.units) if unit.owner in owners and unit.owner}
+        self.own = {n for n, unit in enumerate(known.weave.units) if (unit.owner or UNRECORDED) in owners}
         self.wanted = set(self.own)
         self.superseded = set[int]()
         self.followed = set[int]()
         self.included = set[int]()
+        shells = {GAP + step.key: step.owner for step in steps if step.by_shell and step.owner is not None}
+        self.formatted = {
+            n: shells[step_of(unit.key)]
+            for n, unit in enumerate(known.weave.units)
+            if step_of(unit.key) in shells
+        }
+        """Whose shell command it was that changed no word of some lines of another session."""
         self.gone = set[int]()
         self._over = dict[int, bool]()
 
@@ -526,7 +533,10 @@ def separate(
     heads: Heads = tuple,
     moved: bytes | None = None,
 ) -> Separation:
-    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left."""
+    """What the owners' commit makes of HEAD's text; `moved` is what HEAD has under the name the file left.
+
+    UNRECORDED as the owner asks for what nobody recorded: a person's part.
+    """
     if head == disk:
         return Separation(head)
     base = head if moved is None else moved
@@ -564,8 +574,10 @@ def separate(
     if left and (not skip_entangled or any(one.reason != "entangled" for one in left)):
         return Separation(head, left=left, refused=True)
     answer = _answer(choice, left, steps, held)
-    under, strict = _under(choice), follow != WORDS
-    asked = base, answer.text, disk, steps, owners, answer.includes
+    under, strict = _under(choice), follow != WORDS and UNRECORDED not in owners
+    includes = {*answer.includes, *({UNRECORDED} & set(owners))}
+    includes |= {UNRECORDED for unit in choice.followed if unit in choice.formatted}
+    asked = base, answer.text, disk, steps, owners, includes
     line = None if answer.text == head else caught(*asked, under, strict, held(""))
     if line is None:
         return answer
@@ -576,11 +588,13 @@ def separate(
     )
 
 
-def _under(choice: Attempt) -> set[bytes]:
-    """The lines that go because the pieces that took them are superseded."""
-    known = choice.known
-    lines = (x for unit in choice.superseded for x in known.taken(unit))
-    return {choice.weave.content(x) for x in lines}
+def _under(choice: Attempt) -> dict[bytes, set[str | None]]:
+    """The lines that go because the pieces that took them are superseded, and whose those pieces are."""
+    found = dict[bytes, set[str | None]]()
+    for unit in choice.superseded:
+        for line in choice.known.taken(unit):
+            found.setdefault(choice.weave.content(line), set()).add(choice.weave.units[unit].owner)
+    return found
 
 
 def _at(known: Pieces, line: bytes) -> tuple[int, int] | None:
@@ -630,11 +644,13 @@ def _answer(choice: Attempt, left: tuple[LeftEdit, ...], steps: Sequence[Step], 
     changed |= {line for line in shown if not in_head[line] and not known.on_disk(line)}
     units = {known.brought_by(x) if known.is_history(x) else known.unit(x) for x in changed}
     followed = {unit for unit in choice.followed if unit in units or choice.writes(unit)}
-    who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | followed}
+    told = followed - choice.formatted.keys()
+    who = {weave.units[unit].owner or UNRECORDED for unit in choice.included | told}
     notes = (
         *_notes(choice, followed),
         *_lost(choice, {GAP + s.key: s.owner for s in steps if s.over}, held),
         *_taken_again(choice),
+        *_stays(choice),
     )
     names = tuple(weave.units[unit].key for unit in sorted(units))
     return Separation(text, taken=names, left=left, includes=tuple(sorted(who)), notes=notes)
@@ -668,9 +684,15 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
     if followed:
         at = _standing(weave, [x for unit in followed for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
-        yield Note(
-            "followed", where, (), "was corrected by somebody without a session; the correction goes along"
-        )
+        whose = {choice.formatted[u] for u in followed if u in choice.formatted}
+        if whose and all(u in choice.formatted for u in followed):
+            who = tuple(sorted(whose))
+            yield Note(
+                "followed", where, who, f"was formatted by {named(who)}; as it stands now it goes along"
+            )
+        else:
+            detail = "was corrected by somebody without a session; the correction goes along"
+            yield Note("followed", where, (), detail)
     kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
     over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
     at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []
@@ -719,16 +741,36 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
 
 
 def _taken_again(choice: Attempt) -> Iterator[Note]:
-    """What the session took away only as another had: that other's change came back with it."""
+    """What the session took away last, but another had before and is credited with it."""
     known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
-    last = {x: known.changes[x][-1] for x in known.differing() if x > NEWLINE and known.is_removed(x)}
-    again = {x: each for x, each in last.items() if hunks[each[0]].unit in choice.own and choice.shows(x)}
-    again = {x: each for x, each in again.items() if hunks[each[2]].unit not in choice.own}
+    again = dict[int, int]()
+    for line in (x for x in known.differing() if x > NEWLINE and known.is_removed(x) and choice.shows(x)):
+        took = (hunks[n].unit for n, stands, _ in reversed(known.changes[line]) if not stands)
+        last = next((unit for unit in took if weave.units[unit].owner is not None), BASE)
+        if last in choice.own and known.unit(line) not in choice.own:
+            again[line] = last
     if again:
         names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
-        detail = f"this session put a change of {named(names)} back there, which stays theirs"
-        units = dict.fromkeys(weave.units[hunks[at].unit].key for at, _, _ in again.values())
+        detail = f"this session took away there what {named(names)} had taken away, and that stays theirs"
+        units = dict.fromkeys(weave.units[unit].key for unit in again.values())
         yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
+
+
+def _stays(choice: Attempt) -> Iterator[Note]:
+    """What the session removed and HEAD keeps, since somebody only took away what had replaced it."""
+    known, weave = choice.known, choice.weave
+    kept, who = list[int](), dict[str, None]()
+    for unit in sorted(choice.gone):
+        removed = [x for x in known.taken(unit) if known.unit(x) == unit and choice.shows(x)]
+        takers = {known.unit(x) for x in known.births(unit) if known.is_history(x)}
+        made = [weave.hunks[n] for taker in takers for n in weave.units[taker].hunks]
+        if removed and not any(hunk.births or hunk.undels for hunk in made):
+            kept += removed
+            who |= dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers))
+    if kept:
+        detail = f"what this session removed there stays: {named(tuple(who))} took away what had replaced it"
+        keys = dict.fromkeys(weave.units[known.unit(x)].key for x in kept)
+        yield Note("stays", _where(weave, kept), tuple(who), detail, tuple(keys))
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

@@ -19,9 +19,13 @@ def fold(steps: Sequence[Step], disk: bytes | None) -> Weave:
     for step in steps:
         if step.before != weave.text:
             _take_in(weave, GAP + step.key, None, step.before, whole)
+        first = len(weave.hunks)
         _take_in(weave, step.key, step.owner, step.after, whole, _taken_back(weave, step))
         if step.takes:
             hand_over(weave, step)
+        if step.offered:
+            for hunk in weave.hunks[first:]:
+                hunk.assigned = True
     if weave.text != disk:
         _take_in(weave, TAIL, None, disk, whole)
     return weave

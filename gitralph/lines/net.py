@@ -4,7 +4,9 @@ Brought: each telling line that comes was brought, as it is, by a recorded step 
 recorded later, and by no other session first, but for what HEAD had then. Taken: each telling line that goes
 was taken by it, and by nobody later. Number: no telling line stands more often than in HEAD or the file. A
 telling line says something and never stood twice in any text of the path: counting others as well cost a
-quarter of the commits in code full of equal lines.
+quarter of the commits in code full of equal lines. And by a plain diff, HEAD has nothing of what stands for a
+line that comes from the record, and the session took away what stood for one that goes with a superseded
+piece.
 
 And of words: each one that is new to HEAD was brought by the session, and of those that never stood twice no
 line has half.
@@ -13,7 +15,8 @@ line has half.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
+from difflib import SequenceMatcher
 
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.terms import UNRECORDED, Step, Take
@@ -26,6 +29,9 @@ _FEW = 8
 """
 
 
+_NONE: dict[bytes, Collection[str | None]] = {}
+
+
 def caught(
     head: bytes | None,
     text: bytes | None,
@@ -33,19 +39,21 @@ def caught(
     steps: Sequence[Step],
     owners: Collection[str],
     includes: Collection[str] = (),
-    superseded: Collection[bytes] = (),
+    superseded: Mapping[bytes, Collection[str | None]] = _NONE,
     strict: bool = False,
     held: Container[bytes] = (),
 ) -> bytes | None:
-    """Return a line that speaks against an answer of `owners`, or None; lines that were `superseded` may go.
+    """Return a line that speaks against an answer of `owners`, or None.
+
+    A line that was `superseded` may go as well where one of those took it last.
 
     Of those whom it `includes` some pieces may go without later ones that lie over them. `strict`:
     corrections stay out, so that a line comes as it was recorded although somebody changed it. `held` are
     lines that HEAD had.
     """
     went, came = difference(head, text)
-    asked = {*came, *(went.keys() - superseded)}
-    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, strict, held)
+    asked = {*came, *went}
+    found = _counted(head, text, disk, steps, owners, {*owners, *includes}, asked, superseded, strict, held)
     if found is not None:
         return found
     names = {*owners, *includes, *([None] if UNRECORDED in includes else [])}
@@ -66,8 +74,9 @@ def _counted(
     disk: bytes | None,
     steps: Sequence[Step],
     owners: Collection[str],
-    names: Collection[str],
+    names: set[str],
     asked: Collection[bytes],
+    superseded: Mapping[bytes, Collection[str | None]],
     strict: bool,
     held: Container[bytes],
 ) -> bytes | None:
@@ -79,7 +88,8 @@ def _counted(
     last, taker, writer = dict[bytes, str | None](), dict[bytes, str](), dict[bytes, str | None]()
     first = dict[bytes, str]()
     times, most = Counter[bytes](), old | now
-    for owner, before, after, takes in _changes(steps, disk):
+    changes, when = _changes(steps, disk), dict[bytes, int]()
+    for number, (owner, before, after, takes) in enumerate(changes):
         went, came = _given(after, takes) if takes else difference(before, after)
         for text, lines in ((before, asked & went.keys()), (after, asked & came.keys())):
             for line, count in _count(text, lines).items():
@@ -94,7 +104,7 @@ def _counted(
         if owner is not None or after != disk:
             times.update(fresh)
         for line in gone:
-            last[line] = owner
+            last[line], when[line] = owner, number
             if owner is not None:
                 taker[line] = owner
         took -= fresh
@@ -115,11 +125,32 @@ def _counted(
                 return line
             if line not in held and first.get(line) not in (None, *names):
                 return line
+            if not now[line] and not _instead(line, changes[when[line] :])[0].isdisjoint(split_lines(head)):
+                return line
         if new[line] < old[line] and tells and line not in took:
-            return line
+            if line not in last or last[line] not in superseded.get(line, ()):
+                return line
+            if names.isdisjoint(_instead(line, changes[when[line] :])[1]):
+                return line
         if new[line] > 1 and tells:
             return line
     return None
+
+
+def _instead(line: bytes, changes: Sequence[Change]) -> tuple[set[bytes], set[str | None]]:
+    """What a plain diff says was put in a line's place, and in place of that, and who took any of it away."""
+    found, takers, stood = {line}, set[str | None](), set(split_lines(changes[0][1]))
+    for number, (owner, before, after, takes) in enumerate(changes):
+        went, _ = difference(before, after)
+        if takes or found.isdisjoint(went):
+            continue
+        if number:
+            takers.add(owner)
+        old, new = split_lines(before), split_lines(after)
+        for _, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
+            if not found.isdisjoint(old[i:j]):
+                found |= {each for each in new[k:m] if is_telling(each)} - stood.union(old)
+    return found - {line}, takers
 
 
 def _of_words(

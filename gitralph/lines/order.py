@@ -49,6 +49,8 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
             fits = step.before == text
             if not fits and not step.takes and step.before in last_seen() and _keeps(step, text):
                 step = step._replace(before=text)
+            if step.onto:
+                step = step._replace(before=text)
             if step.before != text:
                 # the bytes stood on disk when the edit began: the file was put back, nothing is lost
                 over = () if step.seen else _overwritten(done, last_seen().get(step.before))

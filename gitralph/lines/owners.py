@@ -48,6 +48,17 @@ def pending(known: Pieces) -> set[str]:
     return {step_of(units[n].key) for n in found}
 
 
+def showing(known: Pieces) -> set[str]:
+    """The steps, nobody's too, of which a line differs between HEAD and the file."""
+    return {step_of(known.weave.units[n].key) for n in known.by_unit}
+
+
+def standing(known: Pieces, keys: set[str]) -> list[int]:
+    """The numbers of the lines on disk that some steps brought."""
+    units = known.weave.units
+    return [at for at, x in enumerate(known.weave.shown, 1) if step_of(units[known.unit(x)].key) in keys]
+
+
 def _written_over(known: Pieces) -> Iterator[int]:
     for owner in {unit.owner for unit in known.weave.units if unit.owner is not None}:
         commit = Attempt(known, {owner}, ())

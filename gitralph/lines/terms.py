@@ -44,10 +44,11 @@ class Step(NamedTuple):
 
     `over` holds the keys of earlier steps whose result this step's `before` does not know:
     it was written from an old read (see `chain`). `head` is the commit that was HEAD when it was
-    recorded. `seen` says that `before` stood on disk right before the edit. A step
-    with `takes` changes no text: it gives its owner what nobody recorded (see `handover`). One with
-    `undoes` took the units of these names back, one with `restores` brought them back after nobody's
-    change.
+    recorded. `seen` says that `before` stood on disk right before the edit, `onto` that a file was moved
+    here and took the place of what stood there. A step with `takes` changes no text: it gives its owner
+    what nobody recorded (see `handover`). One with `undoes` took the units of these names back, one with
+    `restores` brought them back after nobody's change. A change of nobody's that is `offered` may be a
+    session's, and follows nobody. One `by_shell` was made by a command, which may be a formatter.
     """
 
     key: str
@@ -57,9 +58,12 @@ class Step(NamedTuple):
     over: tuple[str, ...] = ()
     head: str | None = None
     seen: bool = False
+    onto: bool = False
     takes: tuple[Take, ...] = ()
     undoes: tuple[str, ...] = ()
     restores: tuple[str, ...] = ()
+    offered: bool = False
+    by_shell: bool = False
 
 
 class LeftEdit(NamedTuple):
@@ -78,7 +82,7 @@ class Note(NamedTuple):
 
     Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `followed` (a
     correction nobody recorded goes along), `differs` (one that does not), `left out` (what somebody changed
-    or took away is left to them).
+    or took away is left to them), `stays` (HEAD keeps what was removed, since what had replaced it is gone).
     """
 
     kind: str

@@ -17,7 +17,7 @@ from gitralph.base import gitdir, nul
 from gitralph.base.errors import Busy, Failed, Refused
 from gitralph.base.quote import shown
 from gitralph.commit import commit as committing
-from gitralph.commit import decision
+from gitralph.commit import decision, offers
 from gitralph.commit.commit import Request, Result
 from gitralph.commit.decision import Left
 from gitralph.commit.inputs import Wishes
@@ -83,11 +83,11 @@ def _request(worker: Worker, ctx: Context, job: Job, body: str | None) -> Reques
     title = subject.of(worker, job)
     messages = (title, body) if body else (title,)
     # What only the task's own shell commands can explain is the task's work; a person may say otherwise.
-    shell = ctx.config.get("ralph.shelledits") in (None, "include")
+    shell = offers.setting(ctx.config) in (offers.AUTO, offers.INCLUDE)
     return Request(
         job.session,
         tuple(text.encode("utf-8", "replace").replace(b"\0", b" ") for text in messages),
-        wishes=Wishes(include_entangled=worker.options.include_entangled, with_shell=shell),
+        wishes=Wishes(include_entangled=worker.options.include_entangled, own_shell=shell),
         match=_not_the_trackers,
     )
 

@@ -42,6 +42,35 @@ def rewritten(agent: str, bare: bool, given: dict[str, object], context: str, al
     return encode({"hookSpecificOutput": {**inner, "updatedInput": given, "additionalContext": context}})
 
 
+def denied(agent: str, reason: str, *hints: str) -> Reply:
+    """As :func:`blocked`, and in JSON for the agents that take no reason from stderr."""
+    reply = blocked(reason, *hints)
+    said = "\n".join(reply.said)
+    if agent == "copilot":  # its hook is registered with `|| true`, so that only this says no
+        reply.out = encode({"permissionDecision": "deny", "permissionDecisionReason": said})
+    elif agent == "cursor":
+        reply.out = encode({"permission": "deny", "user_message": said, "agent_message": said})
+    return reply
+
+
+_CONTEXT = {"copilot": "additionalContext", "pi": "additionalContext", "opencode": "additionalContext"}
+_CONTEXT |= {"cursor": "additional_context"}
+_CLAUDES = frozenset(["claude-code", "codex", "qwen", "droid", "gemini"])
+
+
+def context(agent: str, text: str) -> bytes:
+    """The answer ahead of a tool that tells an agent something and decides nothing; empty where it has none.
+
+    Those of pi and opencode are for the extension in ``contrib/hooks``, which hands them on.
+    """
+    if agent in _CONTEXT:
+        return encode({_CONTEXT[agent]: text})
+    if agent not in _CLAUDES:
+        return b""
+    name = "BeforeTool" if agent == "gemini" else "PreToolUse"
+    return encode({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+
+
 def again(agent: str, reason: str) -> bytes:
     """The answer that makes an agent go on instead of stopping."""
     if agent == "cursor":

@@ -275,8 +275,10 @@ def document(found: Explanation) -> list[dict[str, object]]:
 
 
 def ways(ctx: Context, found: Explanation, session: str) -> list[str]:
-    """What to type next: the others' commits first, or a claim to what is nobody's."""
-    out = []
+    """What to type next: the others' commits first, or a claim to what is nobody's; for a person to say."""
+    out = list[str]()
+    if ctx.is_agent:
+        return out
     for piece in found.pieces:
         name = shlex.quote(os.fsdecode(piece.path))
         for other in piece.sessions:

@@ -2,14 +2,18 @@
 
 import json
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from gitralph.base import files
 from gitralph.base.errors import UsageError
 from gitralph.base.ids import is_valid
 from gitralph.base.layout import Layout
+from gitralph.hook.journal import is_oid
 
 _LIMIT = 1 << 20
+# No file of events has a name with a blank.
+_LOG = "the log"
 
 
 def checked(name: str) -> str:
@@ -37,4 +41,22 @@ def save(layout: Layout, name: str, file: str, at: int) -> None:
     """Remember that everything before ``at`` has been handed on. The caller holds the cursor's lock."""
     files.make_folder(os.path.dirname(layout.cursor(name)))
     places = {**_read(layout, name), file: at}
+    files.write_whole(layout.cursor(name), json.dumps(places, indent=1).encode("ascii") + b"\n")
+
+
+def log_mark(layout: Layout, name: str) -> tuple[str | None, int, frozenset[str]]:
+    """How far a reader of the log is: HEAD, seconds, keys; all of it new for one whose record is damaged."""
+    found = _read(layout, name).get(_LOG)
+    if not isinstance(found, list) or len(found) != 3:
+        return None, 0, frozenset()
+    head, when, keys = found
+    if not (isinstance(head, str) and is_oid(head) and type(when) is int and isinstance(keys, list)):
+        return None, 0, frozenset()
+    return head, when, frozenset(key for key in keys if isinstance(key, str))
+
+
+def save_log_mark(layout: Layout, name: str, head: str | None, when: int, keys: Iterable[str]) -> None:
+    """Remember it. The caller holds the cursor's lock."""
+    files.make_folder(os.path.dirname(layout.cursor(name)))
+    places = {**_read(layout, name), _LOG: [head, when, sorted(keys)]}
     files.write_whole(layout.cursor(name), json.dumps(places, indent=1).encode("ascii") + b"\n")

@@ -3,8 +3,10 @@
 Judged by the index that git hands its hooks, which is a temporary one under ``commit -a`` and for paths.
 """
 
-import os
+import difflib
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,14 +14,17 @@ from gitralph.base.quote import printable
 from gitralph.commit.preview import preview
 from gitralph.commit.request import Draft, Request
 from gitralph.context import Context
-from gitralph.git import listing, refs
+from gitralph.git import refs, uncommitted
 from gitralph.git.run import Git
 from gitralph.git.trees import Entry
 from gitralph.journal import manifests, pending, sessions
 
 WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
 MODES = (WARN, REFUSE, NARROW, OFF)
+PERSON = (WARN, REFUSE, OFF)
 BYPASS = "or take them all the same: git commit --no-verify"
+# Beyond so many pairs of lines their order is not asked: a thousand against a thousand take 0.1 s.
+_COMPARED = 4_000_000
 # A hunk's header in unified form; a count that is left out is 1 (diff(1)).
 _HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
@@ -42,31 +47,35 @@ class _Hunk:
 
 
 def mode(ctx: Context) -> str:
-    """What to do about it: ``RALPH_GUARD`` where it names a way, else ``ralph.guard``."""
+    """What to do about it: ``RALPH_GUARD`` where it names a way, else ``ralph.guard``.
+
+    For a person ``ralph.guardPerson``, unless the guard is off.
+    """
     said = ctx.environ.get("RALPH_GUARD", "")
     if said in MODES:
         return said
-    value = ctx.config.get("ralph.guard") or WARN
-    if value in MODES:
+    value = _setting(ctx, "ralph.guard", ctx.config.get("ralph.guard"), MODES)
+    if ctx.is_agent or value == OFF or _is_slip(ctx):
         return value
+    return _setting(ctx, "ralph.guardPerson", ctx.config.get("ralph.guardperson"), PERSON)
+
+
+def _is_slip(ctx: Context) -> bool:
+    return (ctx.config.get("ralph.guard") or WARN) not in MODES
+
+
+def _setting(ctx: Context, name: str, value: str | None, modes: Sequence[str]) -> str:
+    if not value or value in modes:
+        return value or WARN
     # Whoever set it wanted a guard: a slip of the keyboard must not be what takes it away.
-    ctx.warn(
-        f"bad value '{printable(value)}' for 'ralph.guard', taken for '{REFUSE}': use {', '.join(MODES)}"
-    )
+    ctx.warn(f"bad value '{printable(value)}' for '{name}', taken for '{REFUSE}': use {', '.join(modes)}")
     return REFUSE
 
 
 def staged(ctx: Context) -> dict[bytes, Entry | None]:
     """What the index at hand, which git is about to commit, changes against HEAD."""
-    head = refs.read_head(ctx.repo).oid
-    git = ctx.git.at(GIT_INDEX_FILE=os.path.abspath(ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index))
-    # Before the first commit everything is new against the empty tree, whose id git makes here for its own
-    # object format.
-    base = head or git.run("hash-object", "-t", "tree", "--stdin", stdin=b"").strip().decode()
-    # `--no-renames`: a rename is two paths, and each may be somebody else's.
-    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-abbrev", "-z", base, "--")
-    found = listing.differences(git.run("-c", "core.fsmonitor=false", *words))
-    return {path: new for path, (_, new) in found.items()}
+    given = ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index
+    return uncommitted.staged(ctx.git, refs.read_head(ctx.repo).oid, given)
 
 
 def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
@@ -93,14 +102,22 @@ def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
     return out if out or not said else None
 
 
-def _common(theirs: _Hunk, staged: _Hunk) -> int:
-    """How many lines of their hunk the staged one has too."""
-    if staged.start > theirs.end or theirs.start > staged.end:
-        return 0
-    # What both take away of the same old lines, or both add; blank lines say nothing.
-    removed = len(range(max(theirs.start, staged.start), min(theirs.end, staged.end)))
-    there = set(staged.added)
-    return max(removed, sum(line in there for line in theirs.added if line.strip()))
+def _taken_of(theirs: _Hunk, staged: Sequence[_Hunk]) -> int:
+    """How many lines of their hunk the staged ones have too: taken away of the same old lines, or added."""
+    near = [one for one in staged if one.start <= theirs.end and theirs.start <= one.end]
+    removed = sum(len(range(max(theirs.start, one.start), min(theirs.end, one.end))) for one in near)
+    common = _in_order(theirs.added, [line for one in near for line in one.added])
+    if not any(line.strip() for line in common) and any(line.strip() for line in theirs.added):
+        common = []  # blank lines alone may be anybody's
+    return max(removed, len(common))
+
+
+def _in_order(lines: Sequence[bytes], there: Sequence[bytes]) -> list[bytes]:
+    """The longest run of ``lines``, in their order, that stands in ``there``."""
+    if len(lines) * len(there) > _COMPARED:
+        return list((Counter(lines) & Counter(there)).elements())
+    matcher = difflib.SequenceMatcher(None, lines, there, autojunk=False)
+    return [line for at, _, count in matcher.get_matching_blocks() for line in lines[at : at + count]]
 
 
 def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | None) -> int | None:
@@ -112,7 +129,7 @@ def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | No
     one, two = _hunks(git, base, theirs.oid), _hunks(git, base, staged.oid)
     if one is None or two is None:
         return None
-    return sum(max((_common(hunk, other) for other in two), default=0) for hunk in one)
+    return sum(_taken_of(hunk, two) for hunk in one)
 
 
 def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[GuardedPath]:

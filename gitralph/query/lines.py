@@ -231,7 +231,7 @@ def every(ctx: Context, read: Read) -> list[Finding]:
     makers = Makers(ctx)
     resolver = Resolver(ctx, makers)
     resolver.learn(read.lines)
-    by_key = {str(r.offset): r for r in read.state.journal.records if r.op != GAP}
+    by_key = {str(r.offset): r for r in read.records() if r.op != GAP}
     out: list[Finding] = []
     open_: list[tuple[int, blame.Line]] = []
     for at, (key, line) in enumerate(zip(read.keys, read.lines, strict=True)):

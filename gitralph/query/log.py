@@ -9,21 +9,31 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gitralph.base import nul
+from gitralph.base.ids import digest
 from gitralph.base.layout import Layout
 from gitralph.base.quote import c_quote
 from gitralph.context import Context
 from gitralph.git import refs
 from gitralph.git.texts import is_binary
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import REDO, RESTORE, UNDO, Record, full_lines, hunk_between, replay
-from gitralph.journal import over_time
+from gitralph.hook.journal import (
+    REDO,
+    RESTORE,
+    UNDO,
+    Record,
+    full_lines,
+    hunk_between,
+    is_oid,
+    replay,
+)
+from gitralph.journal import over_time, sessions
 from gitralph.query import changed
 from gitralph.query.whose import Makers
 
 # difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
 # many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
 _FINE = 2000
-_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%s%x00%B%x00"
+_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%an%x00%s%x00%B%x00"
 
 
 # One command changes a file in many places, and its record has one hunk over all of them.
@@ -58,8 +68,10 @@ class LoggedEdit(NamedTuple):
 
 
 class LoggedCommit(NamedTuple):
-    """One commit of a session. ``here``: HEAD holds it; ``became`` is the commit that stands for it now,
-    after an amend or a rebase; None where there is none, as after an ``uncommit``.
+    """One commit of a session, or of its ``author`` where ``session`` is empty: a person's.
+
+    ``here``: HEAD holds it; ``became`` is the commit that stands for it now, after an amend or a rebase; None
+    where there is none, as after an ``uncommit``.
     """
 
     time: float
@@ -69,6 +81,7 @@ class LoggedCommit(NamedTuple):
     paths: tuple[bytes, ...]
     here: bool
     became: str | None = None
+    author: str = ""
 
 
 class LogWish(NamedTuple):
@@ -122,7 +135,10 @@ def _when(record: Record) -> float:
 
 
 def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
-    """The commits that sessions made, oldest first; also those that HEAD holds no more."""
+    """The commits that sessions made, oldest first; also those that HEAD holds no more.
+
+    Where no session was asked for also a person's in HEAD, since the first session began here.
+    """
     head = refs.read_head(ctx.repo).oid
     here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
     known = {row.oid for row in here}
@@ -137,11 +153,29 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
         for session in row.sessions(makers):
             if wish.wants(session, row.time):
                 became = None if holds else by_origin.get((row.origin, session))
-                found.append(LoggedCommit(row.time, session, row.oid, row.subject, row.paths, holds, became))
+                found.append(
+                    LoggedCommit(
+                        row.time, session, row.oid, row.subject, row.paths, holds, became, row.author
+                    )
+                )
+    if wish.sessions is None and head is not None:
+        found += _persons(ctx, makers, head, wish)
     if wish.match is not None:
         kept = set(wish.match({path for one in found for path in one.paths}))
         found = [one for one in found if kept & set(one.paths)]
     return sorted(found, key=lambda one: one.time)
+
+
+def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator[LoggedCommit]:
+    """The commits in HEAD that no session made, since the first session began: older ones git tells."""
+    begun = next(iter(sessions.records(ctx.layout, True)), None)
+    if begun is None:
+        return
+    first = begun.get("head")
+    before = [f"^{first}"] if isinstance(first, str) and is_oid(first) else []
+    for row in reversed(_told(ctx, ["--ignore-missing", head, *before, "--"])):
+        if not row.sessions(makers) and wish.wants("", row.time):
+            yield LoggedCommit(row.time, "", row.oid, row.subject, row.paths, True, None, row.author)
 
 
 class _Row(NamedTuple):
@@ -151,6 +185,7 @@ class _Row(NamedTuple):
     time: float
     origin: tuple[str, str]
     said: tuple[str, ...]
+    author: str
     subject: str
     paths: tuple[bytes, ...]
 
@@ -170,12 +205,13 @@ def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> lis
     rows = []
     for block in re.split(rb"\x01(?=[0-9a-f]{40}\0)", said)[1:]:
         fields = nul.rows(block)
-        if len(fields) < 6:
+        if len(fields) < 7:
             continue
-        oid, when, wrote, who, subject, body = (one.decode("utf-8", "replace") for one in fields[:6])
+        told = (one.decode("utf-8", "replace") for one in fields[:7])
+        oid, when, wrote, who, author, subject, body = told
         named = changed.mentioned(body)
-        paths = tuple(one.lstrip(b"\n") for one in fields[6:] if one.strip(b"\n"))
-        rows.append(_Row(oid, float(when or 0), (who, wrote), named, subject, paths))
+        paths = tuple(one.lstrip(b"\n") for one in fields[7:] if one.strip(b"\n"))
+        rows.append(_Row(oid, float(when or 0), (who, wrote), named, author, subject, paths))
     return rows
 
 
@@ -186,6 +222,44 @@ def _inside(ctx: Context, head: str | None, commits: list[str]) -> set[str]:
     asked = "\n".join([*commits, f"^{head}"]).encode() + b"\n"
     said = ctx.git.try_run("rev-list", "--ignore-missing", "--stdin", stdin=asked).stdout
     return set(commits) - set(said.decode().split())
+
+
+class Mark(NamedTuple):
+    """How far somebody has read: HEAD, the time of the last edit, and what has no place before these."""
+
+    head: str | None = None
+    time: int = 0
+    known: frozenset[str] = frozenset()
+
+
+def news(
+    ctx: Context, mark: Mark, found: Iterable[LoggedEdit | LoggedCommit]
+) -> tuple[list[LoggedEdit | LoggedCommit], Mark]:
+    """What somebody has not read yet, and the mark for the next time.
+
+    Commits go by HEAD's history, not by their dates: a rebase or a pull brings old ones.
+    """
+    rows = list(found)
+    read = _inside(ctx, mark.head, [one.oid for one in rows if isinstance(one, LoggedCommit)])
+    edits = [one for one in rows if isinstance(one, LoggedEdit)]
+    last = max((int(one.time) for one in edits), default=mark.time)
+    kept = [
+        *(_key(one) for one in edits if int(one.time) == last),
+        *(one.oid for one in rows if isinstance(one, LoggedCommit) and not one.here),
+    ]
+    fresh = [
+        one
+        for one in rows
+        if _key(one) not in mark.known
+        and (one.oid not in read if isinstance(one, LoggedCommit) else int(one.time) >= mark.time)
+    ]
+    return fresh, Mark(refs.read_head(ctx.repo).oid, last, frozenset(kept))
+
+
+def _key(one: LoggedEdit | LoggedCommit) -> str:
+    if isinstance(one, LoggedCommit):
+        return one.oid
+    return digest(b"\0".join([one.worktree.encode(), one.path, b"%d" % one.record.offset]))
 
 
 def patch(edit: LoggedEdit) -> bytes:

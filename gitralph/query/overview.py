@@ -28,11 +28,12 @@ class AtWork(NamedTuple):
 
 
 class RecentCommit(NamedTuple):
-    """A commit of HEAD's history: abbreviated, its time, the session that its trailer names."""
+    """A commit of HEAD's history: abbreviated, its time, the session that its trailer names, its author."""
 
     commit: str
     time: float
     session: str | None
+    author: str
     subject: str
 
 
@@ -92,15 +93,15 @@ def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
         "-z",
         "--no-show-signature",
         "--encoding=UTF-8",
-        "--format=%h%x1f%ct%x1f%(trailers:key=Ralph-Session,valueonly,separator=%x2C)%x1f%s",
+        "--format=%h%x1f%ct%x1f%(trailers:key=Ralph-Session,valueonly,separator=%x2C)%x1f%an%x1f%s",
     )
     out = []
     for row in nul.rows(said):
         # The subject comes last and may hold the separator.
-        parts = row.decode("utf-8", "replace").split("\x1f", 3)
-        if len(parts) == 4:
+        parts = row.decode("utf-8", "replace").split("\x1f", 4)
+        if len(parts) == 5:
             session = parts[2].partition(",")[0].strip()
             when = float(parts[1]) if parts[1].isdigit() else 0.0
             known = member.local(ctx.layout, session) if is_valid(session) else None
-            out.append(RecentCommit(parts[0], when, known, parts[3]))
+            out.append(RecentCommit(parts[0], when, known, parts[3], parts[4]))
     return tuple(out)

@@ -1,7 +1,7 @@
 """A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
@@ -44,6 +44,12 @@ class Read(NamedTuple):
     keys: list[str | None]
     lines: list[blame.Line]
     pending: frozenset[str]
+    carried: tuple[Record, ...] = ()
+
+    def records(self) -> Iterator[Record]:
+        """What was recorded of the file, and where it was before it was moved."""
+        yield from self.carried
+        yield from self.state.journal.records
 
     @property
     def commits(self) -> list[str | None]:
@@ -66,7 +72,8 @@ def read(ctx: Context, path: bytes) -> Read:
             if len(data) > TEXT_LIMIT or is_binary(data):
                 return Read(state, [None] * len(lines), lines, _since_head(scene, state))
             known = path_texts.read(scene, state)
-            return Read(state, _keys(known, len(lines)), lines, _pending(scene, state, known))
+            waiting = _pending(scene, state, known)
+            return Read(state, _keys(known, len(lines)), lines, waiting, known.carried)
     finally:
         bench.remove()
 
@@ -99,7 +106,7 @@ def _keys_of(records: Iterable[Record]) -> frozenset[str]:
 def _keys(known: PathTexts, count: int) -> list[str | None]:
     """The record behind each line of the file as it stands, by its place in the journal."""
     rows = owners.by_line(known.pieces)
-    made = [row.key if row.key is not None and row.key.isdigit() else None for row in rows]
+    made = [row.key if row.key is not None and row.key.lstrip("-").isdigit() else None for row in rows]
     places = [known.seen.line(number) for number in range(1, count + 1)]
     return [made[at - 1] if 0 < at <= len(made) else None for at in places]
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitralph.commit import decision, pending_paths, plan, provenance
+from gitralph.commit import decision, offers, pending_paths, plan, provenance
 from gitralph.commit.bench import open_bench
 from gitralph.commit.inputs import Wishes
+from gitralph.commit.offers import Maker
 from gitralph.commit.pending_paths import Work, Works
 from gitralph.context import Context, without_programs
 from gitralph.git import uncommitted
@@ -21,11 +22,11 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Journal
 from gitralph.journal import manifests, pending, sessions
 from gitralph.journal.pending import PathState
-from gitralph.journal.shell import Window
 from gitralph.query import ticks
-from gitralph.shell import attribution
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
+# The heading of what no session owns, where a person looks.
+YOURS = "yours"
 # The heading of what the loop itself wrote: the ticks in its plan.
 LOOP = "git ralph run"
 
@@ -41,9 +42,10 @@ class Owned(NamedTuple):
     owner: str
     sessions: tuple[str, ...]
     gap: bool = False
-    likely: tuple[Window, ...] = ()
+    likely: tuple[Maker, ...] = ()
     change: Change = ("M", (None, None))
     works: Mapping[str, Work] | None = None
+    by_shell: bool = False
 
     @property
     def entangled(self) -> bool:
@@ -64,7 +66,7 @@ class PathRow(NamedTuple):
     reason: str | None = None
     others: tuple[str, ...] = ()
     unrecorded: bool = False
-    likely: tuple[Window, ...] = ()
+    likely: tuple[Maker, ...] = ()
 
 
 class SessionRows(NamedTuple):
@@ -114,17 +116,6 @@ def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[
         elif names and state.journal.records:
             asked.append(state)
     return found | _unexplained(ctx, asked)
-
-
-def _states(ctx: Context, paths: list[bytes]) -> dict[bytes, PathState]:
-    """What is recorded of each path."""
-    claimed = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
-    out = {}
-    for path in paths:
-        naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
-        if naming or os.path.lexists(ctx.layout.journal(path)):
-            out[path] = pending.path_state(ctx.layout, path, naming)
-    return out
 
 
 def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
@@ -178,14 +169,20 @@ def owners(
     dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
     paths = list(dirty)
     works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
-    states = {path: PathState(path, Journal()) for path in paths} | _states(ctx, paths)
+    states = {path: PathState(path, Journal()) for path in paths} | pending.states_of(ctx.layout, paths)
     family = set(pending.family(ctx.layout, session)) if session else set()
     gaps = _gaps(ctx, states.values(), works)
     rows = [_owner(states[path], works.get(path, {}), path in gaps, family) for path in paths]
-    made = attribution.likely(ctx, [row.path for row in rows if row.gap or row.owner == NOBODY], states)
+    made = offers.likely([row.path for row in rows if row.gap or row.owner == NOBODY], states)
+    left = offers.left_by_commands(ctx, [row.path for row in rows if row.owner == NOBODY])
     changed = _changes(ctx, dirty) if counting and dirty else {}
     return [
-        row._replace(likely=made.get(row.path, ()), change=changed.get(row.path, row.change)) for row in rows
+        row._replace(
+            likely=made.get(row.path, ()),
+            change=changed.get(row.path, row.change),
+            by_shell=row.path in left,
+        )
+        for row in rows
     ]
 
 
@@ -201,7 +198,10 @@ def _changes(ctx: Context, dirty: Mapping[bytes, str]) -> dict[bytes, Change]:
 
 
 def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[SessionRows]:
-    """The same by session: one's own first, then the others by their names, then what nobody recorded."""
+    """The same by session: one's own first, then the others by their names, then what nobody recorded.
+
+    That is the person's who looks, but for what a shell command made.
+    """
     family = set(pending.family(ctx.layout, session)) if session else set()
     rows: dict[str, list[PathRow]] = {}
     for one in owned:
@@ -213,8 +213,12 @@ def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[Se
     plan = _ticked_plan(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
     ticked = tuple(row for row in rest if row.path == plan)
     found += [SessionRows(None, LOOP, rows=ticked)] if ticked else []
-    unknown = tuple(row for row in rest if row.path != plan)
-    return [*found, SessionRows(None, NOBODY, rows=unknown)] if unknown else found
+    made = {one.path for one in owned if one.by_shell} if not ctx.is_agent else {row.path for row in rest}
+    unknown = [row for row in rest if row.path != plan]
+    for name, is_made in ((YOURS, False), (NOBODY, True)):
+        told = tuple(row for row in unknown if (row.path in made) == is_made)
+        found += [SessionRows(None, name, rows=told)] if told else []
+    return found
 
 
 def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:

@@ -51,14 +51,14 @@ def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
     Raises Fatal where ``commit`` could not look at the file either.
     """
     read = reading.read(ctx, path)
-    made = {str(r.offset): r.session for r in read.state.journal.records if r.op != GAP}
+    made = {str(r.offset): r.session for r in read.records() if r.op != GAP}
     return [(made[key], key) if key in made else (None, None) for key in read.keys]
 
 
 def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
     """The sessions of which something in a path is in no commit. Raises Fatal as :func:`authors` does."""
     read = reading.read(ctx, path)
-    found = {r.session for r in read.state.journal.records if str(r.offset) in read.pending}
+    found = {r.session for r in read.records() if str(r.offset) in read.pending}
     return tuple(sorted(found))
 
 

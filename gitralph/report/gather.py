@@ -22,6 +22,8 @@ from gitralph.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, Session
 
 LIMIT = 100_000
 _FAILED = "task.failed"
+# Begins what stands for a person where a session's id would: no id has a blank.
+PERSON = "a person: "
 
 
 def gather(ctx: Context, run: str | None) -> Facts:
@@ -61,7 +63,8 @@ def _add_edits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> Non
 def _add_commits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> None:
     for one in history.commits(ctx, makers, wish):
         fate = "" if one.here else f"now {one.became[:8]}" if one.became else "not in HEAD"
-        facts.commits.append(SessionCommit(one.time, one.session, one.oid, one.subject, fate))
+        whose = one.session or PERSON + one.author
+        facts.commits.append(SessionCommit(one.time, whose, one.oid, one.subject, fate))
 
 
 def _add_elsewhere(ctx: Context, facts: Facts) -> None:
@@ -120,6 +123,9 @@ def _add_lanes(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
     busy = {edit.session for edit in facts.edits} | {one.session for one in facts.commits}
     for session in sorted({*known, *busy}):
         if wanted is not None and session not in wanted:
+            continue
+        if session.startswith(PERSON):
+            facts.lanes.append(Lane(session, "a person", "", None, None, session.removeprefix(PERSON)))
             continue
         record = known.get(session, {})
         said = {"task": "task "}

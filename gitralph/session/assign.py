@@ -334,6 +334,8 @@ def _refuse(ctx: Context, session: str, result: Assigned) -> None:
     for left in result.left:
         if left.lines and left.sessions:
             hints.append(f"git ralph why {_typed(ctx, left.path)}:{left.lines[0]}")
+        elif ctx.is_agent:
+            continue
         elif left.lines is None and not left.sessions:
             hints.append(f"git ralph assign --to {ctx.called(session)} -- {_typed(ctx, left.path)}")
         else:
@@ -378,7 +380,7 @@ def _lines_record(
         left = Left(found.path, decision.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
         raise Refused(
             advice.describe(ctx.layout, left),
-            f"git ralph assign --to {session} -- {_typed(ctx, found.path)}",
+            *([] if ctx.is_agent else [f"git ralph assign --to {session} -- {_typed(ctx, found.path)}"]),
             left=(left,),
         )
     mode: tuple[str | None, str | None] = (None, None)

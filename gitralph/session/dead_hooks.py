@@ -5,8 +5,8 @@ import time
 
 from gitralph.base.quote import shown
 from gitralph.context import Context
-from gitralph.hook import sessionfile
-from gitralph.journal import manifests, pending, shell
+from gitralph.hook import sessionfile, windows
+from gitralph.journal import manifests, pending
 from gitralph.query import status
 
 # An agent may think, run tests or wait for a person this long and its hooks be alive.
@@ -23,7 +23,7 @@ def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
         if manifests.read(ctx.layout, name).lines:
             times.append(os.stat(ctx.layout.manifest(name)).st_mtime)
     # a hook that noted a shell call is no dead one
-    called = [sessionfile.seconds(w.time) for w in shell.read(ctx.layout) if w.session in family]
+    called = [sessionfile.seconds(w.time) for w in windows.read(ctx.layout) if w.session in family]
     times += [when for when in called if when is not None]
     if times:
         return max(times), True

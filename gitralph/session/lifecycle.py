@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from typing import Any
 
 from gitralph.base import files, gitdir, process
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.base.layout import Layout
-from gitralph.commit import pending_paths
+from gitralph.commit import pending_paths, restage
 from gitralph.commit.pending_paths import Works
-from gitralph.context import Context
+from gitralph.context import Context, in_worktree, root_with
 from gitralph.hook import event_log, names, sessionfile
-from gitralph.journal import sessions
+from gitralph.journal import over_time, sessions
 
 # git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
@@ -28,6 +29,18 @@ def listing(ctx: Context, everybody: dict[str, Works], finished: bool = False) -
         if record.get("children") and not works:  # a parent without edits of its own
             works = pending_paths.of(ctx, session)
         out.append(describe(ctx.layout, record, works))
+    return out
+
+
+def works_elsewhere(ctx: Context, session: str) -> dict[str, Works]:
+    """What a session has pending in other worktrees, by their roots: at work in a bead it has it there."""
+    out = {}
+    for state in over_time.worktrees(ctx.layout):
+        root = root_with(ctx, state) if os.path.lexists(state.manifest(session)) else None
+        if root is not None and root != ctx.repo.root:
+            there = in_worktree(ctx, root)
+            with closing(there.repo):
+                out[root] = pending_paths.of(there, session)
     return out
 
 
@@ -154,3 +167,4 @@ def end(ctx: Context, session: str) -> None:
         raise Fatal(f"no session '{session}'", "git ralph session list")
     sessionfile.update(ctx.layout, session, ended=sessionfile.now())
     sessionfile.clear_active(ctx.layout, session)
+    restage.due(ctx, session)

@@ -18,6 +18,7 @@ from gitralph.session import transcript_claims
 
 SHORTEST = 4
 _LISTED = 5
+_WHICH = "git ralph session list  # which of them is this agent's"
 _NAMED = 3
 
 
@@ -277,6 +278,8 @@ def _only(ctx: Context, usage: str) -> str | None:
     found = pending_paths.rivals(
         ctx, [name for name, works in everybody.items() if pending_paths.counted(works)]
     )
+    if len(found) > 1 and ctx.is_agent:  # which of them it is, is not for an agent to try
+        raise Refused(f"more than one session could be meant: {_listed(ctx.layout, found)}", _WHICH)
     if len(found) > 1:
         raise ambiguous(ctx.layout, found, usage)
     if not found and len(everybody) == 1:

@@ -23,7 +23,7 @@ def after_refusal(ctx: Context, request: UndoRequest, op: str, refusals: list[Le
             where = typed_name(ctx, one.path)
             out.append(f"git ralph why {where}:{one.lines[0]}  # who wrote it, and when")
     if op == UNDO:
-        others = {name for one in refusals for name in one.sessions}
+        others = {name for one in refusals for name in one.sessions} if not ctx.is_agent else set[str]()
         for name in sorted(others - {decision.UNRECORDED, session})[:_MOST]:
             other = shlex.quote(ctx.called(name))
             out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.context import Context
+from gitralph.hook import windows
 from gitralph.hook.journal import GAP
-from gitralph.journal import manifests, pending, shell
-from gitralph.journal.shell import ChangedPath, Window
+from gitralph.hook.windows import ChangedPath, Window
+from gitralph.journal import manifests, pending
 from gitralph.takeback import restore
 from gitralph.takeback.survey import Match
 
@@ -23,10 +24,10 @@ class Loss(NamedTuple):
 
 def losses(ctx: Context) -> list[Loss]:
     """Every loss that can be brought back or is in conflict by now, the commands that did it the last."""
-    windows = [window for window in shell.read(ctx.layout) if window.rows]
+    commands = [window for window in windows.read(ctx.layout) if window.rows]
     thrown = {
         (path, window.opened): window
-        for window in windows
+        for window in commands
         for path, row in (window.rows or {}).items()
         if _is_thrown_away(row)
     }

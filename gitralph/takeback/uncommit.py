@@ -60,13 +60,12 @@ def _before(ctx: Context, session: str, head: Head) -> tuple[str, str, own_commi
     """HEAD's commit, the one before it, and what it says. Raises Refused where it must stay."""
     if head.oid is None:
         raise Fatal("there is no commit to take back")
-    own_commit.refuse_foreign(ctx, session, head.oid, "taken back")
+    own_commit.refuse_foreign(ctx, session, head.oid, own_commit.TAKEN_BACK)
     old = own_commit.read(ctx.repo, head.oid)
     if len(old.parents) != 1:
         what = "the first commit" if not old.parents else "a merge"
-        raise Refused(
-            f"commit {head.oid[:7]} is {what}, so it cannot be taken back", f"git show -s {head.oid[:7]}"
-        )
+        ways = [own_commit.REVERT.format(f"-m 1 {head.oid[:7]}")] if old.parents else []
+        raise Refused(f"commit {head.oid[:7]} is {what}, so it cannot be taken back", *ways)
     return head.oid, old.parents[0], old
 
 

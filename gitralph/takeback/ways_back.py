@@ -25,7 +25,7 @@ def after_refusal(ctx: Context, left: Iterable[Left]) -> list[str]:
     out = []
     for name, paths in lost.items():
         # where one path cannot come back, a restore of all of them is refused
-        back = _coming_back(ctx, name, paths[:_MOST]) or _coming_back(ctx, name, paths[:1])
+        back = coming_back(ctx, name, paths[:_MOST]) or coming_back(ctx, name, paths[:1])
         if back:
             given = " ".join(ways_out.typed(ctx, path) for path in back)
             where = f"--session {shlex.quote(ctx.called(name))} -- {given}"
@@ -33,7 +33,8 @@ def after_refusal(ctx: Context, left: Iterable[Left]) -> list[str]:
     return out
 
 
-def _coming_back(ctx: Context, session: str, paths: list[bytes]) -> list[bytes]:
+def coming_back(ctx: Context, session: str, paths: list[bytes]) -> list[bytes]:
+    """Those of some paths in which a restore brings anything back now; none where it would be refused."""
     request = UndoRequest(session, match=lambda known: [one for one in known if one in paths])
     try:
         changed = {one.path for one in restore(ctx, request, dry=True).changes}

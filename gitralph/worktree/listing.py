@@ -67,9 +67,10 @@ def _state(trees: Trees, record: Bead | None, row: WorktreeEntry | None) -> str:
         return "mismatch"
     if row.locked is not None:
         return "locked"
-    if record.owner is None or not record.active:
-        return "live" if _is_worked_in(trees, row) else "idle"
-    return "live" if sessions.state_of(trees.layout, record.owner) == "live" else "stale"
+    owner = record.owner if record.active else None
+    if _is_worked_in(trees, row) or (owner and sessions.state_of(trees.layout, owner) == "live"):
+        return "live"
+    return "stale" if owner else "idle"
 
 
 def _is_worked_in(trees: Trees, row: WorktreeEntry) -> bool:

@@ -173,6 +173,7 @@ def test_a_line_that_its_own_session_removed_stays_away(day: Repo) -> None:
 )
 def test_status_and_the_log_say_who_lost_lines_to_whose_command(day: Repo, command: str) -> None:
     """And the hint brings them back."""
+    day.git("config", "ralph.discard", "off")
     both(day)
     shells.run(day, "S2", command, "toolu_9")
     found = day.ralph("status", "--json").json()["lost"]

@@ -45,11 +45,23 @@ def test_taken_a_line_that_it_did_not_take() -> None:
 
 
 def test_taken_a_line_under_what_is_superseded_passes() -> None:
-    disk = text("one line", "mine is here", "three lines")
-    steps = [Step("0", "s2", HEAD, text("one line", "three lines"))]
-    steps.append(Step("1", "s1", text("one line", "three lines"), disk))
+    """Where the session replaced what a superseded session had put there, by a plain diff."""
+    theirs, disk = (text("one line", line, "three lines") for line in ("yours stood there", "mine is here"))
+    steps = [Step("0", "s2", HEAD, theirs), Step("1", "s1", theirs, disk)]
     assert caught(HEAD, disk, disk, steps, {"s1"}) == b"two lines"
-    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines"}) is None
+    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines": {"s2"}}) is None
+    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines": {"s3"}}) == b"two lines"
+    less = text("one line", "three lines")
+    steps = [Step("0", "s2", HEAD, less), Step("1", "s1", less, disk)]
+    assert caught(HEAD, disk, disk, steps, {"s1"}, (), {b"two lines": {"s2"}}) == b"two lines"
+
+
+def test_a_line_of_the_record_does_not_come_where_head_has_what_was_put_in_its_place() -> None:
+    theirs = text("one line", "yours is there", "two lines", "three lines")
+    steps = [Step("0", "s1", HEAD, MINE), Step("1", "s2", MINE, theirs)]
+    assert caught(HEAD, MINE, theirs, steps, {"s1"}) is None
+    both = text("one line", "yours is there", "mine is here", "two lines", "three lines")
+    assert caught(theirs, both, theirs, steps, {"s1"}) == b"mine is here"
 
 
 def test_number_a_line_twice() -> None:

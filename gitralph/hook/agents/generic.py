@@ -2,7 +2,8 @@
 
 ``{"session","cwd","event":"edit|delete|rename|start|stop|end","path","to","before","after",
 "agent_id"}``; texts are null when the file is absent, base64 with ``"encoding":"base64"``, missing
-when unknown. ``pre`` announces an edit whose texts the payload will not hold.
+when unknown. ``pre`` announces an edit whose texts the payload will not hold; ``shell-start`` and
+``shell-end`` stand around a shell command, named by ``call``.
 """
 
 from binascii import a2b_base64
@@ -12,13 +13,14 @@ from gitralph.hook.event import Change, Event, text_of, text_or_absent
 from gitralph.hook.reconcile import UNKNOWN, Text
 
 _KINDS = frozenset(["start", "stop", "end", "pre"])
+_SHELL = {"shell-start": "shell-pre", "shell-end": "shell"}
 _EDITS = frozenset(["edit", "delete", "rename"])
 
 
 def parse(payload: dict[str, object]) -> Event:
     """The event of one object. Raises ValueError for an event or encoding that does not exist."""
     name = text_of(payload, "event") or ""
-    if name not in _KINDS and name not in _EDITS:
+    if name not in _KINDS and name not in _EDITS and name not in _SHELL:
         raise ValueError(f"unknown event '{name[:40]}'")
     path = text_of(payload, "path")
     changes = []
@@ -27,7 +29,7 @@ def parse(payload: dict[str, object]) -> Event:
             raise ValueError("no path")
         changes = [_change(payload, name, path)]
     event = Event(
-        "edit" if name in _EDITS else name,
+        "edit" if name in _EDITS else _SHELL.get(name, name),
         text_of(payload, "session", "session_id"),
         cwd=text_of(payload, "cwd"),
         changes=changes,

@@ -1,7 +1,9 @@
-"""Which paths a tool call would write: what its adapter found, and every other path its input names; pure."""
+"""What a tool call would write: which paths, by its adapter and its input, and what of a text; pure."""
 
 from gitralph.hook.agents.launching import given_object
-from gitralph.hook.event import Event, list_of, text_of
+from gitralph.hook.edits import replace
+from gitralph.hook.event import Change, Event, list_of, text_of
+from gitralph.hook.reconcile import normal
 
 # What known agents call the path, and the patch, in a tool's input.
 _NAMES = ("file_path", "notebook_path", "path", "filePath")
@@ -54,3 +56,40 @@ def paths(event: Event) -> list[str] | None:
         return None
     found = [path for change in event.changes for path in (change.path, change.to) if path is not None]
     return list(dict.fromkeys(found + _named_in(given_object(event.given))))
+
+
+def shell_command(event: Event) -> tuple[str | None, str | None]:
+    """The text of a shell command that asks leave, and the folder that its input names."""
+    given = given_object(event.given)
+    return text_of(given, "command", "cmd"), text_of(given, "workdir", "directory", "dir_path")
+
+
+# What known agents call a file's new text, and both sides of a replacement, in a tool's input.
+_WHOLE = ("content", "contents", "file_text")
+_OLD = ("old_string", "old_str", "oldString", "oldText")
+_NEW = ("new_string", "new_str", "newString", "newText")
+_EVERY = ("replace_all", "replaceAll")
+
+
+def intended(event: Event, change: Change, before: str) -> str | None:
+    """The text that a call which asks leave would make of ``before``, in its form; None where none is told.
+
+    Before a tool runs its input is all there is, and some adapters read the answer alone.
+    """
+    if isinstance(change.after, bytes):
+        return normal(change.after)
+    found = change.compute(before) if change.compute is not None else []
+    if found:
+        return str(found[0])
+    given = given_object(event.given)
+    whole = text_of(given, *_WHOLE)
+    if whole is not None:
+        return whole.replace("\r\n", "\n")
+    for one in list_of(given, "edits") or [given]:
+        old, new = text_of(one, *_OLD), text_of(one, *_NEW)
+        every = isinstance(one, dict) and any(one.get(key) is True for key in _EVERY)
+        after = replace(before, old, new, every) if old is not None and new is not None else None
+        if after is None:
+            return None
+        before = after
+    return before

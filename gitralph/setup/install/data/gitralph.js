@@ -1,8 +1,10 @@
 // gitralph: tells `git ralph hook opencode` of each edit, so that a commit can hold only this session's.
 //
-// It records and never interferes: every handler waits for the hook (the one before a tool must, or
-// the bytes it reads are no longer the old ones), for TIMEOUT_MS at most, and swallows whatever goes
-// wrong, because a throw would block the tool. Without git ralph on PATH it does nothing.
+// Every handler waits for the hook (the one before a tool must, or the bytes it reads are no longer the
+// old ones), for TIMEOUT_MS at most, and swallows whatever goes wrong, because a throw would block the
+// tool. It throws in one case alone: git ralph says no (exit 2), to a command that would throw away what
+// others have not committed. What git ralph says of others' lines goes to the agent with the tool's
+// result. Without git ralph on PATH it does nothing.
 
 import { spawn } from "node:child_process";
 
@@ -19,16 +21,19 @@ function lean(value) {
 
 function send(line, cwd) {
 	return new Promise((resolve) => {
-		const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd, stdio: ["pipe", "ignore", "ignore"] });
+		const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd, stdio: ["pipe", "pipe", "pipe"] });
+		const answer = { code: null, out: "", err: "" };
 		const timer = setTimeout(() => {
 			child.kill("SIGKILL");
-			resolve();
+			resolve(answer);
 		}, TIMEOUT_MS);
-		const done = () => {
+		const done = (code) => {
 			clearTimeout(timer);
-			resolve();
+			resolve({ ...answer, code });
 		};
-		child.on("error", done);
+		child.stdout.on("data", (data) => (answer.out += data));
+		child.stderr.on("data", (data) => (answer.err += data));
+		child.on("error", () => done(null));
 		child.on("close", done);
 		child.stdin.on("error", () => {});
 		child.stdin.end(line);
@@ -38,6 +43,7 @@ function send(line, cwd) {
 export const GitRalph = async ({ directory, worktree }) => {
 	const parents = new Map();
 	const models = new Map();
+	const notes = new Map();
 
 	const tell = async (name, session, event) => {
 		try {
@@ -50,18 +56,34 @@ export const GitRalph = async ({ directory, worktree }) => {
 				model: models.get(session) ?? null,
 				event,
 			});
-			await send(line, directory);
+			return await send(line, directory);
 		} catch {
 			// recording must never stand in the way
+			return { code: null, out: "", err: "" };
 		}
 	};
 
 	const both = (input, output) => ({ input: lean(input), output: lean(output) });
 
-	const tool = (name) => async (input, output) => {
+	const before = async (input, output) => {
 		try {
 			if (!TOOLS.includes(input.tool)) return;
-			await tell(name, input.sessionID, both(input, output));
+			const answer = await tell("tool.execute.before", input.sessionID, both(input, output));
+			if (answer.code === 2) return answer.err.trim();
+			const note = answer.code === 0 && answer.out ? JSON.parse(answer.out).additionalContext : null;
+			if (note) notes.set(input.callID, note);
+		} catch {
+			// the same
+		}
+	};
+
+	const after = async (input, output) => {
+		try {
+			if (!TOOLS.includes(input.tool)) return;
+			await tell("tool.execute.after", input.sessionID, both(input, output));
+			const note = notes.get(input.callID);
+			notes.delete(input.callID);
+			if (note && typeof output.output === "string") output.output += `\n\n${note}`;
 		} catch {
 			// the same
 		}
@@ -99,8 +121,11 @@ export const GitRalph = async ({ directory, worktree }) => {
 				// the same
 			}
 		},
-		"tool.execute.before": tool("tool.execute.before"),
-		"tool.execute.after": tool("tool.execute.after"),
+		"tool.execute.before": (input, output) =>
+			before(input, output).then((no) => {
+				if (no) throw new Error(no);
+			}),
+		"tool.execute.after": after,
 		// so that git ralph knows in a shell which session it belongs to
 		"shell.env": async (input, output) => {
 			try {

@@ -1,8 +1,10 @@
 // gitralph: tells `git ralph hook pi` of each edit, so that a commit can hold only this session's.
 //
-// It records and never interferes: every handler waits for the hook (the one before a tool must, or
-// the bytes it reads are no longer the old ones), for TIMEOUT_MS at most, and swallows whatever goes
-// wrong, because a throw would block the tool. Without git ralph on PATH it does nothing.
+// Every handler waits for the hook (the one before a tool must, or the bytes it reads are no longer the
+// old ones), for TIMEOUT_MS at most, and swallows whatever goes wrong, because a throw would block the
+// tool. It blocks in one case alone: git ralph says no (exit 2), to a command that would throw away what
+// others have not committed. What git ralph says of others' lines goes to the agent with the tool's
+// result. Without git ralph on PATH it does nothing.
 
 import { spawn } from "node:child_process";
 
@@ -33,22 +35,41 @@ function envelope(name: string, event: any, ctx: any): string {
 	});
 }
 
-function send(line: string, cwd: string): Promise<void> {
+function send(line: string, cwd: string): Promise<any> {
 	return new Promise((resolve) => {
-		const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd, stdio: ["pipe", "ignore", "ignore"] });
+		const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd, stdio: ["pipe", "pipe", "pipe"] });
+		const answer: any = { code: null, out: "", err: "" };
 		const timer = setTimeout(() => {
 			child.kill("SIGKILL");
-			resolve();
+			resolve(answer);
 		}, TIMEOUT_MS);
-		const done = () => {
+		const done = (code: number | null) => {
 			clearTimeout(timer);
-			resolve();
+			resolve({ ...answer, code });
 		};
-		child.on("error", done);
+		child.stdout.on("data", (data: any) => (answer.out += data));
+		child.stderr.on("data", (data: any) => (answer.err += data));
+		child.on("error", () => done(null));
 		child.on("close", done);
 		child.stdin.on("error", () => {});
 		child.stdin.end(line);
 	});
+}
+
+const notes = new Map<string, string>();
+
+function answered(name: string, event: any, answer: any): any {
+	const call = event.toolCallId;
+	if (name === "tool_call") {
+		if (answer.code === 2) return { block: true, reason: answer.err.trim() };
+		const note = answer.code === 0 && answer.out ? JSON.parse(answer.out).additionalContext : null;
+		if (note) notes.set(call, note);
+	} else if (name === "tool_result" && notes.has(call)) {
+		const text = notes.get(call);
+		notes.delete(call);
+		return { content: [...(event.content ?? []), { type: "text", text }] };
+	}
+	return undefined;
 }
 
 export default function (pi: any) {
@@ -57,7 +78,8 @@ export default function (pi: any) {
 			pi.on(name, async (event: any, ctx: any) => {
 				try {
 					if (event.toolName !== undefined && !TOOLS.includes(event.toolName)) return;
-					await send(envelope(name, event, ctx), ctx.cwd);
+					const answer = await send(envelope(name, event, ctx), ctx.cwd);
+					return answered(name, event, answer);
 				} catch {
 					// recording must never stand in the way
 				}

@@ -1,0 +1,81 @@
+"""Gives a person's index back: once an agent's commit is made or refused, or its turn ends.
+
+The intent names the session alone: what its shell staged, and what was there before, is asked when it is
+done, so that a second try finds nothing to do. Runs under the commit lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+
+from gitralph.base import files, jsonline, locks
+from gitralph.base.errors import RalphError
+from gitralph.base.layout import Layout
+from gitralph.commit import land, staging
+from gitralph.context import Context
+from gitralph.git import index
+from gitralph.hook import sessionfile
+from gitralph.journal import intents, pending
+from gitralph.journal.intents import Restaging
+
+_TRIES = 5
+
+
+def due(ctx: Context, session: str) -> None:
+    """Put back what a session's shell staged; where git holds the index, whoever comes next does it.
+
+    Never fails the command that came for something else.
+    """
+    if not staging.of(ctx, pending.family(ctx.layout, session)):
+        return
+    intents.write(ctx.layout, Restaging(ctx.repo.git_dir, ctx.layout.token, session))
+    with contextlib.suppress(OSError, RalphError), locks.hold(ctx.layout, locks.COMMIT, wait=0):
+        recover(ctx)
+
+
+def recover(ctx: Context) -> None:
+    """Put back what is due in this worktree; an intent for one that is gone is dropped."""
+    for todo in list(intents.unfinished(ctx.layout, Restaging)):
+        if todo.token == ctx.layout.token:
+            if _put_back(ctx, todo, pending.family(ctx.layout, todo.session)):
+                intents.remove(ctx.layout, todo)
+        elif not os.path.isdir(todo.git_dir):
+            intents.remove(ctx.layout, todo)
+
+
+def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
+    """Put it back; False where git holds the index, or it kept moving."""
+    lock, prepared = f"{ctx.repo.index}.lock", f"{ctx.layout.tmp}/{todo.prepared['index']}"
+    if index.is_ours(lock, prepared):
+        os.unlink(lock)  # killed before the exchange, which begins anew
+    files.make_folder(ctx.layout.tmp)
+    for _ in range(_TRIES):
+        if os.path.lexists(lock):
+            return False
+        copy = index.copy_index(ctx.repo.index, prepared)
+        try:
+            found = staging.of(ctx, family)
+            if not found:
+                break
+            there = index.entries(ctx.repo.git, copy, ctx.repo.root, found)
+            flags = {path: mark.flags for path, mark in there.items()}
+            if land.install(ctx.repo, copy, {path: one.before for path, one in found.items()}, flags):
+                break
+        finally:
+            copy.remove()
+    else:
+        return False
+    mark(ctx.layout, family)
+    return True
+
+
+def mark(lay: Layout, family: Sequence[str]) -> None:
+    """Note that all that these sessions' commands have staged so far is put back."""
+    for session in family:
+        if os.path.lexists(lay.staged(session)):
+            told = {"v": 1, "restaged": session, "ts": sessionfile.now()}
+            files.append_record(lay.shells, jsonline.line(told))
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(lay.staged(session))

@@ -1,0 +1,449 @@
+"""What a command line would throw away: which commands of it, in which folder, and of which paths.
+
+Loaded for a shell command that may be one, before the engine is. It asks git for aliases and names of
+revisions only. What it cannot read it leaves out: hooks fail open.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from gitralph.base import gitdir, programs
+from gitralph.guard import shell_words
+from gitralph.guard.shell_words import CLOSE, OPEN, Item, Simple, Word
+from gitralph.guard.shell_words import UnreadableError as UnreadableError
+from gitralph.hook import hook_git
+
+HEAD, INDEX, NOTHING, TREE = "head", "index", "nothing", "tree"
+"""What stands in a file afterwards: HEAD's text, the index's, none, or that of another tree."""
+
+_SECONDS = 2.0
+_ALIASES = 10
+_SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "ash"])
+_RESERVED = frozenset(["if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"])
+_PASSED = frozenset(["command", "builtin", "exec", "nohup", "stdbuf", "setsid"])
+_MANY = 2_000
+
+
+class Discard(NamedTuple):
+    """One command that throws away. ``specs`` are pathspecs seen from ``folder``, all where there are none.
+
+    ``tracked`` and ``untracked`` say which files; ``shallow``: not what lies in an untracked folder;
+    ``overlay``: a file that would have no text stays as it is.
+    """
+
+    kind: str
+    folder: str
+    then: str
+    specs: tuple[str, ...] = ()
+    tree: str = ""
+    tracked: bool = True
+    untracked: bool = False
+    shallow: bool = False
+    literal: bool = False
+    overlay: bool = False
+
+
+class _Place(NamedTuple):
+    """Where a command runs; ``folder`` None where nobody can tell."""
+
+    folder: str | None
+    readable: bool = True
+
+
+def find(text: str, folder: str, environ: Mapping[str, str]) -> list[Discard]:
+    """What a command line, typed in ``folder``, would throw away. Raises UnreadableError."""
+    return list(_Walk(environ).run(shell_words.read(text), _Place(folder)))
+
+
+class _Walk:
+    """Goes through commands in their order, as a shell that runs each of them would."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = dict(environ)
+        self.deep = 0
+
+    def run(self, items: Sequence[Item], place: _Place) -> Iterator[Discard]:
+        outer: list[_Place] = []
+        self.deep += 1
+        if self.deep > _ALIASES:
+            raise UnreadableError("it calls itself")
+        for item in items:
+            if item == OPEN:
+                outer.append(place)
+            elif item == CLOSE:
+                place = outer.pop() if outer else place
+            elif isinstance(item, Simple):
+                words = self._bare(item.words)
+                if words is None:
+                    continue
+                moved = self._moved(words, place)
+                if moved is not None:
+                    place = moved
+                elif place.readable:
+                    yield from self._simple(words, place)
+        self.deep -= 1
+
+    def _bare(self, words: Sequence[Word]) -> list[Word] | None:
+        """A command without what may stand before it; None for one that cannot be read."""
+        rest = list(words)
+        while rest:
+            first = rest[0]
+            name, sign, _ = first.text.partition("=")
+            if sign and name.removesuffix("+").isidentifier():
+                if _leads_elsewhere(name):
+                    return None
+                rest.pop(0)
+            elif not first.known:
+                return None
+            elif first.text in _RESERVED or first.text in _PASSED:
+                rest.pop(0)
+                while rest and rest[0].text[:1] == "-":
+                    if rest.pop(0).text in ("-v", "-V"):
+                        return None  # `command -v rm` only asks
+            elif first.text in ("env", "sudo", "doas", "nice", "timeout"):
+                rest = _after_program(first.text, rest[1:])
+            else:
+                break
+        return rest or None
+
+    def _moved(self, words: Sequence[Word], place: _Place) -> _Place | None:
+        """Where the commands after this one run; None for one that changes no folder."""
+        name = words[0].text
+        if name == "export" and any(_leads_elsewhere(word.text.partition("=")[0]) for word in words):
+            return place._replace(readable=False)
+        if name == "popd":
+            return place._replace(folder=None)
+        if name not in ("cd", "pushd"):
+            return None
+        named = [word for word in words[1:] if word.text not in ("-P", "-L", "-e", "--")]
+        if not named:
+            return place._replace(folder=self.environ.get("HOME"))
+        if len(named) > 1 or not named[0].known or named[0].glob or named[0].text == "-":
+            return place._replace(folder=None)
+        return place._replace(folder=_joined(place.folder, self._typed(named[0])))
+
+    def _typed(self, word: Word) -> str:
+        home = self.environ.get("HOME", "~")
+        return home + word.text[2:] if word.text.startswith("\0~") else word.text
+
+    def _simple(self, words: Sequence[Word], place: _Place) -> Iterator[Discard]:
+        name = os.path.basename(words[0].text)
+        if name in _SHELLS:
+            text = _script(words[1:])
+            if text is not None:
+                yield from self.run([OPEN, *shell_words.read(text), CLOSE], place)
+        elif name == "eval" and all(word.known for word in words):
+            text = " ".join(word.text for word in words[1:])
+            yield from self.run(shell_words.read(text), place)
+        elif place.folder is not None and all(word.known for word in words):
+            typed = [one for word in words[1:] for one in self._expanded(word, place.folder)]
+            if name == "git":
+                yield from self._git(typed, place.folder)
+            elif name in ("rm", "unlink"):
+                yield from _removed(typed, place.folder)
+
+    def _expanded(self, word: Word, folder: str) -> list[str]:
+        """A word as its command gets it: a pattern of names becomes the names."""
+        text = self._typed(word)
+        if not word.glob:
+            return [text]
+        found = sorted(glob.glob(text, root_dir=folder))[:_MANY]
+        return found or [text]
+
+    # --- git ---
+
+    def _git(self, words: list[str], folder: str | None) -> Iterator[Discard]:
+        aliases: dict[str, str] = {}
+        while words and words[0][:1] == "-":
+            word = words.pop(0)
+            if word in ("-C", "-c") and words:
+                value = words.pop(0)
+                if word == "-C":
+                    folder = _joined(folder, value)
+                elif value.lower().startswith("alias."):
+                    key, _, said = value[6:].partition("=")
+                    aliases[key] = said
+            elif word.startswith(("--git-dir", "--work-tree", "--namespace")):
+                return
+        if words and folder is not None and os.path.isdir(folder):
+            yield from self._command(words, folder, aliases)
+
+    def _command(self, words: list[str], folder: str, aliases: Mapping[str, str]) -> Iterator[Discard]:
+        name, rest = words[0], words[1:]
+        known = _COMMANDS.get(name)
+        if known is not None:
+            yield from known(_Asked(rest, folder, self.environ))
+            return
+        said = aliases.get(name) or self._alias(name, folder)
+        if not said:
+            return
+        if said.startswith("!"):  # for the shell, at the root of the worktree (git-config(1))
+            place = gitdir.discover(os.path.realpath(folder))
+            text = " ".join([said[1:], *(f"'{word}'" for word in rest if "'" not in word)])
+            root = place.root if place is not None else folder
+            yield from self.run(shell_words.read(text), _Place(root))
+            return
+        inner = shell_words.read(said)
+        if len(inner) == 1 and isinstance(inner[0], Simple):
+            self.deep += 1
+            if self.deep > _ALIASES:
+                raise UnreadableError("an alias calls itself")
+            yield from self._git([*(word.text for word in inner[0].words), *rest], folder)
+            self.deep -= 1
+
+    def _alias(self, name: str, folder: str) -> str:
+        if not name.replace("-", "").isalnum():
+            return ""
+        return _asked(folder, self.environ, "config", "--get", f"alias.{name}")
+
+
+def _asked(folder: str, environ: Mapping[str, str], *words: str) -> str:
+    """What git answers in a folder, empty where it answers nothing."""
+    said = hook_git.run(folder, list(words), dict(environ), time.monotonic() + _SECONDS)
+    return (said or b"").decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def _leads_elsewhere(variable: str) -> bool:
+    """True for a variable by which git means another repository or index than the folder does."""
+    return not programs.inherited({variable: ""})
+
+
+def _joined(folder: str | None, named: str) -> str | None:
+    if named.startswith("/"):
+        return os.path.normpath(named)
+    return None if folder is None else os.path.normpath(os.path.join(folder, named))
+
+
+def _after_program(name: str, words: list[Word]) -> list[Word]:
+    """The command that another program is told to run, none where its options cannot be read."""
+    while words and (words[0].text[:1] == "-" or (name == "env" and "=" in words[0].text)):
+        option = words.pop(0).text
+        if option in ("-n", "-u", "-k", "-s", "-g") and name != "sudo" and words:
+            words.pop(0)
+        unread = name in ("sudo", "doas") and option not in ("-n", "-E", "-H", "--")
+        if unread or _leads_elsewhere(option.partition("=")[0]):
+            return []
+    return words[1:] if name == "timeout" else words
+
+
+def _script(words: Sequence[Word]) -> str | None:
+    """What ``sh -c`` is given; None without it, or where it cannot be read."""
+    for at, word in enumerate(words):
+        if word.text[:1] != "-" or word.text == "--":
+            return None
+        if not word.text.startswith("--") and word.text.endswith("c"):
+            following = words[at + 1 : at + 2]
+            return following[0].text if following and following[0].known else None
+    return None
+
+
+# --- what each command of git does ---
+
+
+class _Asked:
+    """The words after the name of a git command: options, and what stands before and after ``--``."""
+
+    def __init__(self, words: Sequence[str], folder: str, environ: Mapping[str, str]) -> None:
+        self.words, self.folder, self.environ = words, folder, environ
+        self.options: dict[str, str] = {}
+        self.names: list[str] = []
+        self.paths: list[str] | None = None
+
+    def read(self, valued: str = "") -> _Asked:
+        """Tell the words apart; ``valued`` are the options that take the next word, blank-separated."""
+        takes, words = set(valued.split()), list(self.words)
+        while words:
+            word = words.pop(0)
+            if word == "--":
+                self.paths = words
+                break
+            if word.startswith("--"):
+                name, sign, value = word.partition("=")
+                if name in takes and not sign and words:
+                    value = words.pop(0)
+                self.options[name] = value
+            elif word[:1] == "-" and len(word) > 1:
+                self._short(word, takes, words)
+            else:
+                self.names.append(word)
+        return self
+
+    def _short(self, word: str, takes: set[str], words: list[str]) -> None:
+        for at, letter in enumerate(word[1:], 2):
+            name = f"-{letter}"
+            if name in takes:
+                self.options[name] = word[at:] or (words.pop(0) if words else "")
+                return
+            self.options[name] = ""
+
+    def has(self, *names: str) -> bool:
+        return any(name in self.options for name in names)
+
+    @property
+    def cannot_be_read(self) -> bool:
+        """A person picks, or the paths stand in a file."""
+        return self.has("-p", "--patch", "-i", "--interactive", "--pathspec-from-file", "--ours", "--theirs")
+
+    def is_revision(self, name: str) -> bool:
+        if name == "-":
+            return True
+        return bool(_asked(self.folder, self.environ, "rev-parse", "-q", "--verify", f"{name}^{{tree}}"))
+
+    def all_paths(self) -> tuple[str, ...]:
+        return (*self.names, *(self.paths or ()))
+
+    def tree(self, kind: str, name: str | None, specs: tuple[str, ...] = ()) -> Discard:
+        """All that differs from a tree goes."""
+        if name in (None, "", "HEAD", "@"):
+            return Discard(kind, self.folder, HEAD, specs)
+        return Discard(kind, self.folder, TREE, specs, tree="@{-1}" if name == "-" else str(name))
+
+
+def _checkout(asked: _Asked) -> Iterator[Discard]:
+    asked.read("-b -B --orphan --conflict --pathspec-from-file")
+    if asked.cannot_be_read:
+        return
+    names, paths = asked.names, asked.paths
+    force = asked.has("-f", "--force")
+    if paths is None and names and not asked.has("-b", "-B", "--orphan"):
+        if not asked.is_revision(names[0]):
+            names, paths = [], names
+        elif len(names) > 1:
+            names, paths = names[:1], names[1:]
+    if paths:
+        overlay = not asked.has("--no-overlay")
+        found = Discard("git checkout", asked.folder, INDEX, tuple(paths))
+        found = asked.tree("git checkout", names[0], tuple(paths)) if names else found
+        yield found._replace(overlay=overlay)
+    elif force:
+        yield asked.tree("git checkout -f", names[0] if names else None)
+
+
+def _restore(asked: _Asked) -> Iterator[Discard]:
+    asked.read("-s --source --conflict --pathspec-from-file")
+    staged, specs = asked.has("-S", "--staged"), asked.all_paths()
+    if asked.cannot_be_read or not specs or (staged and not asked.has("-W", "--worktree")):
+        return
+    source = asked.options.get("-s", asked.options.get("--source"))
+    if source is None and not staged:
+        yield Discard("git restore", asked.folder, INDEX, specs)
+    else:
+        yield asked.tree("git restore", source, specs)
+
+
+def _reset(asked: _Asked) -> Iterator[Discard]:
+    asked.read("--pathspec-from-file")
+    if asked.has("--hard"):
+        yield asked.tree("git reset --hard", asked.names[0] if asked.names else None)
+
+
+def _stash(asked: _Asked) -> Iterator[Discard]:
+    words = list(asked.words)
+    verb = words.pop(0) if words and words[0] in ("push", "save") else "push"
+    if words and words[0][:1] != "-" and verb == "push" and len(words) == len(asked.words):
+        return  # list, show, pop, apply and their like take nothing away
+    asked.words = words
+    asked.read("-m --message --pathspec-from-file")
+    if asked.cannot_be_read or asked.has("-S", "--staged"):
+        return
+    specs = asked.all_paths() if verb == "push" else ()
+    yield Discard("git stash", asked.folder, HEAD, specs)
+    if asked.has("-u", "--include-untracked", "-a", "--all"):
+        yield Discard("git stash", asked.folder, NOTHING, specs, tracked=False, untracked=True)
+
+
+def _clean(asked: _Asked) -> Iterator[Discard]:
+    asked.read("-e --exclude")
+    if asked.cannot_be_read or asked.has("-n", "--dry-run", "-X"):
+        return
+    if not asked.has("-f", "--force"):
+        said = _asked(asked.folder, asked.environ, "config", "--type=bool", "--get", "clean.requireForce")
+        if said != "false":
+            return
+    specs = asked.all_paths()
+    excluded = [f":(exclude){value}" for key, value in asked.options.items() if key in ("-e", "--exclude")]
+    shallow = not specs and not asked.has("-d")
+    specs = (*(specs or (".",)), *excluded)
+    yield Discard("git clean", asked.folder, NOTHING, specs, tracked=False, untracked=True, shallow=shallow)
+
+
+def _switch(asked: _Asked) -> Iterator[Discard]:
+    asked.read("-c -C --create --force-create --orphan --conflict")
+    if asked.has("-f", "--force", "--discard-changes"):
+        yield asked.tree("git switch -f", asked.names[0] if asked.names else None)
+
+
+def _rm(asked: _Asked) -> Iterator[Discard]:
+    asked.read("--pathspec-from-file")
+    if asked.has("--cached", "-n", "--dry-run", "--pathspec-from-file") or not asked.all_paths():
+        return
+    yield Discard("git rm", asked.folder, NOTHING, asked.all_paths())
+
+
+def _read_tree(asked: _Asked) -> Iterator[Discard]:
+    asked.read("--prefix --index-output --exclude-per-directory")
+    if asked.has("--reset") and asked.has("-u") and len(asked.names) == 1:
+        yield asked.tree("git read-tree --reset", asked.names[0])
+
+
+def _checkout_index(asked: _Asked) -> Iterator[Discard]:
+    asked.read("--prefix --stage")
+    if asked.has("-f", "--force") and not asked.has("--prefix") and (asked.has("-a") or asked.all_paths()):
+        yield Discard("git checkout-index", asked.folder, INDEX, asked.all_paths())
+
+
+def _worktree(asked: _Asked) -> Iterator[Discard]:
+    asked.read()
+    if asked.names[:1] == ["remove"] and len(asked.names) == 2 and asked.has("-f", "--force"):
+        named = _joined(asked.folder, asked.names[1])
+        place = gitdir.discover(os.path.realpath(named)) if named and os.path.isdir(named) else None
+        if place is not None:
+            yield Discard("git worktree remove", place.root, NOTHING, untracked=True)
+
+
+_COMMANDS: dict[str, Callable[[_Asked], Iterator[Discard]]] = {
+    "checkout": _checkout,
+    "restore": _restore,
+    "reset": _reset,
+    "stash": _stash,
+    "clean": _clean,
+    "switch": _switch,
+    "rm": _rm,
+    "read-tree": _read_tree,
+    "checkout-index": _checkout_index,
+    "worktree": _worktree,
+}
+
+
+# --- rm(1) ---
+
+
+def _removed(words: Sequence[str], folder: str) -> Iterator[Discard]:
+    options = (
+        [word for word in words[: words.index("--")] if word[:1] == "-"]
+        if "--" in words
+        else [word for word in words if word[:1] == "-" and len(word) > 1]
+    )
+    letters = "".join(word[1:] for word in options if word[:2] != "--")
+    deep = "r" in letters or "R" in letters or "--recursive" in options
+    named = [word for word in words if word not in options and word != "--"]
+    for word in named:
+        # rm takes a link itself, and its folder's links as the system resolves them
+        above, name = os.path.split(os.path.join(folder, word).rstrip("/") or "/")
+        full = os.path.join(os.path.realpath(above), name)
+        is_folder = os.path.isdir(full) and not os.path.islink(full)
+        if name in ("", ".", "..") or (is_folder and not deep) or not os.path.lexists(full):
+            continue
+        place = gitdir.discover(full if is_folder else os.path.dirname(full))
+        if place is not None and f"{full}/".startswith(f"{place.root}/"):
+            specs = () if full == place.root else (os.path.relpath(full, place.root),)
+            yield Discard("rm", place.root, NOTHING, specs, untracked=True, literal=True)
+        elif place is None and is_folder:
+            here = gitdir.discover(os.path.realpath(folder))
+            if here is not None and f"{here.root}/".startswith(f"{full}/"):
+                yield Discard("rm", here.root, NOTHING, untracked=True)

@@ -1,0 +1,99 @@
+"""Who else is at work in a file that is about to be edited: the cheap question, asked at every edit.
+
+Fast lane. Nearly always nobody is, and the names in the path's journal say so; only where a live session is
+among them does anybody look at lines.
+"""
+
+import os
+
+from gitralph.base import files, jsonline
+from gitralph.base.ids import digest, is_valid
+from gitralph.base.layout import MAIN, Layout
+from gitralph.hook import sessionfile
+
+# Beyond this the records at the end count: what is uncommitted stands there.
+_LIMIT = 4 << 20
+# A line has 100 bytes and a path that others are in gets a few: more was not written by us.
+_TOLD_LIMIT = 1 << 20
+_NAME = b'"session":"'
+
+
+def _tail_of(name: str) -> bytes:
+    try:
+        fd = files.open_regular(name, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.pread(fd, _LIMIT, max(0, os.fstat(fd).st_size - _LIMIT))
+    finally:
+        os.close(fd)
+
+
+def _names(data: bytes) -> set[str]:
+    # the key cannot come from an edited text: a quote inside a JSON string has a backslash before it
+    found = {part[: part.find(b'"')] for part in data.split(_NAME)[1:]}
+    return {name.decode("ascii") for name in found if name.isascii() and is_valid(name.decode("ascii"))}
+
+
+def _layouts(lay: Layout) -> list[Layout]:
+    try:
+        linked = sorted(os.listdir(f"{lay.top}/worktrees"))
+    except OSError:
+        linked = []
+    return [Layout(lay.top, token) for token in (MAIN, *linked)]
+
+
+class Company:
+    """The live sessions with records of a path in one worktree; ``state`` is new when theirs are."""
+
+    __slots__ = ("layout", "sessions", "state")
+
+    def __init__(self, layout: Layout, sessions: list[str], state: str) -> None:
+        self.layout = layout
+        self.sessions = sessions
+        self.state = state
+
+
+def at_work(lay: Layout, session: str, path: bytes) -> list[Company]:
+    """Other live sessions that have records of a path, by worktree; this one's first."""
+    out = []
+    for layout in sorted(_layouts(lay), key=lambda one: one.token != lay.token):
+        data = _tail_of(layout.journal(path))
+        if not data:
+            continue
+        names = sorted(_names(data) - {session})
+        live = [name for name in names if sessionfile.state_of(layout, name) == "live"]
+        if live:
+            out.append(Company(layout, live, _state(data, live)))
+    return out
+
+
+def _state(data: bytes, names: list[str]) -> str:
+    """Changes with each record of these sessions, and with no other's."""
+    marks = [_NAME + name.encode("ascii") + b'"' for name in names]
+    lines = [line for line in data.split(b"\n") if any(mark in line for mark in marks)]
+    return digest(b"\n".join(lines))[:16]
+
+
+def told(lay: Layout, session: str, path: bytes) -> dict[str, str]:
+    """What was noted last of a path: ``seen`` is the records' state, ``lines`` that of the lines told of."""
+    key, found = digest(path)[:24], dict[str, str]()
+    try:
+        data = files.read_bytes(lay.told(session), _TOLD_LIMIT)
+    except OSError:
+        return found
+    for line in data.splitlines():
+        try:
+            fields = jsonline.object_in(line)
+        except ValueError:
+            continue
+        if fields.get("path") == key:
+            found = {name: value for name, value in fields.items() if isinstance(value, str)}
+    return found
+
+
+def note(lay: Layout, session: str, path: bytes, seen: str, lines: str) -> None:
+    """Remember what was told, so that it is told once."""
+    fields: dict[str, object] = {"path": digest(path)[:24], "seen": seen, "lines": lines}
+    files.make_folder(os.path.dirname(lay.told(session)))
+    files.append_record(lay.told(session), jsonline.line(fields))

@@ -1,0 +1,121 @@
+"""What is kept of a shell command while it runs: what was dirty when it began, and the texts of that.
+
+Fast lane. The texts lie in one file beside, packed one after the other, and go with the command's end.
+"""
+
+import os
+import zlib
+
+from gitralph.base import files, gitdir, jsonline
+from gitralph.base.layout import MAIN, Layout
+from gitralph.hook.journal import text_id
+from gitralph.hook.staging import Staged
+
+# A kept picture has some 200 bytes a path: what is larger was not written by us.
+_LIMIT = 64 << 20
+# Twice the 64 MB of texts that a picture may hold: packing makes no text much larger.
+_PACKED = 128 << 20
+_ROW = 5
+
+
+class Picture:
+    """What is dirty: HEAD, and per path ``[HEAD's blob, id of the bytes, mode, index's blob, HEAD's mode]``.
+
+    ``texts`` are the bytes by their ids, as far as they were small enough to be kept; ``staged`` is what the
+    index has that HEAD has not.
+    """
+
+    __slots__ = ("head", "rows", "staged", "texts")
+
+    def __init__(self, head: str | None, rows: dict[str, list[str | None]]) -> None:
+        self.head = head
+        self.rows = rows
+        self.staged: Staged | None = None
+        self.texts: dict[str, bytes] = {}
+
+
+Moved = dict[str, tuple[str, str]]
+"""The paths in which two HEADs differ, with the blob that each has there, of zeros for none."""
+
+
+class Look:
+    """The worktree after a command, beside what was kept of its begin.
+
+    ``rows`` are ``[path, before, after, HEAD's blob]``, None while it is not known what changed.
+    """
+
+    __slots__ = ("after", "before", "kept", "lay", "moved", "options", "path", "place", "root", "rows")
+
+    def __init__(self, path: str, kept: dict[str, object]) -> None:
+        self.path = path
+        self.kept = kept
+        top = os.path.dirname(os.path.dirname(os.path.dirname(path)))
+        self.lay = Layout(top, str(kept["token"]) or MAIN)
+        self.root = str(kept["root"])
+        self.place = gitdir.discover(self.root)
+        words = kept.get("options")
+        self.options = [word for word in words if isinstance(word, str)] if isinstance(words, list) else []
+        self.before = picture_of(kept)
+        self.after: Picture | None = None
+        self.moved: Moved = {}
+        self.rows: list[list[object]] | None = None
+
+
+def keep(path: str, fields: dict[str, object], picture: Picture | None) -> None:
+    """Write what is known of a command under its name."""
+    places: dict[str, list[int]] = {}
+    packed = bytearray()
+    for oid, text in picture.texts.items() if picture is not None else ():
+        data = zlib.compress(text, 1)
+        places[oid] = [len(packed), len(data)]
+        packed += data
+    if places:
+        files.write_whole(path + ".texts", bytes(packed))
+    if picture is not None:
+        fields = {**fields, "head": picture.head, "rows": picture.rows, "texts": places}
+    files.write_whole(path, jsonline.dumps(fields).encode("ascii"))
+
+
+def load(path: str) -> dict[str, object] | None:
+    """What was kept of a command that runs, None when there is none or it is damaged."""
+    try:
+        kept = jsonline.loads(files.read_bytes(path, _LIMIT).decode("ascii"))
+    except (OSError, ValueError):
+        return None
+    texts = ("id", "session", "root", "token")
+    if not isinstance(kept, dict) or not all(isinstance(kept.get(key), str) for key in texts):
+        return None
+    return kept
+
+
+def picture_of(kept: dict[str, object]) -> Picture | None:
+    """The picture in what was kept, without its texts; None where git did not answer in time."""
+    rows, head = kept.get("rows"), kept.get("head")
+    if not isinstance(rows, dict):
+        return None
+    good = {k: v for k, v in rows.items() if isinstance(v, list) and len(v) == _ROW}
+    return Picture(head if isinstance(head, str) else None, good)
+
+
+def text_of(path: str, kept: dict[str, object], oid: str) -> bytes | None:
+    """A text that was kept for a command, by its id; None where it was not, or is damaged."""
+    places = kept.get("texts")
+    place = places.get(oid) if isinstance(places, dict) else None
+    if not isinstance(place, list) or len(place) != 2 or not all(type(n) is int and n >= 0 for n in place):
+        return None
+    at, size = place
+    try:
+        packed = files.read_bytes(path + ".texts", _PACKED)[at : at + size]
+        text = zlib.decompressobj().decompress(packed, _PACKED)
+    except (OSError, zlib.error):
+        return None
+    return text if text_id(text) == oid else None
+
+
+def forget(path: str) -> None:
+    """The command is over."""
+    for name in (path + ".texts", path):
+        try:
+            os.unlink(name)
+        except OSError:
+            pass

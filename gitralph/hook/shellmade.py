@@ -1,0 +1,153 @@
+"""Finds the texts that a shell command made: from what was kept, from git, and from the files as they stand.
+
+Fast lane, loaded when a command changed something. Says of each path what is the command's and what git put
+there.
+"""
+
+import os
+import time
+
+from gitralph.hook import hook_git, journal, shellcalls, shellsteps, windows
+from gitralph.hook.shellcalls import Look
+from gitralph.hook.shellforms import UNKNOWN
+from gitralph.hook.shellsteps import Call, Made
+from gitralph.hook.windows import ChangedPath, Form
+
+# Looking into a stash costs a git process; that is for the texts of what changed alone.
+_SECONDS = 5.0
+_ABSENT = (None, None)
+
+
+def record_rows(look: Look, environ: dict[str, str], late: bool) -> list[str]:
+    """Record what a look found changed (see ``shellwatch``); returns what is to be logged."""
+    window = next((w for w in windows.read(look.lay) if w.id == look.kept["id"]), None)
+    if window is None:
+        return ["a shell call was not told by line: the note of its begin is gone"]
+    window.picture = None
+    found = _Finder(look, environ)
+    rows = [(str(r[0]), ChangedPath(_form(r[1]), _form(r[2]), _oid(r[3]))) for r in look.rows or []]
+    made = found.made(rows)
+    how = look.kept.get("how")
+    word = how if how in ("", shellsteps.AUTO, shellsteps.INCLUDE) else shellsteps.OFFER
+    call = Call(window, look.kept, word or shellsteps.AUTO, found.after.head, late)
+    return [*found.told, *shellsteps.write(look.lay, call, made)]
+
+
+def _oid(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _form(value: object) -> Form:
+    return (_oid(value[0]), _oid(value[1])) if isinstance(value, list) else None
+
+
+class _Finder:
+    """Asks git once for all texts that a call needs."""
+
+    def __init__(self, look: Look, environ: dict[str, str]) -> None:
+        self.look = look
+        self.environ = environ
+        self.deadline = time.monotonic() + _SECONDS
+        self.root = look.root
+        assert look.before is not None
+        assert look.after is not None
+        assert look.place is not None
+        self.before, self.after, self.place = look.before, look.after, look.place
+        self.told: list[str] = []
+        self.texts: dict[tuple[str, bytes], bytes] = {}
+
+    def made(self, rows: list[tuple[str, ChangedPath]]) -> list[Made]:
+        """What is the command's of each row."""
+        rows = [(name, form) for name, form in rows if not self._is_of_git(name, form)]
+        paths = {name: name.encode("utf-8", "surrogateescape") for name, _ in rows}
+        asked = (self.root, self.look.options)
+        filtered = hook_git.filtered(*asked, list(paths.values()), self.environ, self.deadline)
+        plain = [name for name in paths if filtered is not None and paths[name] not in filtered]
+        self.texts = hook_git.texts(*asked, self._wanted(rows, paths, plain), self.environ, self.deadline)
+        stashed = self._stashed(plain)
+        out = []
+        for name, form in rows:
+            one = self._made(name, paths[name], form, name in plain)
+            if one is None:
+                self.told.append(
+                    f"what a shell call did to '{name}' is not told: it is too large, or git was slow"
+                )
+            elif not (one.is_known and shellsteps.is_gits(one, stashed.get(name, set()))):
+                out.append(one)
+        return out
+
+    def _is_of_git(self, name: str, form: ChangedPath) -> bool:
+        """True for what is as in HEAD or as it was staged, and where git is in the middle of something."""
+        old, new = self.before.rows.get(name), self.after.rows.get(name)
+        if new is None:
+            return form.base is not None  # as in HEAD
+        if new[3] == "u":
+            return True
+        if old is not None and old[3] is not None and new[1] == old[3]:
+            return new[1] != old[1]
+        began = hook_git.is_under_way(self.place.git_dir) and self.look.kept.get("operation") is not True
+        return began and new[1] == new[3]
+
+    def _wanted(
+        self, rows: list[tuple[str, ChangedPath]], paths: dict[str, bytes], plain: list[str]
+    ) -> list[tuple[str, bytes]]:
+        out = []
+        for name, form in rows:
+            if form.before is None and name in plain:
+                for oid in (form.base, *self.look.moved.get(name, ())):
+                    if oid and oid.strip("0"):
+                        out.append((oid, paths[name]))
+        return list(dict.fromkeys(out))
+
+    def _before(
+        self, name: str, path: bytes, form: ChangedPath, after: bytes | None
+    ) -> tuple[bool, bytes | None]:
+        """The text before the command, as far as git had no part in it; and whether it is known."""
+        if form.before == _ABSENT or (form.before is None and not form.base and name not in self.look.moved):
+            return True, None
+        if form.before is None:
+            oids = dict.fromkeys([*self.look.moved.get(name, ()), *([form.base] if form.base else [])])
+            found = [self.texts.get((oid, path)) for oid in oids if oid.strip("0")]
+            if not found or None in found:
+                return False, None
+            return self._nearest([text for text in found if text is not None], after)
+        oid = form.before[0]
+        text = shellcalls.text_of(self.look.path, self.look.kept, oid) if oid and oid != UNKNOWN else None
+        return text is not None, text
+
+    def _nearest(self, texts: list[bytes], after: bytes | None) -> tuple[bool, bytes | None]:
+        """Of what two HEADs had the text that the command began from; unknown where lines of both come."""
+        best = min(texts, key=lambda text: len(shellsteps.touched(text, after)))
+        others = shellsteps.lines_of(text for text in texts if text != best)
+        came = shellsteps.lines_of([after or b""]) - shellsteps.lines_of([best])
+        return came.isdisjoint(others), best
+
+    def _made(self, name: str, path: bytes, form: ChangedPath, is_plain: bool) -> Made | None:
+        new = self.after.rows.get(name)
+        oid, mode = form.after or _ABSENT
+        there = mode is not None or oid is not None
+        if oid == UNKNOWN:
+            return None
+        after = self.after.texts.get(oid or "")
+        known, before = self._before(name, path, form, after)
+        is_told = known and is_plain and (after is not None or not there)
+        tracked = bool(form.base) or name in self.look.moved
+        one = Made(path, form, (before, after) if is_told else None, tracked)
+        one.oid = oid
+        old_mode = form.before[1] if form.before is not None else (new[4] if new is not None else None)
+        one.mode = (old_mode, mode)
+        return one
+
+    def _stashed(self, names: list[str]) -> dict[str, set[bytes]]:
+        """Per path the lines that stood in a stash when the command began, or stand there now."""
+        kept = self.look.kept.get("stashes")
+        before = [one for one in kept if journal.is_oid(one)] if isinstance(kept, list) else []
+        commits = dict.fromkeys([*before, *hook_git.stashes(self.place.common_dir)])
+        asked = {f"{part}:{name}": name for one in commits for part in (one, f"{one}^3") for name in names}
+        found = hook_git.blobs(self.root, list(asked), self.environ, self.deadline)
+        wanted = {(oid, os.fsencode(asked[key])): asked[key] for key, oid in found.items()}
+        texts = hook_git.texts(self.root, self.look.options, list(wanted), self.environ, self.deadline)
+        out: dict[str, set[bytes]] = {}
+        for key, name in wanted.items():
+            out.setdefault(name, set()).update(shellsteps.lines_of([texts.get(key, b"")]))
+        return out

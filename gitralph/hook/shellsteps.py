@@ -1,0 +1,326 @@
+"""Turns what a shell command changed into steps of journals: the command is the session's hands.
+
+Fast lane, loaded when a command changed something. A change that another session's command may have made is
+nobody's, and so is a new file, which is offered; what a record tells of meanwhile stays whose it is, and what
+git put there is no new text. Nothing is told from a clock.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from gitralph.base import files
+from gitralph.base.layout import Layout
+from gitralph.base.quote import line_form
+from gitralph.hook import journal, record, sessionfile, shellforms, windows
+from gitralph.hook.journal import GAP, NONE, WINDOW, Journal, Record
+from gitralph.hook.windows import ChangedPath, Window
+
+AUTO, INCLUDE, OFFER, OFF = "auto", "include", "offer", "off"
+# A call that makes more new files than this unpacked or built something: nobody reads these line by line.
+_NEW = 2_000
+# So many pairs of old and new files are compared for a move with changes; a large refactoring has dozens.
+_PAIRS = 10_000
+_JOURNAL = 256 << 20
+# Of a transcript both ends are looked at: a session says it where it begins, and again when it is resumed.
+_TRANSCRIPT = 1 << 20
+_SAYS_SO = (b'"bashFirst":true', b'"bashFirst": true')
+
+Texts = tuple[bytes | None, bytes | None]
+
+
+class Made:
+    """What a command did to one path: texts before and after, None for no file, and the modes.
+
+    ``is_known`` is false where the texts are not; then ``oid`` alone tells what stands there. ``tracked``:
+    git had the path, or it was moved from one that git had. ``other`` is the other end of a move, ``move``
+    the one that this is a change of.
+    """
+
+    __slots__ = (
+        "after",
+        "before",
+        "form",
+        "is_known",
+        "mode",
+        "move",
+        "oid",
+        "op",
+        "other",
+        "path",
+        "tracked",
+    )
+
+    def __init__(self, path: bytes, form: ChangedPath, texts: Texts | None, tracked: bool) -> None:
+        self.path = path
+        self.form = form
+        self.is_known = texts is not None
+        self.before, self.after = texts or (None, None)
+        self.mode: tuple[str | None, str | None] = (None, None)
+        self.oid: str | None = None
+        self.tracked = tracked
+        self.op: str | None = None
+        self.other: bytes | None = None
+        self.move: Made | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """True for a path that neither git nor the command's begin knew."""
+        return not self.tracked and self.before is None and self.is_known
+
+
+def pair_moves(made: list[Made]) -> list[Made]:
+    """Find the files that a command moved, and tell a move and what was changed in the file as two things.
+
+    One text went at one path, and came at one other, as it was or with half of its lines at least.
+    """
+    gone = [one for one in made if one.is_known and one.before and one.after is None]
+    came = [one for one in made if one.is_known and one.after and one.before != one.after]
+    pairs = _alike(gone, came, lambda old, new: old.before == new.after)
+    rest = [one for one in gone if one not in pairs.values()]
+    new = [one for one in came if one.before is None and one not in pairs]
+    if len(rest) * len(new) <= _PAIRS:
+        pairs |= _alike(rest, new, _keeps_half)
+    out = []
+    for one in made:
+        old = pairs.get(one)
+        out.append(one if old is None else _arrival(old, one))
+        if old is not None and old.before != one.after:
+            out.append(_edit_of(out[-1], one))
+    return out
+
+
+def _alike(gone: list[Made], came: list[Made], test: Callable[[Made, Made], bool]) -> dict[Made, Made]:
+    """The new end of each move with its old one, where neither could be another's."""
+    found = [(old, new) for old in gone for new in came if test(old, new)]
+    olds, news = Counter(id(old) for old, _ in found), Counter(id(new) for _, new in found)
+    return {new: old for old, new in found if olds[id(old)] == news[id(new)] == 1}
+
+
+def _keeps_half(old: Made, new: Made) -> bool:
+    lines, now = lines_of([old.before or b""]), lines_of([new.after or b""])
+    return bool(lines) and 2 * len(lines & now) >= max(len(lines), len(now))
+
+
+def _arrival(old: Made, new: Made) -> Made:
+    """The move itself: the text that went is what came."""
+    found = Made(new.path, new.form, (new.before, old.before), new.tracked or old.tracked)
+    found.mode, found.oid = (new.mode[0], old.mode[0] or new.mode[1]), old.form.before and old.form.before[0]
+    old.op, old.other, found.op, found.other = "rename-from", new.path, "rename-to", old.path
+    return found
+
+
+def _edit_of(move: Made, new: Made) -> Made:
+    """What was changed in a file that was moved in the same call."""
+    found = Made(new.path, new.form, (move.after, new.after), True)
+    found.mode, found.oid, found.move = new.mode, new.oid, move
+    return found
+
+
+def works_by_shell(transcript: object) -> bool:
+    """True when an agent's own transcript says that it was told to make its changes by shell."""
+    if not isinstance(transcript, str) or not transcript.startswith("/"):
+        return False
+    try:
+        fd = files.open_foreign(transcript)
+    except (OSError, ValueError):
+        return False
+    try:
+        size = os.fstat(fd).st_size
+        ends = os.pread(fd, _TRANSCRIPT, 0) + os.pread(fd, _TRANSCRIPT, max(_TRANSCRIPT, size - _TRANSCRIPT))
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return any(words in ends for words in _SAYS_SO)
+
+
+def rivals(made: Made, window: Window, others: Iterable[Window]) -> list[str]:
+    """Other sessions whose commands ran at the same time and could have made this change as well."""
+    found = {
+        other.session
+        for other in others
+        if other.session != window.session
+        and other.overlaps(window)
+        and other.may_have_made(made.path, made.form.after)
+    }
+    return sorted(found)
+
+
+class Call:
+    """The command that is told of: whose, by which call, and how its new files are taken.
+
+    ``how`` is ``ralph.shellEdits``; ``late``: nobody saw its end.
+    """
+
+    __slots__ = ("fields", "head", "how", "late", "window")
+
+    def __init__(
+        self, window: Window, fields: dict[str, object], how: str, head: str | None, late: bool
+    ) -> None:
+        self.window = window
+        self.fields = fields
+        self.how = how
+        self.head = head
+        self.late = late
+
+    def _told(self, key: str) -> str | None:
+        value = self.fields.get(key)
+        return value if isinstance(value, str) else None
+
+    def record(self, lay: Layout, made: Made, texts: Texts | None, disk: record.OnDisk) -> Record:
+        """A record of one change by this command, nobody's word against it yet."""
+        before, after = texts or (None, None)
+        ids = tuple(None if text is None else journal.text_id(text) for text in (before, after))
+        op = made.op or ("delete" if disk.mode is None else "edit")
+        if texts is not None and made.op is None:
+            op = "delete" if after is None else "create" if before is None else "edit"
+        call = self._told("call")
+        return Record(
+            self.window.session,
+            op,
+            ids[0],
+            ids[1] if texts is not None else disk.oid,
+            NONE if texts is None else WINDOW,
+            hunks=None if texts is None else _hunks(before or b"", after or b""),
+            mode=made.mode,
+            unknown_before=texts is None,
+            agent_id=self._told("agent_id"),
+            tool=self._told("tool"),
+            call=call[:200] if call else None,
+            ts=sessionfile.now(),
+            other=record.path_text(made.other) if made.other is not None else None,
+            seen=texts is not None,
+            mtime=disk.mtime,
+            head=self.head,
+            shells=shellforms.mark(lay),
+            by_shell=True,
+        )
+
+
+def _hunks(before: bytes, after: bytes) -> list[journal.TextHunk]:
+    return [] if before == after else [journal.hunk_between(before, after)]
+
+
+def write(lay: Layout, call: Call, made: list[Made]) -> list[str]:
+    """Record what a command did; returns what is to be logged."""
+    made = pair_moves(made)
+    new = [one for one in made if one.is_new]
+    told = []
+    if len(new) > _NEW:
+        told.append(f"a shell call made {len(new)} new files: none of them is told by line")
+        made = [one for one in made if not one.is_new]
+    others = [w for w in windows.read(lay, call.window.opened) if w.session != call.window.session]
+    by_shell = call.how == INCLUDE or (
+        call.how == AUTO and bool(new) and works_by_shell(call.fields.get("transcript"))
+    )
+    for one in made:
+        try:
+            _write_one(lay, call, one, rivals(one, call.window, others), by_shell)
+        except OSError as error:
+            told.append(f"'{record.path_text(one.path)}', changed by a shell call: {error.strerror or error}")
+    return told
+
+
+def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new: bool) -> None:
+    fd = files.open_locked(lay.journal(made.path))
+    try:
+        known = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
+        has_edits = _has_edits(known, call.window.session)
+        if made.op is not None and not made.tracked:
+            if not has_edits and not _has_edits(_journal(lay, made.other), call.window.session):
+                return  # the command explains the move, not whose the text is
+            made.tracked = True
+        if made.move is not None and not made.move.tracked:
+            return
+        pieces = _pieces(lay, call.window, known, made)
+        disk = record.OnDisk(made.after, made.mode[1], made.oid)
+        for texts, with_whom in pieces:
+            found = call.record(lay, made, texts, disk)
+            may = sorted({call.window.session, *rivals, *with_whom})
+            only_asked = call.late or call.how == OFFER
+            offered = made.is_new and not (takes_new or has_edits)
+            if len(may) > 1 or only_asked or offered:
+                if texts is None:
+                    continue  # by its path alone nobody can be given a part of it
+                found.op, found.may, found.loose = GAP, tuple(may), only_asked
+            else:
+                files.append_record(lay.manifest(call.window.session), line_form(made.path) + b"\n")
+            journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
+    finally:
+        os.close(fd)
+
+
+def _has_edits(known: Journal, session: str) -> bool:
+    return any(r.op != GAP and r.session == session for r in known.records)
+
+
+def _journal(lay: Layout, path: bytes | None) -> Journal:
+    """The journal of another path, which only a commit may be reading now."""
+    try:
+        return journal.parse(files.read_bytes(lay.journal(path or b""), _JOURNAL))
+    except OSError:
+        return Journal()
+
+
+def _pieces(lay: Layout, window: Window, known: Journal, made: Made) -> list[tuple[Texts | None, set[str]]]:
+    """The steps that are the command's, each with the sessions that changed one of its lines meanwhile.
+
+    What was recorded while it ran is not its; so its steps lie before, between and after those records.
+    """
+    if not made.is_known:
+        last = known.records[-1] if known.records else None
+        return [] if last is not None and last.after == made.oid else [(None, set())]
+    inside = {r.offset for r in known.records if shellforms.is_since(r.shells, lay, window.opened)}
+    if not inside:
+        return [((made.before, made.after), set())] if _differs(made) else []
+    rows = [(r, b, a) for r, b, a in journal.replay(known, lay) if r.offset in inside]
+    if not all(r.is_exact for r, _, _ in rows):
+        return []
+    # A record of what had happened before the picture was taken, or after the command's end, may stand among
+    # them: hooks take their time.
+    late = [n for n, (_, _, after) in enumerate(rows) if after == made.before]
+    rows = rows[late[-1] + 1 :] if late else rows
+    if rows and rows[-1][2] != made.after:
+        early = [n for n, (_, before, _) in enumerate(rows) if before == made.after]
+        rows = rows[: early[0]] if early else rows
+    out: list[tuple[Texts | None, set[str]]] = []
+    at = made.before
+    steps: list[Texts] = []
+    for _, before, after in rows:
+        if at != before:
+            steps.append((at, before))
+        at = after
+    if at != made.after:
+        steps.append((at, made.after))
+    theirs = [(r.session, touched(b, a)) for r, b, a in rows if r.session != window.session]
+    for step in steps:
+        lines = touched(*step)
+        out.append((step, {name for name, touched in theirs if not lines.isdisjoint(touched)}))
+    return out
+
+
+def _differs(made: Made) -> bool:
+    return made.before != made.after or made.mode[0] != made.mode[1]
+
+
+def touched(before: bytes | None, after: bytes | None) -> set[bytes]:
+    """The lines that come or go by a step and that say something."""
+    old, new = Counter(journal.full_lines(before or b"")), Counter(journal.full_lines(after or b""))
+    changed = (old - new) | (new - old)
+    return {line.strip() for line in changed if any(chr(c).isalnum() or c > 127 for c in line)}
+
+
+def lines_of(texts: Iterable[bytes]) -> set[bytes]:
+    """All lines of some texts that say something."""
+    found: set[bytes] = set()
+    for text in texts:
+        found |= touched(None, text)
+    return found
+
+
+def is_gits(made: Made, held: set[bytes]) -> bool:
+    """True when a line that came by a command stood in a stash: git put it there."""
+    old, new = Counter(journal.full_lines(made.before or b"")), Counter(journal.full_lines(made.after or b""))
+    came = {line.strip() for line in new - old}
+    return not came.isdisjoint(held)

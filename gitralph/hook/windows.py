@@ -1,0 +1,292 @@
+"""Reads ``shells.jsonl``: the shell commands of all sessions of a worktree, and what changed meanwhile.
+
+Fast lane. The order of commands is the order of lines. A command that has not ended, or of which no picture
+could be taken, counts as one that may have changed anything.
+"""
+
+from collections.abc import Container, Mapping
+
+from gitralph.base import files, jsonline
+from gitralph.base.layout import Layout
+from gitralph.hook import shellcalls
+from gitralph.hook.journal import is_oid
+from gitralph.hook.shellforms import CLEAN, UNKNOWN
+
+_LIMIT = 256 << 20
+
+Form = tuple[str | None, str | None] | None
+"""Blob id and mode of a file; (None, None) when absent, None when it is as in HEAD."""
+
+
+AS_HEAD = "as HEAD"
+Index = tuple[str, str] | str | None
+"""Mode and blob of an index entry; AS_HEAD, or None where there is none."""
+
+
+class StagedPath:
+    """What a command staged of a path."""
+
+    __slots__ = ("after", "before", "path")
+
+    def __init__(self, path: bytes, before: Index, after: Index) -> None:
+        self.path = path
+        self.before = before
+        self.after = after
+
+
+class ChangedPath:
+    """One path that changed while a command ran; ``base`` is HEAD's blob."""
+
+    __slots__ = ("after", "base", "before")
+
+    def __init__(self, before: Form, after: Form, base: str | None) -> None:
+        self.before = before
+        self.after = after
+        self.base = base
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChangedPath) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"ChangedPath{self._key()!r}"
+
+    def _key(self) -> tuple[Form, Form, str | None]:
+        return self.before, self.after, self.base
+
+    @property
+    def is_known(self) -> bool:
+        forms = [form for form in (self.before, self.after) if form is not None]
+        return all(form[0] != UNKNOWN for form in forms)
+
+
+class Window:
+    """One command: places in the file where it begins and ends; ``rows`` None when not known.
+
+    ``picture`` is what was dirty when a command began that has not ended. ``id`` names it in the file.
+    ``was_staged`` is what was staged when it began, None where that is not known. ``staged`` is what one that
+    has ended staged, and nobody has put back; ``stages`` is false for one that does not name git.
+    """
+
+    __slots__ = (
+        "agent_id",
+        "call",
+        "closed",
+        "id",
+        "late",
+        "opened",
+        "picture",
+        "rows",
+        "session",
+        "so_far",
+        "staged",
+        "stages",
+        "time",
+        "tool",
+        "was_staged",
+    )
+
+    def __init__(
+        self,
+        session: str,
+        opened: int,
+        agent_id: str | None = None,
+        tool: str | None = None,
+        call: str | None = None,
+        time: str = "",
+        closed: int | None = None,
+        late: bool = False,
+        rows: dict[bytes, ChangedPath] | None = None,
+        picture: dict[bytes, Form] | None = None,
+        id: str = "",
+    ) -> None:
+        self.session = session
+        self.opened = opened
+        self.agent_id = agent_id
+        self.tool = tool
+        self.call = call
+        self.time = time
+        self.closed = closed
+        self.late = late
+        self.rows = rows
+        self.picture = picture
+        self.id = id
+        self.so_far: dict[bytes, ChangedPath] = {}
+        self.staged: tuple[StagedPath, ...] = ()
+        self.was_staged: dict[bytes, Index] | None = None
+        self.stages = True
+
+    def overlaps(self, other: "Window") -> bool:
+        """True when the two ran at the same time, as far as anybody can tell."""
+        return (other.closed is None or self.opened < other.closed) and (
+            self.closed is None or other.opened < self.closed
+        )
+
+    def row(self, path: bytes, now: Form) -> ChangedPath | None:
+        """What this command may have done to a path; for a running one, until ``now``."""
+        if self.rows is not None:
+            return self.rows.get(path)
+        if self.closed is not None or self.picture is None:
+            return None
+        before = self.picture.get(path)
+        return None if before == now else ChangedPath(before, now, None)
+
+    def may_have_made(self, path: bytes, after: Form) -> bool:
+        """True when this command, too, could have made a path what it is ``after`` a change."""
+        if path in self.so_far:
+            return True
+        if self.rows is not None:
+            return path in self.rows
+        if self.closed is not None or self.picture is None:
+            return True
+        return self.picture.get(path) != after
+
+
+class _Windows:
+    """All commands in the order in which they began."""
+
+    __slots__ = ("by_id", "windows")
+
+    def __init__(self) -> None:
+        self.windows: list[Window] = []
+        self.by_id: dict[str, Window] = {}
+
+
+def _form(value: object) -> Form:
+    if value == CLEAN:
+        return None
+    if isinstance(value, list) and len(value) == 2:
+        oid, mode = value
+        return (oid if isinstance(oid, str) else None, mode if isinstance(mode, str) else None)
+    return (UNKNOWN, None)
+
+
+def _path(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def _rows(value: object) -> dict[bytes, ChangedPath] | None:
+    if not isinstance(value, list):
+        return None
+    out = {}
+    for row in value:
+        if isinstance(row, list) and len(row) == 4 and isinstance(row[0], str):
+            base = row[3] if isinstance(row[3], str) else None
+            out[_path(row[0])] = ChangedPath(_form(row[1]), _form(row[2]), base)
+    return out
+
+
+def _index(value: object) -> Index:
+    """An index entry as a hook noted it. Raises ValueError for what none can be."""
+    if value == CLEAN:
+        return AS_HEAD
+    if value is None:
+        return None
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value):
+        mode, oid = value
+        if mode.isdigit() and not set("89") & set(mode) and is_oid(oid):
+            return mode, oid
+    raise ValueError("no index entry")
+
+
+def _staged(value: object) -> tuple[StagedPath, ...]:
+    rows = (
+        [row for row in value if isinstance(row, list) and len(row) == 3] if isinstance(value, list) else []
+    )
+    try:
+        return tuple(StagedPath(_path(str(row[0])), _index(row[1]), _index(row[2])) for row in rows)
+    except ValueError:
+        return ()  # not one of ours
+
+
+def _text(fields: Mapping[str, object], key: str) -> str | None:
+    value = fields.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _take_line(found: _Windows, fields: dict[str, object], at: int) -> None:
+    opened, closed, upto = (_text(fields, key) for key in ("open", "close", "so_far"))
+    session = _text(fields, "session")
+    if opened is not None and session is not None:
+        window = Window(
+            session,
+            at,
+            _text(fields, "agent_id"),
+            _text(fields, "tool"),
+            _text(fields, "call"),
+            _text(fields, "ts") or "",
+            id=opened,
+        )
+        found.windows.append(window)
+        found.by_id[opened] = window
+    elif upto in found.by_id:
+        found.by_id[upto].so_far |= _rows(fields.get("rows")) or {}
+    # The first end counts: a second hook of one call may report it again.
+    elif closed is not None and closed in found.by_id and found.by_id[closed].closed is None:
+        window = found.by_id[closed]
+        window.closed, window.rows = at, _rows(fields.get("rows"))
+        window.late = fields.get("late") is True
+        window.staged = _staged(fields.get("staged"))
+    elif (restaged := _text(fields, "restaged")) is not None:
+        for window in found.windows:
+            if window.session == restaged:
+                window.staged = ()
+
+
+def read(layout: Layout, since: int = 0) -> list[Window]:
+    """Every command of this worktree, oldest first; empty when none was watched.
+
+    ``since`` is a byte of the file: what ended before it is not told.
+    """
+    try:
+        data = files.read_bytes(layout.shells, _LIMIT)
+    except OSError:
+        return []
+    found = _Windows()
+    for at, _, line in jsonline.lines(data):
+        try:
+            _take_line(found, jsonline.object_in(line), at)
+        except ValueError:
+            continue  # damage costs only its own line
+    for window in found.windows:
+        if window.closed is None:
+            _look_at_running(layout, window)
+    return [w for w in found.windows if w.closed is None or w.closed >= since]
+
+
+def _look_at_running(layout: Layout, window: Window) -> None:
+    kept = shellcalls.load(layout.shell_call(window.session, window.call or window.tool or ""))
+    picture = shellcalls.picture_of(kept) if kept is not None else None
+    if kept is None or picture is None:
+        return
+    window.stages = kept.get("stages") is not False
+    try:
+        staged = kept.get("staged")
+        if isinstance(staged, dict):
+            window.was_staged = {_path(str(name)): _index(value) for name, value in staged.items()}
+    except ValueError:
+        pass  # not one of ours
+    try:
+        window.picture = {_path(n): _form([row[1], row[2]]) for n, row in picture.rows.items()}
+    except ValueError:
+        return  # not one of ours: the command counts as one that may have changed anything
+
+
+def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[str], old: set[str]) -> bool:
+    """True when a shell command of another session can explain what a path holds ``now``.
+
+    ``old`` are the texts that stood there before the family's pending edits: a command that ended with
+    one of them came before, and explains nothing.
+    """
+    for window in read(layout):
+        if window.session in family:
+            continue
+        row = window.row(path, now)
+        # No picture: git did not answer in time, or a client was killed; such a command may have changed
+        # anything.
+        unknown = window.rows is None and (window.closed is not None or window.picture is None)
+        if unknown or (row is not None and not (row.after is not None and row.after[0] in old)):
+            return True
+    return False

@@ -1,0 +1,68 @@
+"""What a formatter did to others' lines is taken out of the step of whoever ran it.
+
+A line that another session had brought and HEAD lacked, and of which no word changed, stays that session's:
+its new form shows as a gap before the step, and a gap that keeps all words follows the line's owner.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
+
+from gitralph.lines.linediff import Range, hunks
+from gitralph.lines.terms import Step
+from gitralph.lines.text import difference, ends_with_newline, split_lines, words
+
+Held = Callable[[str], Container[bytes]]
+
+
+def told_apart(steps: Sequence[Step], held: Held) -> list[Step]:
+    """Return the steps, those of shell commands beginning with others' lines as the command left them."""
+    out = list[Step]()
+    writer = dict[bytes, str | None]()
+    for step in steps:
+        if step.by_shell and step.before is not None and step.after is not None:
+            step = _without_form(step, writer, held)
+        for line in difference(step.before, step.after)[1]:
+            writer[line] = step.owner
+        out.append(step)
+    return out
+
+
+def _without_form(step: Step, writer: dict[bytes, str | None], held: Held) -> Step:
+    old, new = split_lines(step.before), split_lines(step.after)
+    others = {line for line in old if writer.get(line) not in (None, step.owner)}
+    if not others:
+        return step
+    others = {line for line in others if line not in held(step.key)}
+    text = list[bytes]()
+    at = 0
+    for low, high, start, stop in _paired(old, new):
+        text += old[at:low]
+        is_form = low < high and start < stop and all(x in others for x in old[low:high] if x.strip())
+        text += (
+            new[start:stop] if is_form and _said(old[low:high]) == _said(new[start:stop]) else old[low:high]
+        )
+        at = high
+    text += old[at:]
+    if text == old:
+        return step
+    return step._replace(before=b"\n".join(text) + (b"\n" if ends_with_newline(step.before) else b""))
+
+
+def _said(lines: Sequence[bytes]) -> list[bytes]:
+    return [word for line in lines for word in words(line)]
+
+
+def _paired(old: Sequence[bytes], new: Sequence[bytes]) -> list[Range]:
+    """Return what changed, line for line where the lines pair one to one."""
+    ids: dict[bytes, int] = {}
+    before, after = ([ids.setdefault(line, len(ids)) for line in text] for text in (old, new))
+    counts = Counter(before), Counter(after)
+    out = list[Range]()
+    for low, high, start, stop in hunks(before, after, lambda line: all(c[line] == 1 for c in counts)):
+        if high - low == stop - start:
+            out += [(low + n, low + n + 1, start + n, start + n + 1) for n in range(high - low)]
+        else:
+            out.append((low, high, start, stop))
+    return out

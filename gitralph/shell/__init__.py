@@ -1,1 +1,0 @@
-"""Whose the changes of a shell command are."""

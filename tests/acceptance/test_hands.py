@@ -1,0 +1,289 @@
+"""Shells are hands too: what a session's shell command changed is its edit, line for line."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import shells
+from tests.support.repo import Repo
+from tests.support.shells import Shell
+from tests.support.texts import TEN, changed
+
+
+def _lines(repo: Repo, path: str) -> list[str]:
+    blob = repo.blob(path)
+    return [] if blob is None else blob.decode().splitlines()
+
+
+def _records(repo: Repo) -> list[dict[str, Any]]:
+    """All that was recorded, by whatever session."""
+    lines = [
+        line for path in (repo.state / "edits").glob("*.jsonl") for line in path.read_text().splitlines()
+    ]
+    return [row for row in map(json.loads, lines) if "op" in row]
+
+
+def _rows(repo: Repo, session: str = "S1") -> dict[str, dict[str, Any]]:
+    rows = repo.ralph("status", "--json", "--session", session).json()["paths"]
+    return {row["path"]: row for row in rows}
+
+
+def test_a_line_that_sed_changed_is_the_sessions(repo: Repo) -> None:
+    """V1: recorded with the call, and every command treats it as an edit."""
+    shell = shells.run(repo, "S1", "sed -i 's/line 3/three/' a")
+    [row] = _records(repo)
+    assert (row["session"], row["exact"], row["call"]) == ("S1", "window", shell.call)
+    assert _rows(repo)["a"]["owner"] == "mine"
+    assert "+three" in repo.ralph("diff", "--session", "S1").text
+    assert "S1" in repo.ralph("why", "a:3", "--json").text
+    blame = repo.ralph("blame", "--json", "a").json()
+    assert "S1" in json.dumps(blame)
+    repo.ralph("undo", "--session", "S1")
+    assert repo.read("a") == TEN.encode()
+    repo.ralph("undo", "--session", "S1", "--redo")
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.how) == ({"a": "M"}, {"a": "edits"})
+    assert _lines(repo, "a")[2] == "three"
+
+
+def test_beside_anothers_pending_line(repo: Repo) -> None:
+    """V2: each commit holds its own line."""
+    repo.edit("S2", "a", changed(8, "eight of S2"))
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")
+    repo.commit("S1")
+    assert _lines(repo, "a") == [*TEN.splitlines()[:2], "three", *TEN.splitlines()[3:]]
+    repo.commit("S2")
+    assert _lines(repo, "a")[7] == "eight of S2"
+
+
+@pytest.mark.parametrize("first", ["shell", "edit"])
+def test_an_edit_while_the_command_runs(repo: Repo, first: str) -> None:
+    """V3: the recorded edit stays whose it is, the rest is the command's."""
+    shell = Shell(repo, "S1").begin()
+    if first == "shell":
+        shell.work("sed -i 's/^line 3$/three/' a")
+    text = repo.read("a")
+    assert text is not None
+    repo.edit("S2", "a", text.replace(b"\nline 8\n", b"\neight of S2\n"))
+    if first == "edit":
+        shell.work("sed -i 's/^line 3$/three/' a")
+    shell.end()
+    repo.commit("S1")
+    assert _lines(repo, "a") == [*TEN.splitlines()[:2], "three", *TEN.splitlines()[3:]]
+    repo.commit("S2")
+    assert _lines(repo, "a")[7] == "eight of S2"
+
+
+def test_both_changed_one_line_while_the_command_ran(repo: Repo) -> None:
+    """V3: nobody's, and both are named."""
+    shell = Shell(repo, "S1").begin()
+    repo.edit("S2", "a", changed(3, "three of S2"))
+    shell.work("sed -i 's/^three of S2$/drei/' a").end()
+    for session in ("S1", "S2"):
+        answer = repo.commit(session)
+        assert answer.status == "nothing"
+    row = _rows(repo)["a"]
+    assert row["owner"] == "nobody"
+    assert sorted(one["session"] for one in row["likely"]) == ["S1", "S2"]
+
+
+def test_two_windows_that_overlap(repo: Repo) -> None:
+    """V4: nobody's, both named, offered to each."""
+    one, two = Shell(repo, "S1").begin(), Shell(repo, "S2").begin()
+    one.work("sed -i 's/^line 3$/three/' a")
+    two.end()
+    one.end()
+    for session in ("S1", "S2"):
+        answer = repo.commit(session)
+        assert (answer.status, answer.left) == ("nothing", {"a": "contested"})
+        assert sorted(answer.document["left"][0]["sessions"]) == ["S1", "S2"]
+        assert "--with-shell" in answer.said
+    assert sorted(one["session"] for one in _rows(repo)["a"]["likely"]) == ["S1", "S2"]
+    assert repo.commit("S2", "--with-shell").paths == {"a": "M"}
+    assert repo.commit("S1").status == "nothing"
+
+
+def test_a_new_file_is_offered(repo: Repo) -> None:
+    """V6: by default it is left, and one option takes it; ignored files never."""
+    repo.write(".gitignore", "*.log\n")
+    repo.commit_all("ignore")
+    shells.run(repo, "S1", "echo x > new.py; echo y > made.log")
+    answer = repo.commit("S1")
+    assert (answer.status, answer.left) == ("nothing", {"new.py": "shell"})
+    assert "--with-shell" in answer.said
+    answer = repo.commit("S1", "--with-shell")
+    assert (answer.paths, answer.how) == ({"new.py": "A"}, {"new.py": "shell"})
+
+
+@pytest.mark.parametrize("how", ["include", "told"])
+def test_a_new_file_of_who_works_by_shell(repo: Repo, tmp_path: Path, how: str) -> None:
+    """V6: `include`, or an agent whose own transcript says that it works by shell."""
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_text('{"type":"system","bashFirst":true}\n')
+    if how == "include":
+        repo.git("config", "ralph.shellEdits", "include")
+    shell = Shell(repo, "S1")
+    told = {"transcript_path": str(transcript)} if how == "told" else {}
+    shell.send("PreToolUse", **told)
+    shell.work("cat > new.py <<'EOF'\nx = 1\nEOF")
+    shell.send("PostToolUse", **told)
+    assert repo.commit("S1").paths == {"new.py": "A"}
+
+
+def test_a_new_file_that_a_tool_edits_then(repo: Repo) -> None:
+    """The path is one that the session has edits in."""
+    shells.run(repo, "S1", "printf 'one\\ntwo\\n' > new.py")
+    repo.edit("S1", "new.py", "one\n2\n")
+    assert repo.commit("S1").paths == {"new.py": "A"}
+    assert _lines(repo, "new.py") == ["one", "2"]
+
+
+GIT = {
+    "checkout of a file": ("true", "git checkout -q -- a"),
+    "another branch": (
+        "git branch -q other; git checkout -q other; sed -i s/5/five/ b; "
+        "git commit -qam other; git checkout -q main",
+        "git checkout -q other",
+    ),
+    "merge": (
+        "git checkout -q -b other; sed -i s/5/five/ b; git commit -qam other; "
+        "git checkout -q main; sed -i s/5/fuenf/ c; git commit -qam main",
+        "git merge -q --no-edit other",
+    ),
+    "rebase": (
+        "git checkout -q -b other; sed -i s/5/five/ b; git commit -qam other; git checkout -q main; "
+        "sed -i s/5/fuenf/ c; git commit -qam main",
+        "git rebase -q other",
+    ),
+    "stash pop": ("sed -i s/5/five/ b; git stash -q", "git stash pop -q"),
+    "stash apply": ("sed -i s/5/five/ b; git stash -q", "git stash apply -q"),
+    "stash and pop": ("sed -i s/5/five/ b", "git stash -q; git stash pop -q"),
+    "soft reset": ("sed -i s/5/five/ b; git commit -qam b", "git reset -q --soft HEAD^"),
+    "mixed reset": ("sed -i s/5/five/ b; git commit -qam b", "git reset -q HEAD^"),
+    "hard reset": ("sed -i s/5/five/ b; git commit -qam b", "git reset -q --hard HEAD^"),
+    "am": (
+        "git checkout -q -b other; sed -i s/5/five/ b; git commit -qam other; "
+        "git format-patch -q -1 --stdout > ../one.patch; git checkout -q main",
+        "git am -q ../one.patch",
+    ),
+    "index": ("sed -i s/5/five/ b; git add b; sed -i s/6/six/ b", "git checkout -q -- b"),
+    "conflict": (
+        "git checkout -q -b other; sed -i s/5/five/ b; git commit -qam other; git checkout -q main; "
+        "sed -i s/5/fuenf/ b; git commit -qam main",
+        "git merge -q other",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", GIT)
+def test_what_git_writes_is_nobodys_new_text(repo: Repo, what: str) -> None:
+    """V7."""
+    before, command = GIT[what]
+    repo.write("c", TEN)
+    repo.commit_all("c")
+    subprocess.run(["/bin/sh", "-ec", before], cwd=repo.root, check=True, capture_output=True)
+    shells.run(repo, "S1", command)
+    assert [r for r in _records(repo) if r["session"] == "S1" and r["op"] != "gap"] == []
+    if what != "conflict":
+        assert repo.commit("S1", checked=False).status == "nothing"
+
+
+def test_lines_that_come_back_keep_their_owners(repo: Repo) -> None:
+    """V7: a stash by S1's shell and its pop."""
+    repo.edit("S2", "a", changed(8, "eight of S2"))
+    shells.run(repo, "S1", "git stash -q")
+    shells.run(repo, "S1", "git stash pop -q")
+    assert repo.commit("S1").status == "nothing"
+    repo.commit("S2")
+    assert _lines(repo, "a")[7] == "eight of S2"
+
+
+@pytest.mark.parametrize("command", ["mv a moved", "git mv a moved"])
+def test_a_move_keeps_every_author(repo: Repo, command: str) -> None:
+    """V8: the file is moved for S1, S2's line stays S2's."""
+    repo.edit("S2", "a", changed(8, "eight of S2"))
+    shells.run(repo, "S1", command)
+    blame = repo.ralph("blame", "--json", "moved").json()
+    text = json.dumps(blame)
+    assert "S2" in text
+    answer = repo.commit("S1", checked=False)
+    assert answer.paths in ({"a": "D", "moved": "A"}, {"moved": "R"}), answer.said
+    assert _lines(repo, "moved") == TEN.splitlines()
+    answer = repo.commit("S2", checked=False)
+    assert answer.paths == {"moved": "M"}
+    assert _lines(repo, "moved")[7] == "eight of S2"
+
+
+def test_a_formatter_over_others_pending_lines(repo: Repo) -> None:
+    """V9: where no word changed the line stays its owner's; HEAD's lines are the formatter's session's."""
+    base = "".join(f"name_{n} = value_{n}\n" for n in range(9))
+    repo.write("m", base)
+    repo.commit_all("m")
+    repo.edit("S2", "m", base.replace("name_4 = value_4\n", "name_4 = other_4\n"))
+    shells.run(repo, "S1", "sed -i 's/ = /=/' m")
+    answer = repo.commit("S1")
+    assert answer.paths == {"m": "M"}
+    assert _lines(repo, "m")[4] == "name_4 = value_4"
+    assert _lines(repo, "m")[3] == "name_3=value_3"
+    repo.commit("S2")
+    assert _lines(repo, "m")[4] == "name_4=other_4"
+
+
+def test_a_word_changed_is_built_on_anothers_line(repo: Repo) -> None:
+    """V9: then it waits for the other, or takes its line along."""
+    repo.edit("S2", "a", changed(4, "four of S2"))
+    shells.run(repo, "S1", "sed -i 's/four of S2/four of all/' a")
+    answer = repo.commit("S1", code=4)
+    assert answer.left == {"a": "entangled"}
+    repo.commit("S2")
+    assert _lines(repo, "a")[3] == "four of S2"
+    repo.commit("S1")
+    assert _lines(repo, "a")[3] == "four of all"
+
+
+def test_a_failing_command_counts(repo: Repo) -> None:
+    """V10."""
+    Shell(repo, "S1").begin().work("sed -i 's/line 3/three/' a; exit 3").end("PostToolUseFailure")
+    assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_an_end_without_a_begin_records_nothing(repo: Repo) -> None:
+    """V10."""
+    Shell(repo, "S1").work("sed -i 's/line 3/three/' a").end()
+    assert _records(repo) == []
+    repo.ralph("commit", "--session", "S1", "-m", "x", code=128)
+
+
+def test_nothing_is_kept_where_nothing_is_dirty(repo: Repo) -> None:
+    """V11: no text, and nothing at all once the command is over."""
+    shell = Shell(repo, "S1").begin()
+    assert not list(repo.state.rglob("*.texts"))
+    shell.end()
+    assert not list(repo.state.rglob("shell-*"))
+    assert not list((repo.state / "objects").rglob("*")) if (repo.state / "objects").exists() else True
+
+
+def test_a_session_that_has_only_its_shell(repo: Repo) -> None:
+    """V12: commit, undo and the guard work with nothing set."""
+    shells.run(repo, "S1", "sed -i 's/line 3/three/' a")
+    shells.run(repo, "S1", "rm b")
+    assert repo.commit("S1").paths == {"a": "M", "b": "D"}
+    shells.run(repo, "S1", "sed -i 's/line 4/four/' a")
+    repo.ralph("undo", "--session", "S1")
+    assert _lines(repo, "a")[3] == (repo.read("a") or b"").decode().splitlines()[3] == "line 4"
+
+
+def test_the_open_window_counts_for_a_commit_inside_it(repo: Repo) -> None:
+    """V5: what the command changed so far is committed, what comes after is pending."""
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    env = {**repo.env, "CLAUDE_CODE_SESSION_ID": "S1"}
+    assert _rows(repo) == {} or _rows(repo)["a"]["owner"] == "nobody"
+    assert repo.ralph("ls-files", env=env).text.split() == []
+    assert repo.commit(None, env=env).paths == {"a": "M"}
+    shell.work("sed -i 's/^line 5$/five/' a").end()
+    assert _lines(repo, "a")[2:5] == ["three", "line 4", "line 5"]
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _lines(repo, "a")[4] == "five"

@@ -1,0 +1,250 @@
+"""A person's own commit: exactly the lines that no session owns."""
+
+import json
+
+import pytest
+
+from tests.support import shells
+from tests.support.repo import Answer, Repo
+from tests.support.texts import TEN
+
+AGENT = {"CLAUDE_CODE_SESSION_ID": "S1"}
+
+
+def changed(*numbers: int, **words: str) -> str:
+    """Ten lines of which some read otherwise: ``changed(2, l5="five")``."""
+    rows = [words.get(f"l{n}", f"changed {n}" if n in numbers else f"line {n}") for n in range(1, 11)]
+    return "".join(row + "\n" for row in rows)
+
+
+def mine(repo: Repo, *args: str, code: int = 0, checked: bool = True) -> Answer:
+    """``git ralph commit --mine -m x --json`` inside the closing checks."""
+    return repo.commit(None, "--mine", *args, code=code, checked=checked)
+
+
+def patch(repo: Repo, *args: str) -> str:
+    """The lines that ``diff --mine`` shows."""
+    said = repo.ralph("diff", "--mine", *args).text.split("\n")
+    return "\n".join(line for line in said if line[:1] in "+-" and line[:3] not in ("+++", "---"))
+
+
+def test_only_the_lines_of_no_session_are_committed(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(2))
+    repo.write("a", changed(2, 8))
+    repo.write("b", changed(5))
+    repo.edit("S2", "c", changed(3))
+    answer = mine(repo)
+    assert answer.paths == {"a": "M", "b": "M"}
+    assert answer.how == {"a": "edits", "b": "whole-file"}
+    assert answer.document["session"] is None
+    assert answer.document["name"] is None
+    assert repo.blob("a").decode() == changed(8)
+    assert repo.trailers() == ""
+    assert repo.pending("S1") == ["a"]
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert repo.blob("a") == repo.read("a")
+
+
+def test_diff_and_status_show_what_the_commit_takes(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(2))
+    repo.write("a", changed(2, 8))
+    repo.write("b", changed(5))
+    repo.write("n", "new\n")
+    shown = patch(repo)
+    assert "line 2" not in shown
+    assert repo.ralph("diff", "--mine", "--name-only").text.split() == ["a", "b"]
+    assert "n" in repo.ralph("diff", "--mine", "--name-only", "--", "n").text.split()
+    status = repo.ralph("status").text
+    heading = status[status.index("yours") :]
+    assert {line.split()[-1] for line in heading.split("\n")[1:] if line} >= {"b", "n"}
+    assert "beside" in heading
+    assert "nobody" not in status
+    as_agent = repo.ralph("status", env=AGENT).text
+    assert "nobody" in as_agent
+    assert "yours" not in as_agent
+    assert repo.owners()["b"] == "nobody"
+    mine(repo)
+    assert patch(repo) == ""
+
+
+def test_a_new_file_goes_where_it_is_named_or_staged(repo: Repo) -> None:
+    repo.write("staged", "s\n")
+    repo.git("add", "staged")
+    repo.write("named", "n\n")
+    repo.write("d/other", "o\n")
+    assert mine(repo).paths == {"staged": "A"}
+    assert mine(repo, "--", "d").status == "nothing"
+    done = repo.ralph("commit", "--mine")
+    assert (done.text, done.said.partition("  #")[0]) == (
+        "nothing to commit for you\n",
+        "hint: git ralph commit --mine -- d/other named",
+    )
+    assert mine(repo, "--", "named").paths == {"named": "A"}
+    repo.git("rm", "-q", "--cached", "b")
+    assert mine(repo).paths == {"b": "D"}
+    assert repo.read("b") is not None
+
+
+def test_staged_changes_of_other_paths_stay_and_those_of_committed_ones_follow(repo: Repo) -> None:
+    repo.write("b", changed(5))
+    repo.git("add", "b")
+    repo.edit("S1", "a", changed(2))
+    repo.write("a", changed(2, 7))
+    repo.git("add", "a")
+    repo.write("a", changed(2, 7, 9))
+    repo.write("c", changed(1))
+    repo.git("add", "c")
+    repo.write("c", changed(1, 2))
+    answer = mine(repo, "--", "a", "c")
+    assert answer.paths == {"a": "M", "c": "A"}
+    assert repo.blob("a").decode() == changed(7, 9)
+    assert repo.git("diff", "--cached", "--name-only").split() == ["a", "b"]
+    assert repo.git("diff", "--name-only").split() == []
+
+
+def test_a_line_built_on_a_sessions_is_refused_and_the_hints_end_it(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(2))
+    repo.write("a", changed(l2="changed 2 again"))
+    repo.write("b", changed(5))
+    answer = mine(repo, code=4)
+    assert answer.left == {"a": "entangled"}
+    assert answer.document["left"][0]["sessions"] == ["S1"]
+    assert "git ralph commit --mine --skip-entangled" in answer.said
+    assert "git ralph commit --session" in answer.said
+    for word in ("--whole-file", "--include-entangled", "--with-shell"):
+        assert word not in answer.said
+    assert mine(repo, "--skip-entangled").paths == {"b": "M"}
+    assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_nothing_of_a_file_that_a_session_made_or_claims(repo: Repo) -> None:
+    repo.edit("S1", "n", "n\n")
+    repo.git("add", "n")
+    repo.write("b", changed(5))
+    repo.ralph("track", "--session", "S2", "b")
+    repo.edit("S1", "bin", b"\0\1", None)
+    repo.git("add", "bin")
+    answer = mine(repo)
+    assert answer.status == "nothing"
+    assert answer.left == {"b": "contested"}
+
+
+def test_a_known_agent_is_refused(repo: Repo) -> None:
+    repo.write("b", changed(5))
+    repo.edit("S1", "a", changed(2))
+    head = repo.head()
+    for env in (AGENT, {"RALPH_SESSION": "S1"}, {"GEMINI_CLI": "1"}):
+        done = repo.ralph("commit", "--mine", "-m", "x", code=4, env=env)
+        assert "for a person" in done.said
+        repo.ralph("diff", "--mine", code=4, env=env)
+    document = repo.ralph("commit", "--mine", "--json", code=4, env=AGENT).json()
+    assert (document["status"], document["session"]) == ("refused", None)
+    assert repo.head() == head
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--session", "S1"],
+        ["--plan", "p", "--task", "1"],
+        ["--whole-file", "--", "a"],
+        ["--include-entangled"],
+        ["--with-shell"],
+        ["--amend"],
+        ["--fixup", "HEAD"],
+    ],
+)
+def test_what_means_a_session_does_not_go_with_it(repo: Repo, words: list[str]) -> None:
+    assert "exclude each other" in repo.ralph("commit", "--mine", *words, code=129).said
+
+
+def test_a_dry_run_moves_nothing_and_tells_the_same(repo: Repo) -> None:
+    repo.write("b", changed(5))
+    head = repo.head()
+    document = repo.ralph("commit", "--mine", "--dry-run", "--json").json()
+    assert document["status"] == "dry-run"
+    assert [row["path"] for row in document["paths"]] == ["b"]
+    assert repo.head() == head
+    done = repo.ralph("commit", "--mine", "-m", "x")
+    assert "1 path committed\n" in done.text + "\n"
+
+
+def test_what_a_shell_command_made_is_left_until_it_is_named(repo: Repo) -> None:
+    shells.run(repo, "S1", "echo more >> b")
+    repo.ralph("track", "--session", "S2", "none", code=0)
+    repo.git("config", "ralph.shellEdits", "offer")
+    answer = mine(repo)
+    assert (answer.status, answer.left) == ("nothing", {"b": "shell"})
+    assert "git ralph commit --mine -- b" in answer.said
+    assert mine(repo, "--", "b").paths == {"b": "M"}
+
+
+def test_a_deleted_file_with_a_sessions_lines_is_not_taken(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(2))
+    repo.remove("a")
+    repo.remove("b")
+    assert mine(repo, code=4).left == {"a": "contested"}
+    assert mine(repo, "--", "b").paths == {"b": "D"}
+
+
+def test_a_mode_is_whose_it_was_changed_by(repo: Repo) -> None:
+    repo.edit("S1", "a", changed(2))
+    repo.file("a").chmod(0o755)
+    assert mine(repo).paths == {"a": "M"}
+    assert repo.mode("a") == "100755"
+    assert repo.blob("a").decode() == TEN
+
+
+def test_hooks_run_on_what_is_committed(repo: Repo) -> None:
+    hook = repo.common / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n! git diff --cached | grep -q bad\n")
+    hook.chmod(0o755)
+    repo.edit("S1", "a", changed(l2="bad"))
+    repo.write("a", changed(8, l2="bad"))
+    assert mine(repo).status == "committed"
+    repo.write("b", "bad\n")
+    assert "said no" in repo.ralph("commit", "--mine", "-m", "x", code=1).said
+    assert mine(repo, "--no-verify").status == "committed"
+
+
+def test_what_a_hook_rewrites_of_a_persons_is_no_sessions(repo: Repo) -> None:
+    hook = repo.common / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nsed -i 's/wrong/right/' b\n")
+    hook.chmod(0o755)
+    repo.write("b", "wrong\n")
+    # nobody else has anything here: it runs in place, as with git
+    assert mine(repo, checked=False).status == "committed"
+    assert repo.blob("b") == b"right\n"
+    assert repo.read("b") == b"right\n"
+    repo.edit("S1", "a", changed(2))
+    repo.write("b", "wrong\n")
+    done = repo.ralph("commit", "--mine", "-m", "x", code=1)
+    assert "apply" in done.said
+    assert not list(repo.state.glob("*.manifest.unrecorded*"))
+    listed = json.loads(repo.ralph("session", "list", "--json").text)
+    assert [row["id"] for row in listed] == ["S1"]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_that_was_moved_with_a_sessions_lines_is_not_taken(repo: Repo, edited: bool) -> None:
+    repo.edit("S1", "a", changed(l2="of the session"))
+    repo.git("mv", "a", "moved")
+    if edited:
+        repo.write("moved", changed(7, l2="of the session"))
+    answer = mine(repo, "--", "moved", code=4)
+    assert answer.left == {"moved": "contested"}
+    assert answer.document["left"][0]["sessions"] == ["S1"]
+    assert mine(repo, code=4).left.keys() == {"a", "moved"}
+
+
+def test_a_mode_that_a_session_changed_stays_its_own(repo: Repo) -> None:
+    call = {"session": "S1", "cwd": str(repo.root), "event": "pre", "path": "a", "call": "c"}
+    repo.hook("generic", call)
+    repo.edit("S1", "a", changed(2), mode=0o755, fields={"call": "c"})
+    repo.write("a", changed(2, 8))
+    assert mine(repo).paths == {"a": "M"}
+    assert (repo.blob("a").decode(), repo.mode("a")) == (changed(8), "100644")
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert repo.mode("a") == "100755"

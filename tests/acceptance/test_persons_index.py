@@ -1,0 +1,228 @@
+"""A person's index is his: what an agent's shell staged is put back, what he staged himself stays."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.guarded import Ended, commit_as, left_behind, narrowing, ten
+from tests.support.repo import Repo
+from tests.support.shells import Shell
+
+STAGED = ten(l9="staged")
+
+
+@pytest.fixture
+def day(empty_repo: Repo) -> Repo:
+    """P has ``h`` staged and a half-done line in ``g`` and in ``f``; S1 and S2 have lines in ``f``."""
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.write("h", STAGED)
+    repo.git("add", "h")
+    repo.write("g", ten(l5="half done"))
+    repo.edit("S1", "f", ten(l2="one"))
+    repo.edit("S2", "f", ten(l2="one", l8="two"))
+    repo.write("f", ten(l2="one", l5="half done", l8="two"))
+    return repo
+
+
+def in_shell(repo: Repo, session: str, *commands: Callable[[], object]) -> Shell:
+    """One shell call of an agent in which these are done."""
+    shell = Shell(repo, session, "git add -A && git commit -m x").begin()
+    for command in commands:
+        command()
+    return shell.end()
+
+
+def add_all(repo: Repo) -> Callable[[], object]:
+    return lambda: repo.git("add", "-A")
+
+
+def commits(repo: Repo, *args: str, session: str = "S1", code: int = 0) -> Callable[[], Ended]:
+    return lambda: commit_as(repo, session, *args, code=code)
+
+
+def stop(repo: Repo, session: str, event: str = "Stop") -> None:
+    fields = {"session_id": session, "cwd": str(repo.root), "hook_event_name": event}
+    repo.hook("claude-code", {**fields, "transcript_path": "/nowhere", "stop_hook_active": False})
+
+
+def staged(repo: Repo) -> list[str]:
+    return repo.git("diff", "--cached", "--name-only").split()
+
+
+def only_the_persons(repo: Repo) -> None:
+    """Only ``h`` is staged, as P had staged it, and his commit holds that alone."""
+    assert staged(repo) == ["h"]
+    assert repo.git("show", ":h") + "\n" == STAGED
+    commit_as(repo, None, "-m", "y", env={"RALPH_GUARD": "0"})
+    assert repo.changes() == {"h": "M"}
+    assert repo.blob("h").decode() == STAGED
+    assert staged(repo) == []
+    assert left_behind(repo) == []
+
+
+@pytest.mark.parametrize("args", [(), ("-a",), ("--", "f", "g")], ids=["as it stands", "all", "paths"])
+def test_add_and_commit_in_one_call(day: Repo, args: tuple[str, ...]) -> None:
+    in_shell(day, "S1", add_all(day), commits(day, *args))
+    assert day.changes() == {"f": "M"}
+    assert day.blob("f").decode() == ten(l2="one")
+    only_the_persons(day)
+
+
+@pytest.mark.parametrize("args", [(), ("-a",), ("--", "f", "g")], ids=["as it stands", "all", "paths"])
+def test_add_in_a_call_of_its_own(day: Repo, args: tuple[str, ...]) -> None:
+    in_shell(day, "S1", add_all(day))
+    assert staged(day) == ["f", "g", "h"]
+    in_shell(day, "S1", commits(day, *args))
+    assert day.blob("f").decode() == ten(l2="one")
+    only_the_persons(day)
+
+
+def test_our_own_commit_puts_it_back_as_well(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    day.commit("S1", checked=False)
+    assert day.blob("f").decode() == ten(l2="one")
+    only_the_persons(day)
+
+
+@pytest.mark.parametrize("args", [(), ("-a",)], ids=["as it stands", "all"])
+def test_a_refused_commit_leaves_nothing_staged(day: Repo, args: tuple[str, ...]) -> None:
+    day.edit("S2", "f", ten(l2="two of it", l5="half done", l8="two"))
+    in_shell(day, "S2", add_all(day), commits(day, *args, session="S2", code=1))
+    only_the_persons(day)
+
+
+def test_our_own_refused_commit_leaves_nothing_staged(day: Repo) -> None:
+    day.edit("S2", "f", ten(l2="two of it", l5="half done", l8="two"))
+    in_shell(day, "S2", add_all(day))
+    day.commit("S2", code=4, checked=False)
+    only_the_persons(day)
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_the_end_of_a_turn_puts_it_back(day: Repo, event: str) -> None:
+    in_shell(day, "S1", add_all(day))
+    stop(day, "S2", event)
+    assert staged(day) == ["f", "g", "h"]
+    stop(day, "S1", event)
+    only_the_persons(day)
+
+
+def test_the_end_of_a_session_by_hand_puts_it_back(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    day.ralph("session", "end", "S1")
+    only_the_persons(day)
+
+
+def test_what_the_person_stages_meanwhile_stays(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    day.write("g", ten(l5="done"))
+    day.git("add", "g")
+    day.write("new", "n\n")
+    day.git("add", "new")
+    stop(day, "S1")
+    assert staged(day) == ["g", "h", "new"]
+    assert day.git("show", ":g") + "\n" == ten(l5="done")
+    # nor is the same put back again, when it was the person this time
+    day.git("add", "f")
+    stop(day, "S1")
+    assert staged(day) == ["f", "g", "h", "new"]
+
+
+def test_a_persons_half_of_a_file_stays_staged_over_the_agents_commit(day: Repo) -> None:
+    """P had a line of ``f`` staged, the agent staged the rest of the file over it."""
+    day.git("update-index", "--cacheinfo", f"100644,{_blob(day, ten(l10='mine'))},f")
+    in_shell(day, "S1", add_all(day), commits(day))
+    assert day.blob("f").decode() == ten(l2="one")
+    assert day.git("show", ":f") + "\n" == ten(l2="one", l10="mine")
+    assert staged(day) == ["f", "h"]
+
+
+def _blob(repo: Repo, text: str) -> str:
+    return repo.git("hash-object", "-w", "--stdin", stdin=text.encode())
+
+
+def test_a_removal_a_new_file_and_a_newer_version_are_put_back(day: Repo) -> None:
+    day.write("h", ten(l9="staged", l10="later"))
+    day.write("new", "n\n")
+    in_shell(day, "S1", lambda: day.git("rm", "-q", "--cached", "g"), add_all(day))
+    in_shell(day, "S1", lambda: day.git("rm", "-q", "--cached", "f"))
+    stop(day, "S1")
+    assert day.read("new") == b"n\n"
+    only_the_persons(day)
+
+
+def test_a_command_that_does_not_name_git_stages_nothing(day: Repo) -> None:
+    shell = Shell(day, "S1", "sleep 60").begin()
+    day.git("add", "g")
+    shell.end()
+    stop(day, "S1")
+    assert staged(day) == ["g", "h"]
+
+
+def test_what_another_agent_is_about_to_commit_stays_staged(day: Repo) -> None:
+    day.edit("S2", "new", "two\n")
+    other = Shell(day, "S2", "git add -A && git commit -m x").begin()
+    in_shell(day, "S1", add_all(day), commits(day))
+    commit_as(day, "S2")
+    assert day.changes() == {"f": "M", "new": "A"}
+    other.end()
+    stop(day, "S1")
+    stop(day, "S2")
+    assert day.blob("f").decode() == ten(l2="one", l8="two")
+    only_the_persons(day)
+
+
+def test_what_git_has_staged_and_worded_itself_stays(day: Repo) -> None:
+    day.git("checkout", "-q", "-b", "side", env={"RALPH_SESSION": None})
+    (day.root / ".git" / "SQUASH_MSG").write_text("squashed\n")
+    in_shell(day, "S1", add_all(day), commits(day, "-m", "x", "--", "g", code=1))
+    stop(day, "S1")
+    assert staged(day) == ["f", "g", "h"]
+
+
+def test_what_a_hook_could_not_put_back_the_next_command_does(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    assert (day.state / "S1.staged").exists()
+    # the hook finds no git
+    day.hook("generic", {"session": "S1", "cwd": str(day.root), "event": "stop"}, env={"PATH": "/nowhere"})
+    left = list(day.state.glob("intents/stage-*.json"))
+    assert [json.loads(one.read_text())["session"] for one in left] == ["S1"]
+    assert staged(day) == ["f", "g", "h"]
+    day.ralph("status")
+    assert not (day.state / "S1.staged").exists()
+    only_the_persons(day)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b'{"git_dir": 1, "token": "main", "session": "S1"}', b"\xff"])
+def test_a_damaged_intent_costs_nothing(day: Repo, text: bytes) -> None:
+    in_shell(day, "S1", add_all(day))
+    day.hook("generic", {"session": "S1", "cwd": str(day.root), "event": "stop"}, env={"PATH": "/nowhere"})
+    (left,) = day.state.glob("intents/stage-*.json")
+    left.write_bytes(text)
+    day.ralph("status")
+    stop(day, "S1")
+    assert staged(day) == ["h"]
+
+
+def test_what_was_put_back_once_is_the_persons_when_he_stages_it(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    stop(day, "S1")
+    day.git("add", "f")  # the very text that the agent had staged
+    day.write("new", "n\n")
+    in_shell(day, "S1", lambda: day.git("add", "new"))
+    stop(day, "S1")
+    assert staged(day) == ["f", "h"]
+
+
+def test_what_the_person_staged_between_two_calls_is_what_comes_back(day: Repo) -> None:
+    in_shell(day, "S1", add_all(day))
+    day.write("g", ten(l5="done"))
+    day.git("add", "g")
+    day.write("g", ten(l5="done", l6="more"))
+    in_shell(day, "S1", add_all(day))
+    stop(day, "S1")
+    assert staged(day) == ["g", "h"]
+    assert day.git("show", ":g") + "\n" == ten(l5="done")

@@ -1,0 +1,125 @@
+"""A person is told when his plain commit takes lines of sessions, and how to commit only his own."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.guarded import Ended, commit_as, narrowing, ten
+from tests.support.home import with_tool_on_path
+from tests.support.repo import Repo
+
+MODES = ("warn", "refuse", "narrow")
+
+
+@pytest.fixture(params=MODES)
+def day(request: pytest.FixtureRequest, empty_repo: Repo) -> Repo:
+    """S1 has two lines in ``f``, one of them blank, and one in ``g``; S2 one in ``f``; P two."""
+    return _day(empty_repo, request.param)
+
+
+def _day(repo: Repo, mode: str = "warn") -> Repo:
+    narrowing(repo)
+    repo.git("config", "ralph.guard", mode)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.edit("S1", "f", ten(l2="one\n"))
+    repo.edit("S1", "g", ten(l3="one"))
+    repo.edit("S2", "f", ten(l2="one\n", l8="two"))
+    repo.write("f", ten(l2="one\n", l5="mine", l8="two"))
+    repo.write("h", ten(l1="mine"))
+    return repo
+
+
+def warnings(done: Ended) -> list[str]:
+    return [row for row in done.said.splitlines() if row.startswith("warning:")]
+
+
+def type_hint(repo: Repo, done: Ended) -> None:
+    """Type the one hint as a person would."""
+    (row,) = (row for row in done.said.splitlines() if row.startswith("hint:") and "--mine" in row)
+    line = row.removeprefix("hint: ").partition("  #")[0] + " -m mine"
+    env = repo._environment({"PATH": with_tool_on_path(repo.env)["PATH"]})
+    ended = subprocess.run(["sh", "-c", line], cwd=repo.root, env=env, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+
+
+def test_one_warning_with_sessions_files_and_counts_and_the_commit_is_gits(day: Repo) -> None:
+    done = commit_as(day, None, "-a")
+    (row,) = warnings(done)
+    assert re.search(r"'session-1': 2 lines in 'f', 1 line in 'g'; 'session-2': 1 line in 'f'$", row), row
+    assert day.changes() == {"f": "M", "g": "M", "h": "M"}
+    assert day.blob("f") == day.read("f")
+    assert day.trailers() == ""
+
+
+def test_the_hint_gives_a_commit_of_ones_own(day: Repo) -> None:
+    done = commit_as(day, None, "-a")
+    type_hint(day, done)
+    assert day.changes() == {"f": "M", "h": "M"}
+    assert day.blob("f").decode() == ten(l5="mine")
+    assert day.commit("S1", checked=False).paths == {"f": "M", "g": "M"}
+
+
+def test_it_is_silenced_or_stops(day: Repo) -> None:
+    day.git("config", "ralph.guardPerson", "refuse")
+    head = day.head()
+    done = commit_as(day, None, "-a", code=1)
+    assert "'session-1': 2 lines in 'f'" in done.said
+    assert "git commit --no-verify" in done.said
+    assert day.head() == head
+    type_hint(day, done)
+    assert day.blob("f").decode() == ten(l5="mine")
+    day.git("config", "ralph.guardPerson", "off")
+    assert commit_as(day, None, "-a").said == ""
+
+
+def test_a_slip_is_said_and_is_the_strictest(day: Repo) -> None:
+    day.git("config", "ralph.guardPerson", "of")
+    head = day.head()
+    done = commit_as(day, None, "-a", code=1)
+    assert done.said.count("bad value 'of' for 'ralph.guardPerson', taken for 'refuse'") == 1
+    assert day.head() == head
+
+
+def test_what_takes_none_of_theirs_is_not_spoken_of(day: Repo) -> None:
+    assert commit_as(day, None, "--", "h").said == ""
+    day.git("config", "ralph.guard", "off")
+    assert commit_as(day, None, "-a").said == ""
+
+
+def traced(repo: Repo, tmp_path: Path, *args: str) -> int:
+    """How often a person's commit starts the tool."""
+    folder, log = tmp_path / "shim", tmp_path / "calls"
+    folder.mkdir(exist_ok=True)
+    log.write_text("")
+    path = with_tool_on_path(repo.env)["PATH"]
+    tool = folder / "git-ralph"
+    tool.write_text(f'#!/bin/sh\necho "$@" >>{log}\nPATH={path} exec git-ralph "$@"\n')
+    tool.chmod(0o755)
+    env = repo._environment({"PATH": f"{folder}{os.pathsep}{path}"})
+    subprocess.run(
+        ["git", "commit", "-q", "--allow-empty", "-m", "y", *args], cwd=repo.root, env=env, check=True
+    )
+    return len(log.read_text().splitlines())
+
+
+@pytest.mark.parametrize("how", ["nothing recorded", "our commit", "narrowed", "swept before"])
+def test_no_python_where_nothing_is_pending(how: str, empty_repo: Repo, tmp_path: Path) -> None:
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    if how != "nothing recorded":
+        repo.edit("S1", "f", ten(l2="one"))
+        assert (repo.state / "S1.pending").exists()
+    if how == "our commit":
+        repo.commit("S1")
+    elif how == "narrowed":
+        commit_as(repo, "S1", "-a")
+    elif how == "swept before":
+        commit_as(repo, None, "-a")  # which is told
+        commit_as(repo, None, "--allow-empty")  # and this one finds that nothing is left
+    assert traced(repo, tmp_path) == 0
+    repo.edit("S1", "g", ten(l2="again"))
+    assert traced(repo, tmp_path) == 1
