@@ -129,9 +129,8 @@ def a_staged_text_in_a_repository_without_a_commit(repo: Repo) -> None:
 
 
 @scene("shell")
-def rewritten_by_its_own_shell_command(repo: Repo) -> None:
-    repo.edit("S1", "a", changed(3, "one two three"))
-    shells.run(repo, "S1", "sed -i 's/one two three/one 2 three/; s/line 4/line four/' a")
+def made_by_its_own_shell_command(repo: Repo) -> None:
+    shells.run(repo, "S1", "echo one > n")
 
 
 # --- contested ---
@@ -148,12 +147,6 @@ def a_path_claimed_by_two(repo: Repo) -> None:
     repo.write("a", changed())
     repo.ralph("track", "--session", "S1", "a")
     repo.ralph("track", "--session", "S2", "a")
-
-
-@scene("contested")
-def a_rename_of_a_file_that_another_edits(repo: Repo) -> None:
-    repo.edit("S2", "a", changed())
-    repo.rename("S1", "a", "z")
 
 
 @scene("contested")
@@ -322,13 +315,6 @@ def a_large_file_of_two(repo: Repo) -> None:
 @scene("shell")
 def a_change_by_the_shell(repo: Repo) -> None:
     shells.run(repo, "S1", 'sed -i s/3/three/ a; echo new > "it\'s new"')
-
-
-@scene("shell")
-def a_file_of_a_human_moved_by_the_shell(repo: Repo) -> tuple[str, ...]:
-    repo.write("note", "the human's\n")
-    shells.run(repo, "S1", "mv note z")
-    return ("--with-shell",)
 
 
 @scene("gone")

@@ -94,7 +94,8 @@ def _follow(scene: Scene, state: PathState) -> str:
     content = scene.contents[state.path]
     now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
     known = {text for text in old if text is not None}
-    if windows.may_have_changed(scene.layout, state.path, now, scene.own, known):
+    told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
+    if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):
         return choose.FORM
     return choose.WORDS
 

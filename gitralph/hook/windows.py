@@ -274,14 +274,22 @@ def _look_at_running(layout: Layout, window: Window) -> None:
         return  # not one of ours: the command counts as one that may have changed anything
 
 
-def may_have_changed(layout: Layout, path: bytes, now: Form, family: Container[str], old: set[str]) -> bool:
+def may_have_changed(
+    layout: Layout,
+    path: bytes,
+    now: Form,
+    family: Container[str],
+    old: set[str],
+    told: Container[tuple[str, str | None]],
+) -> bool:
     """True when a shell command of another session can explain what a path holds ``now``.
 
     ``old`` are the texts that stood there before the family's pending edits: a command that ended with
-    one of them came before, and explains nothing.
+    one of them came before, and explains nothing. Nor does one whose change of the path is ``told`` in a
+    record, by session and call.
     """
     for window in read(layout):
-        if window.session in family:
+        if window.session in family or (window.session, window.call) in told:
             continue
         row = window.row(path, now)
         # No picture: git did not answer in time, or a client was killed; such a command may have changed

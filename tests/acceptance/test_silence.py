@@ -24,20 +24,20 @@ def _long_ago(repo: Repo) -> None:
 
 def test_none_beside_the_sessions_own_shell_call(repo: Repo) -> None:
     """A hook that noted a shell call is alive, and the call explains what changed."""
-    shells.run(repo, "S1", "echo more >> a")
+    shells.run(repo, "S1", "echo more > n")
     said = _said(repo)
     assert DEAD not in said
     assert "--with-shell" in said
 
 
 def test_none_where_a_shell_call_of_long_ago_explains_the_change(repo: Repo) -> None:
-    shells.run(repo, "S1", "echo more >> a")
+    shells.run(repo, "S1", "echo more > n")
     _long_ago(repo)
     assert DEAD not in _said(repo)
 
 
 def test_one_where_something_else_changed_since(repo: Repo) -> None:
-    shells.run(repo, "S1", "echo more >> a")
+    shells.run(repo, "S1", "echo more > n")
     _long_ago(repo)
     repo.write("u", "by whom?\n")
     assert f"yet 'u' changed and nobody recorded it; {DEAD}" in _said(repo)

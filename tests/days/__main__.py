@@ -7,6 +7,7 @@ import multiprocessing
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tests.days.play import Tally, play
 from tests.days.reduce import reduce
@@ -19,6 +20,7 @@ def _options() -> argparse.Namespace:
     made.add_argument("--steps", type=int, help="how many steps in all; with --trace: in the one day")
     made.add_argument("--days", type=int, help="how many days, instead of --steps")
     made.add_argument("--jobs", type=int, default=1, help="processes")
+    made.add_argument("--shells", action="store_true", help="some sessions work by their shells")
     made.add_argument("--trace", action="store_true", help="print every step of one day")
     made.add_argument("--reduce", nargs="?", const="", metavar="NAME", help="reduce the day's (first) fault")
     made.add_argument("--survey", type=int, metavar="N", help="reduce up to N days of each fault found")
@@ -28,25 +30,27 @@ def _options() -> argparse.Namespace:
     return made.parse_args()
 
 
-def _one(job: tuple[int, int | None, frozenset[str]]) -> Tally:
-    seed, count, passed = job
+def _one(job: tuple[int, bool, frozenset[str]]) -> Tally:
+    seed, shells, passed = job
     try:
-        return play(draw(seed, count), passed=passed)
+        return play(replace(draw(seed), shells=shells), passed=passed)
     except Exception as error:  # the model itself failed: say where
         raise RuntimeError(f"seed {seed}: {error!r}") from error
 
 
-def _days(first: int, days: int | None, passed: frozenset[str]) -> Iterator[tuple[int, None, frozenset[str]]]:
+def _days(
+    first: int, days: int | None, shells: bool, passed: frozenset[str]
+) -> Iterator[tuple[int, bool, frozenset[str]]]:
     seed = first
     while days is None or seed < first + days:
-        yield seed, None, passed
+        yield seed, shells, passed
         seed += 1
 
 
 def _many(options: argparse.Namespace, passed: frozenset[str]) -> Tally:
     total, began = Tally(), time.monotonic()
     with multiprocessing.Pool(options.jobs, maxtasksperchild=20) as pool:
-        for found in pool.imap_unordered(_one, _days(options.seed, options.days, passed), 1):
+        for found in pool.imap_unordered(_one, _days(options.seed, options.days, options.shells, passed), 1):
             total.add(found)
             for seed, step, fault in found.faults:
                 print(f"seed {seed} step {step}: {fault}", flush=True)
@@ -86,6 +90,7 @@ def _reduced(job: tuple[int, str, frozenset[str]]) -> str:
 
 def _shown(day: Day) -> str:
     head = f"# seed={day.seed} lines={','.join(map(str, day.lines))} noise={day.noise} crlf={int(day.crlf)}"
+    head += " shells=1" if day.shells else ""
     return head + "\n" + "\n".join(map(str, day.steps))
 
 
@@ -93,7 +98,8 @@ def _parsed(text: str) -> Day:
     head, _, rest = text.partition("\n")
     facts = dict(word.split("=") for word in head.split()[1:])
     lines = tuple(map(int, facts["lines"].split(",")))
-    return Day(int(facts["seed"]), parse(rest), lines, int(facts["noise"]), facts["crlf"] == "1")
+    made = Day(int(facts["seed"]), parse(rest), lines, int(facts["noise"]), facts["crlf"] == "1")
+    return replace(made, shells="shells" in facts)
 
 
 def days_of(text: str) -> dict[str, Day]:
@@ -113,7 +119,7 @@ def main() -> int:
             day = _parsed(file.read())
         found = play(day, tell=print, passed=passed)
     elif options.reduce is not None:
-        day = draw(options.seed, options.steps)
+        day = replace(draw(options.seed, options.steps), shells=options.shells)
         names = [fault.name for _, _, fault in play(day, passed=passed).faults]
         name = options.reduce or (names[-1] if names else "")
         smallest = reduce(day, name) if name else None
@@ -123,7 +129,8 @@ def main() -> int:
         print(_shown(smallest))
         found = play(smallest, tell=print, passed=passed)
     elif options.trace:
-        found = play(draw(options.seed, options.steps), tell=print, passed=passed)
+        day = replace(draw(options.seed, options.steps), shells=options.shells)
+        found = play(day, tell=print, passed=passed)
     else:
         found = _many(options, passed)
         if options.survey:

@@ -18,7 +18,7 @@ from typing import Any
 from tests.days.judge import Case, Commit, Fault, judge, moved, staged
 from tests.days.place import Place, Shot, as_text
 from tests.days.remembered import remembered
-from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, Day, Step
+from tests.days.steps import CORRECTIONS, EDITS, FILE_EDITS, HUMAN, SESSIONS, Day, Step
 from tests.days.truth import GIT, Text, Truth, lines_of
 from tests.days.world import World
 
@@ -132,6 +132,8 @@ class Player:
         self.place.tick()
         self.tally.steps += 1
         before = self.world.shot
+        if step.actor not in SESSIONS or step.verb.startswith("ralph"):
+            self.world.end_all()  # what a person or git does while a command runs, nobody can tell from it
         if step.verb.startswith("ralph"):
             faults = self._ralph(step, before)
         else:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from dataclasses import asdict, dataclass, fields
 
+SHELLS = ("s3", "s4")
+"""The sessions that make their changes by shell commands, in days that have some."""
 SESSIONS = ("s1", "s2", "s3", "s4", "s5")
 HUMAN = "h"
 FILES = ("a", "b", "c", "d/e", "n1", "n2", "d/n3")
@@ -51,6 +53,8 @@ class Day:
     """Per cent of lines without a word."""
     crlf: bool = False
     """`* text=auto`, and CRLF in the working tree."""
+    shells: bool = False
+    """Some sessions work by their shells; see `SHELLS`."""
 
 
 EDITS = {"insert": 34, "replace": 22, "tweak": 22, "delete": 13, "several": 7, "undo": 3}

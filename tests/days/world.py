@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from tests.days.place import Place, Shot, as_text
-from tests.days.steps import FILES, HUMAN, STARTING, Day, Step
+from tests.days.steps import FILES, HUMAN, SHELLS, STARTING, Day, Step
 from tests.days.truth import Text, hunks, written
 from tests.support import payloads
 
@@ -31,6 +31,11 @@ class World:
         self.whole: set[int] = set()
         """Steps that moved or deleted a file."""
         self.branches = ["main"]
+        self.open: dict[str, str] = {}
+        """The shell commands that run still, by session."""
+        place.git("config", "ralph.headsUp", "off")  # a hook that only records says nothing
+        if day.shells:
+            place.git("config", "ralph.shellEdits", "include")
         if day.crlf:
             place.write(".gitattributes", b"* text=auto\n")
         for number in range(STARTING):
@@ -87,7 +92,13 @@ class World:
         self.known.add(who)
         self.recorded.setdefault(path, []).append((step.number, who, as_text(before), as_text(after)))
         call = {"tool_use_id": f"toolu_{step.number:04}"}
-        if after is None:
+        if self.by_shell(who):
+            self.whole |= {step.number} if after is None else set()
+            self.begin(step)
+            place.write(path, after)
+            if step.flag % 4:
+                self.end(who)
+        elif after is None:
             self.whole.add(step.number)
             place.write(path, None)
             self.hook("generic", payloads.edit(who, cwd, path, before, None, event="delete"))
@@ -101,6 +112,28 @@ class World:
         else:
             place.write(path, after)
             self.hook("generic", payloads.edit(who, cwd, path, before, after))
+
+    def by_shell(self, who: str) -> bool:
+        return self.day.shells and who in SHELLS
+
+    def begin(self, step: Step) -> None:
+        """A session's shell command begins; those of others have ended, or nobody could tell them apart."""
+        self.end_all()
+        self.open[step.actor] = f"call-{step.number}"
+        self._shell("shell-start", step.actor)
+
+    def end(self, who: str) -> None:
+        """Its command is over."""
+        self._shell("shell-end", who)
+        del self.open[who]
+
+    def end_all(self) -> None:
+        for who in list(self.open):
+            self.end(who)
+
+    def _shell(self, event: str, who: str) -> None:
+        fields = {"session": who, "cwd": str(self.place.root), "event": event, "call": self.open[who]}
+        self.hook("generic", fields)
 
     def hook(self, agent: str, payload: object) -> None:
         done = self.place.ralph("hook", agent, stdin=payloads.encode(payload))
@@ -196,6 +229,9 @@ class World:
         if old not in self.shot.disk or old == new or (new in self.shot.disk) != (step.verb == "copy-over"):
             return False
         place, cwd = self.place, str(self.place.root)
+        by_shell = self.by_shell(step.actor)
+        if by_shell:
+            self.begin(step)
         (place.root / new).parent.mkdir(parents=True, exist_ok=True)
         os.rename(place.root / old, place.root / new)
         if step.actor == HUMAN:
@@ -205,7 +241,11 @@ class World:
         text, there = as_text(self.shot.disk[old]), as_text(self.shot.disk.get(new))
         self.recorded.setdefault(old, []).append((step.number, step.actor, text, None))
         self.recorded.setdefault(new, []).append((step.number, step.actor, there, text))
-        self.hook("generic", {"session": step.actor, "cwd": cwd, "event": "rename", "path": old, "to": new})
+        if by_shell:
+            self.end(step.actor)
+        else:
+            fields = {"session": step.actor, "cwd": cwd, "event": "rename", "path": old, "to": new}
+            self.hook("generic", fields)
         return True
 
     def do_copy_over(self, step: Step) -> bool:
