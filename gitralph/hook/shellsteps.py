@@ -322,5 +322,6 @@ def lines_of(texts: Iterable[bytes]) -> set[bytes]:
 def is_gits(made: Made, held: set[bytes]) -> bool:
     """True when a line that came by a command stood in a stash: git put it there."""
     old, new = Counter(journal.full_lines(made.before or b"")), Counter(journal.full_lines(made.after or b""))
-    came = {line.strip() for line in new - old}
+    # a line that stood in the file already, such as a lone `return`, tells nothing
+    came = {line.strip() for line in new - old} - {line.strip() for line in old}
     return not came.isdisjoint(held)

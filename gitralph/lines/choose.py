@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
-from gitralph.lines.terms import GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
+from gitralph.lines.terms import FORMATTED, GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
 from gitralph.lines.text import ends_with_newline, has_words, split_lines, words
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
@@ -64,7 +64,9 @@ class Attempt:
         self.superseded = set[int]()
         self.followed = set[int]()
         self.included = set[int]()
-        shells = {GAP + step.key: step.owner for step in steps if step.by_shell and step.owner is not None}
+        shells = {
+            FORMATTED + step.key: step.owner for step in steps if step.by_shell and step.owner is not None
+        }
         self.formatted = {
             n: shells[step_of(unit.key)]
             for n, unit in enumerate(known.weave.units)

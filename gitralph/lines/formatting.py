@@ -1,7 +1,7 @@
 """What a formatter did to others' lines is taken out of the step of whoever ran it.
 
 A line that another session had brought and HEAD lacked, and of which no word changed, stays that session's:
-its new form shows as a gap before the step, and a gap that keeps all words follows the line's owner.
+its new form is a change of nobody's before the step, and one that keeps all words follows the line's owner.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Sequence
 
 from gitralph.lines.linediff import Range, hunks
-from gitralph.lines.terms import Step
+from gitralph.lines.terms import FORMATTED, Step
 from gitralph.lines.text import difference, ends_with_newline, split_lines, words
 
 Held = Callable[[str], Container[bytes]]
@@ -22,18 +22,21 @@ def told_apart(steps: Sequence[Step], held: Held) -> list[Step]:
     writer = dict[bytes, str | None]()
     for step in steps:
         if step.by_shell and step.before is not None and step.after is not None:
-            step = _without_form(step, writer, held)
+            before = _with_form(step, writer, held)
+            if before != step.before:
+                out.append(Step(FORMATTED + step.key, None, step.before, before))
+                step = step._replace(before=before)
         for line in difference(step.before, step.after)[1]:
             writer[line] = step.owner
         out.append(step)
     return out
 
 
-def _without_form(step: Step, writer: dict[bytes, str | None], held: Held) -> Step:
+def _with_form(step: Step, writer: dict[bytes, str | None], held: Held) -> bytes | None:
     old, new = split_lines(step.before), split_lines(step.after)
     others = {line for line in old if writer.get(line) not in (None, step.owner)}
     if not others:
-        return step
+        return step.before
     others = {line for line in others if line not in held(step.key)}
     text = list[bytes]()
     at = 0
@@ -45,9 +48,8 @@ def _without_form(step: Step, writer: dict[bytes, str | None], held: Held) -> St
         )
         at = high
     text += old[at:]
-    if text == old:
-        return step
-    return step._replace(before=b"\n".join(text) + (b"\n" if ends_with_newline(step.before) else b""))
+    end = b"\n" if ends_with_newline(step.before) else b""
+    return step.before if text == old else b"\n".join(text) + end
 
 
 def _said(lines: Sequence[bytes]) -> list[bytes]:

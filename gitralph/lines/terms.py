@@ -17,6 +17,9 @@ Reason = Literal["entangled", "contested", "stale"]
 GAP = "g:"
 """Begins the key of a change nobody recorded; the rest is the key of the step that revealed it."""
 
+FORMATTED = "f:"
+"""Begins the key of what a shell command did to others' lines without changing a word; the rest is its step's."""
+
 TAIL = GAP + "end"
 """The gap between the last step and the working tree; its units have no lasting name."""
 
