@@ -120,6 +120,7 @@ def test_an_uncommit_of_another_s_commit(repo: Repo) -> None:
 
 
 def test_a_restore_is_offered_where_it_brings_something_back_and_only_then(repo: Repo) -> None:
+    repo.git("config", "ralph.discard", "off")
     text = (repo.read("a") or b"").decode()
     repo.edit("S2", "a", text.replace("line 2\n", "two\n"))
     shells.run(repo, "S1", "git checkout -- a")

@@ -239,13 +239,13 @@ def test_a_git_mv_in_the_shell_and_an_edit_by_a_tool(repo: Repo) -> None:
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_a_line_that_the_user_staged_in_a_moved_file_stays_staged(repo: Repo) -> None:
-    """The move is committed, what he staged beside it is not."""
+def test_a_line_that_the_user_staged_in_a_file_that_a_shell_moved_stays_staged(repo: Repo) -> None:
+    """What the shell staged is put back, so his text stands for itself: the move waits until he has decided."""
     shells.run(repo, "S1", "git mv a moved; sed -i s/3/three/ moved")
     _stage(repo, "moved", changed(9, "the user's"))
-    repo.commit("S1", "--with-shell", checked=False)
-    assert repo.blob("moved") == changed(3, "line three").encode()
-    assert _change(repo, "moved") == ["-line 9", "+the user's"]
+    staged = repo.git("ls-files", "-s", "moved")
+    assert repo.commit("S1", code=4, checked=False).left == {"moved": "entangled"}
+    assert repo.git("ls-files", "-s", "moved") == staged
 
 
 # --- an unborn branch ---

@@ -9,7 +9,7 @@ from gitralph.base.errors import UsageError
 from gitralph.children import Children
 from gitralph.cli import output
 from gitralph.context import Context
-from gitralph.prove.merged import Merged
+from gitralph.prove.merged import ProvingMerges
 from gitralph.prove.proof import Prover
 from gitralph.prove.results import ProofCommand
 
@@ -50,10 +50,10 @@ def folder(ctx: Context) -> str:
 option = click.option("--prove", metavar="<cmd>", help="Only if this passes on the merged tree.")
 
 
-def judge(ctx: Context, text: str | None) -> Merged | None:
+def judge(ctx: Context, text: str | None) -> ProvingMerges | None:
     """Who proves a merge; None where nothing is to be proved. Raises UsageError."""
     if text is None:
         return None
     if not text.strip():
         raise UsageError("the command to prove with is empty")
-    return Merged(ctx, prover(ctx, Passing()), ProofCommand.shell(text, folder(ctx)))
+    return ProvingMerges(ctx, prover(ctx, Passing()), ProofCommand.shell(text, folder(ctx)))

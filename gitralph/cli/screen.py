@@ -22,7 +22,7 @@ from gitralph.cli.grouped import Here, Paper
 from gitralph.context import Context, open_context
 from gitralph.journal import pending, sessions
 from gitralph.query import everywhere, overview
-from gitralph.query.everywhere import View
+from gitralph.query.everywhere import WideView
 from gitralph.query.overview import Overview
 
 # xterm's control sequences: the other screen, the cursor hidden, and both back.
@@ -309,7 +309,7 @@ def _landed(seen: Overview, paper: Paper) -> Iterator[str]:
 class _WideLooker(_Looker):
     """Looks at all worktrees."""
 
-    _view: View | None = None
+    _view: WideView | None = None
 
     def _look(self) -> None:
         try:

@@ -9,12 +9,12 @@ from gitralph.cli import columns, output
 from gitralph.context import Context
 from gitralph.hook import sessionfile
 from gitralph.journal import sessions
-from gitralph.query.everywhere import View, WorktreeSession
+from gitralph.query.everywhere import WideView, WorktreeSession
 from gitralph.query.lines import age
 from gitralph.session import lifecycle
 
 
-def documents(ctx: Context, view: View) -> list[dict[str, object]]:
+def documents(ctx: Context, view: WideView) -> list[dict[str, object]]:
     """The sessions as ``session list --json`` tells them, each with the worktree that it works in."""
     return [_document(ctx, row) for row in view.sessions]
 
@@ -26,7 +26,7 @@ def _document(ctx: Context, row: WorktreeSession) -> dict[str, object]:
     return {**facts, **more, "files": [output.text(path) for path in row.files]}
 
 
-def collisions(view: View) -> list[dict[str, object]]:
+def collisions(view: WideView) -> list[dict[str, object]]:
     """What would collide, as JSON tells it."""
     return [
         {"path": output.text(one.path), "sessions": list(one.sessions), "worktrees": list(one.worktrees)}
@@ -34,13 +34,13 @@ def collisions(view: View) -> list[dict[str, object]]:
     ]
 
 
-def show(ctx: Context, view: View) -> None:
+def show(ctx: Context, view: WideView) -> None:
     """The view for people."""
     for line in lines(ctx, view, output.room()):
         output.content(line)
 
 
-def lines(ctx: Context, view: View, room: int | None) -> Iterable[str]:
+def lines(ctx: Context, view: WideView, room: int | None) -> Iterable[str]:
     """A line for each worktree, below it one for each session, and one for what it collides in."""
     for root, branch in view.worktrees:
         yield printable(f"{root} ({(branch or 'detached').removeprefix('refs/heads/')})")
@@ -52,7 +52,7 @@ def lines(ctx: Context, view: View, room: int | None) -> Iterable[str]:
                 yield printable(f"  ! '{shown(one.path)}' collides with {others}")
 
 
-def _cells(ctx: Context, view: View, row: WorktreeSession) -> list[str]:
+def _cells(ctx: Context, view: WideView, row: WorktreeSession) -> list[str]:
     hit = any(row.session in one.sessions and row.worktree in one.worktrees for one in view.collisions)
     count = f"{len(row.files)} file{'s'[: len(row.files) != 1]}"
     state = sessions.said(sessions.state_of(ctx.layout, row.session))

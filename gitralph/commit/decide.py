@@ -116,6 +116,8 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.IGNORED, "git ignores it", [])
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
+    if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
+        return Outcome(path)  # its lines came along by another's move, and wait for that where they were
     others = provenance.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)

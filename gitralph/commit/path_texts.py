@@ -117,8 +117,11 @@ class PathTexts:
         return pieces(self.base, self.disk, steps, heads.lines, heads.texts, exists=exists)
 
 
-def read(scene: Scene, state: PathState) -> PathTexts:
-    """Read a path. Whether a text of it is lost is known then, see :func:`lost_text`."""
+def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
+    """Read a path. Whether a text of it is lost is known then, see :func:`lost_text`.
+
+    ``carry`` takes along what was recorded of the file at its old path; an undo of the move wants it whole.
+    """
     head, disk = head_text(scene, state.path), scene.contents[state.path].data
     first = _first(scene, state) or 0
     texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
@@ -128,7 +131,7 @@ def read(scene: Scene, state: PathState) -> PathTexts:
     if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
         head, disk = one_form(head), one_form(disk)
         texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
-    carried = _carried(scene, state) if texts else []
+    carried = _carried(scene, state) if texts and carry else []
     if converted:
         carried = [(r, one_form(b), one_form(a)) for r, b, a in carried]
     rows = [as_step(*row) for row in texts]

@@ -365,6 +365,8 @@ class Attempt:
                     one, two = known.unit(line), known.unit(other)
                     if self.counts(one) != self.counts(two):
                         one, two = (one, two) if self.counts(one) else (two, one)
+                        # the first text has no hunk: it is superseded with what was put in its place
+                        one, two = (one, two) if weave.units[one].hunks else (two, one)
                         stale = two == weave.hunks[known.foreign].unit
                         yield Bond(weave.units[one].hunks[0], two, "is another version of", stale=stale)
 

@@ -18,7 +18,7 @@ GAP = "g:"
 """Begins the key of a change nobody recorded; the rest is the key of the step that revealed it."""
 
 FORMATTED = "f:"
-"""Begins the key of what a shell command did to others' lines without changing a word; the rest is its step's."""
+"""Begins the key of what a shell command did to others' lines without changing a word."""
 
 TAIL = GAP + "end"
 """The gap between the last step and the working tree; its units have no lasting name."""

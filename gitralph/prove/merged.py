@@ -21,7 +21,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class Merged:
+class ProvingMerges:
     """Calls itself a :data:`MergeJudge`."""
 
     ctx: Context

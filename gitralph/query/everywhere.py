@@ -56,7 +56,7 @@ class Collision(NamedTuple):
     worktrees: tuple[str, ...]
 
 
-class View(NamedTuple):
+class WideView(NamedTuple):
     """Every worktree with its branch, the sessions in them, and what would collide."""
 
     worktrees: tuple[tuple[str, str | None], ...]
@@ -76,7 +76,7 @@ class _Tree:
     dirty: Mapping[bytes, str]
 
 
-def look(ctx: Context) -> View:
+def look(ctx: Context) -> WideView:
     """Look at all of them; a worktree that cannot be read is passed over with a warning."""
     trees = list(_trees(ctx))
     rows = [row for tree in trees for row in _sessions(ctx, tree)]
@@ -89,7 +89,7 @@ def look(ctx: Context) -> View:
     order = {root: at for at, root in enumerate(roots.values())}
     rows.sort(key=lambda row: (order[row.worktree], ctx.called(row.session)))
     found = tuple((tree.root, tree.branch) for tree in trees)
-    return View(found, tuple(rows), tuple(_collisions(ctx, trees)))
+    return WideView(found, tuple(rows), tuple(_collisions(ctx, trees)))
 
 
 def _trees(ctx: Context) -> Iterator[_Tree]:

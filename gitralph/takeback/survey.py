@@ -46,7 +46,7 @@ class Survey:
     def texts(self, path: bytes) -> PathTexts:
         """The texts of a path, read once."""
         if path not in self._texts:
-            self._texts[path] = path_texts.read(self.scene, self.states[path])
+            self._texts[path] = path_texts.read(self.scene, self.states[path], carry=False)
         return self._texts[path]
 
     def kept(self, path: bytes, ask: Callable[[Survey, bytes], Answer]) -> Answer:

@@ -182,6 +182,7 @@ GIT = {
 def test_what_git_writes_is_nobodys_new_text(repo: Repo, what: str) -> None:
     """V7."""
     before, command = GIT[what]
+    repo.git("config", "ralph.discard", "off")
     repo.write("c", TEN)
     repo.commit_all("c")
     subprocess.run(["/bin/sh", "-ec", before], cwd=repo.root, check=True, capture_output=True)
@@ -193,6 +194,7 @@ def test_what_git_writes_is_nobodys_new_text(repo: Repo, what: str) -> None:
 
 def test_lines_that_come_back_keep_their_owners(repo: Repo) -> None:
     """V7: a stash by S1's shell and its pop."""
+    repo.git("config", "ralph.discard", "off")
     repo.edit("S2", "a", changed(8, "eight of S2"))
     shells.run(repo, "S1", "git stash -q")
     shells.run(repo, "S1", "git stash pop -q")

@@ -170,9 +170,9 @@ def test_a_dry_run_moves_nothing_and_tells_the_same(repo: Repo) -> None:
 
 
 def test_what_a_shell_command_made_is_left_until_it_is_named(repo: Repo) -> None:
+    repo.git("config", "ralph.shellEdits", "offer")
     shells.run(repo, "S1", "echo more >> b")
     repo.ralph("track", "--session", "S2", "none", code=0)
-    repo.git("config", "ralph.shellEdits", "offer")
     answer = mine(repo)
     assert (answer.status, answer.left) == ("nothing", {"b": "shell"})
     assert "git ralph commit --mine -- b" in answer.said

@@ -120,6 +120,7 @@ class CodeDay:
             count, steps = self.rand.choice((3, 6, 12)), self.rand.choice((10, 20, 40, 80))
             base = {f"base{n}": ("0", self.rand.choice((0, 0, 1, 2))) for n in range(count)}
             place.write(FILE, rendered(base).encode())
+            place.git("config", "ralph.headsUp", "off")  # a hook that only records says nothing
             place.git("add", "-A")
             place.git("commit", "-q", "-m", "base")
             place.remote()
