@@ -54,6 +54,7 @@ THIRD_PARTY = {
 }
 SLOW_TO_LOAD = {"typing", "dataclasses", "pathlib", "logging", "subprocess"}
 SHARED_IN_CLI = {
+    "asking",
     "before",
     "beside",
     "columns",

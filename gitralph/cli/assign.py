@@ -8,7 +8,8 @@ import click
 
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli import environ, options, output
+from gitralph.cli import options, output
+from gitralph.cli.asking import Asker
 from gitralph.commit.decision import Left
 from gitralph.context import Context
 from gitralph.git.uncommitted import dirty_paths
@@ -19,14 +20,6 @@ from gitralph.session.assign import Assigned, Lines, Unowned, Unrecorded, Wanted
 
 _USAGE = "git ralph assign --to <session> [-p] [--] <path>[:<first>[-<last>]]..."
 _CONTEXT = 3
-_HELP = """\
-y - assign this hunk
-n - do not assign this hunk
-q - quit; do not assign this hunk or any of the remaining ones
-a - assign this hunk and all later hunks in the file
-d - do not assign this hunk or any of the later hunks in the file
-? - print help
-"""
 
 
 @click.command("assign", cls=options.Command)
@@ -44,7 +37,7 @@ def assign(session: str | None, ask: bool, as_json: bool, places: tuple[str, ...
     try:
         found = session_choice.for_writing(ctx, session)
         assert found is not None
-        pick = _Asker(ctx, found) if ask else None
+        pick = _Picker(ctx, found) if ask else None
         result = assigning.assign(ctx, found, _wanted(ctx, places), pick)
     except RalphError as error:
         if as_json:
@@ -92,13 +85,13 @@ def _split(typed: str) -> tuple[str, Lines | None]:
 # --- hunk by hunk ---
 
 
-class _Asker:
-    """Asks for one hunk after the other, as ``git add -p`` does; an end of the input is a ``q``."""
+class _Picker:
+    """Asks which of the lines that nobody recorded the session gets."""
 
     def __init__(self, ctx: Context, session: str) -> None:
-        self.called = ctx.called(session)
-        self.color = environ.wants_color(ctx.environ, ctx.config.get("color.ui"))
-        self.done = False
+        self.asker = Asker(ctx, "assign")
+        self.color = self.asker.color
+        self.question = f"Assign this hunk to '{ctx.called(session)}'"
 
     def __call__(self, found: Unowned, changes: list[Unrecorded]) -> list[Unrecorded]:
         hunks: list[list[Unrecorded]] = []
@@ -107,35 +100,11 @@ class _Asker:
                 hunks[-1].append(one)
             else:
                 hunks.append([one])
-        chosen: list[Unrecorded] = []
-        rest = ""
-        if hunks and not self.done:
+        if hunks and not self.asker.done:
             self._say(f"--- {shown(found.path)}", "1")
             self._say(f"+++ {shown(found.path)}", "1")
-        for number, hunk in enumerate(hunks, 1):
-            if not self.done and not rest:
-                self._show(found, hunk)
-                answer = self._answer(f"({number}/{len(hunks)}) Assign this hunk to '{self.called}'")
-                self.done = answer == "q"
-                rest = answer if answer in ("a", "d") else ""
-                chosen += hunk if answer == "y" else []
-            if rest == "a":
-                chosen += hunk
-        return chosen
-
-    def _answer(self, question: str) -> str:
-        while True:
-            text = f"{question} [y,n,q,a,d,?]? "
-            sys.stdout.write(f"\033[1;34m{text}\033[m" if self.color else text)
-            sys.stdout.flush()
-            typed = sys.stdin.readline()
-            answer = typed.strip()[:1].lower() if typed else "q"
-            if not typed:
-                sys.stdout.write("\n")
-            if answer in ("y", "n", "q", "a", "d"):
-                return answer
-            if answer:
-                sys.stdout.write(_HELP)
+        chosen = self.asker.chosen(len(hunks), lambda at: self._show(found, hunks[at]), self.question)
+        return [one for at in chosen for one in hunks[at]]
 
     def _show(self, found: Unowned, hunk: list[Unrecorded]) -> None:
         lines = (found.content.data or b"").split(b"\n")[: found.count]

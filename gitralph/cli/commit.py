@@ -1,6 +1,7 @@
 """``git ralph commit``."""
 
 import contextlib
+import functools
 import os
 import shlex
 import sys
@@ -11,15 +12,17 @@ import click
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli import beside, environ, options, output, proving, signals
+from gitralph.cli.asking import Asker
 from gitralph.commit import commit as committing
-from gitralph.commit import own_commit, recover
+from gitralph.commit import own_commit, picking, recover
 from gitralph.commit.advice import describe
 from gitralph.commit.commit import Request, Result
-from gitralph.commit.decision import STALE, UNRECORDED
+from gitralph.commit.decision import DECLINED, STALE, UNCHANGED, UNRECORDED
 from gitralph.commit.inputs import Wishes
 from gitralph.commit.pathspecs import matcher
+from gitralph.commit.request import Pick
 from gitralph.commit.ways_out import can_be_typed, typed
-from gitralph.context import Context
+from gitralph.context import Context, refuse_operation
 from gitralph.git import refs, uncommitted
 from gitralph.prove.judge import Judge
 from gitralph.prove.results import ProofCommand
@@ -50,6 +53,7 @@ class CommitOptions(NamedTuple):
     include_entangled: bool
     whole_file: bool
     with_shell: bool
+    patch: bool
     no_verify: bool
     prove: str | None
     no_prove: bool
@@ -74,6 +78,9 @@ class CommitOptions(NamedTuple):
             raise UsageError("options -m and -F cannot be used together")
         if self.amend and self.fixup is not None:
             raise UsageError("options --amend and --fixup exclude each other")
+        for name, given in self._not_by_hunks.items():
+            if self.patch and given:
+                raise UsageError(f"options -p and {name} exclude each other")
         for name, given in self._of_sessions.items():
             if self.mine and given:
                 raise UsageError(f"options --mine and {name} exclude each other")
@@ -96,6 +103,18 @@ class CommitOptions(NamedTuple):
         }
 
     @property
+    def _not_by_hunks(self) -> dict[str, object]:
+        """The options that leave nothing to be asked, or nobody who is, by name."""
+        return {
+            "--include-entangled": self.include_entangled,
+            "--whole-file": self.whole_file,
+            "--json": self.as_json,
+            "--porcelain": self.stable,
+            "-z": self.zero,
+            "-F -": self.message_file == "-",
+        }
+
+    @property
     def has_message(self) -> bool:
         return bool(self.messages) or self.message_file is not None
 
@@ -113,6 +132,7 @@ class CommitOptions(NamedTuple):
             "--include-entangled": self.include_entangled,
             "--whole-file": self.whole_file,
             "--with-shell": self.with_shell,
+            "-p": self.patch,
         }
         return tuple(name for name, given in flags.items() if given)
 
@@ -154,6 +174,7 @@ class CommitOptions(NamedTuple):
 @click.option("--include-entangled", is_flag=True, help="Take others' edits that ours need.")
 @click.option("--whole-file", is_flag=True, help="Take the named paths as they stand.")
 @click.option("--with-shell", is_flag=True, help="Take what our shell commands may have made.")
+@click.option("-p", "--patch", is_flag=True, help="Ask for each hunk.")
 @click.option("--no-verify", is_flag=True, help="Skip the pre-commit and commit-msg hooks.")
 @click.option("--prove", metavar="<cmd>", help="Commit only what passes this on its own tree.")
 @click.option("--no-prove", is_flag=True, help="Prove nothing, whatever ralph.prove says.")
@@ -181,6 +202,8 @@ def commit(**typed: Any) -> None:
             output.as_json(_refusal(ctx, asked.session, error))
         raise
     _show(ctx, asked, result)
+    if result.status == "nothing" and asked.patch:
+        return
     if result.status == "nothing" and not asked.is_quiet and not asked.mine:
         # what is uncommitted all the same, and how that is committed
         beside.tell(ctx, result, asked.messages, asked.paths)
@@ -231,7 +254,8 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         verify=not asked.no_verify,
         dry_run=asked.dry_run,
         wishes=Wishes(
-            skip_entangled=asked.skip_entangled,
+            # what cannot be separated is no hunk to be asked for
+            skip_entangled=asked.skip_entangled or asked.patch,
             include_entangled=asked.include_entangled,
             whole_file=asked.whole_file,
             with_shell=asked.with_shell,
@@ -243,6 +267,10 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         fixup=asked.fixup,
         again=asked.again,
     )
+    if asked.patch:
+        request = _picked(ctx, request)
+        if not request.picks:
+            return Result("nothing", None if asked.mine else session)
     commits = committing.dry_run if asked.dry_run else committing.commit
     # A proof may run for minutes in children of its own: they must end with us.
     with signals.stopped_like_by_hand() if judge else contextlib.nullcontext():
@@ -250,6 +278,26 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
     if asked.mine:
         return result
     return transcript_claims.explained(ctx, session, result)
+
+
+def _picked(ctx: Context, request: Request) -> Request:
+    """The same for the hunks that are chosen, after a question for each."""
+    asker = Asker(ctx, "commit")
+    picks: dict[bytes, Pick] = {}
+    refuse_operation(ctx, "committed")
+    _, made, bench = committing.preview(ctx, request)
+    with bench:
+        for one in picking.offers(ctx, bench, made, asker.color):
+            show = functools.partial(_show_hunk, one)
+            picks |= one.chosen(asker.chosen(one.questions, show, f"Commit {one.what}"))
+    for left in made.left if not picks else ():
+        if left.reason != UNCHANGED:
+            output.chatter("note", "left out: " + describe(ctx.layout, left))
+    return request._replace(picks=picks)
+
+
+def _show_hunk(one: picking.Offer, number: int) -> None:
+    output.raw(one.shown(number))
 
 
 def _wants_editor(ctx: Context, asked: CommitOptions) -> bool:
@@ -384,7 +432,7 @@ def _chatter(ctx: Context, result: Result) -> None:
     for note in result.notes:
         output.note(note)
     for left in result.left:
-        if left.reason != "unchanged":
+        if left.reason not in (UNCHANGED, DECLINED):
             output.chatter("note", "left out: " + describe(ctx.layout, left))
     for hint in result.hints:
         output.hint(hint)

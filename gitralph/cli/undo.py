@@ -1,16 +1,21 @@
 """``git ralph undo``."""
 
+from functools import partial
+
 import click
 
 from gitralph.base.errors import RalphError, UsageError
-from gitralph.cli import options, taken
+from gitralph.cli import options, output, taken
+from gitralph.cli.asking import Asker
 from gitralph.commit import recover
+from gitralph.commit.advice import describe
 from gitralph.commit.pathspecs import matcher
 from gitralph.context import Context
 from gitralph.session import session_choice
-from gitralph.takeback import choice
+from gitralph.takeback import by_hunks, choice
+from gitralph.takeback.by_hunks import Offer
 from gitralph.takeback.redo import redo as bring_back
-from gitralph.takeback.request import UndoRequest
+from gitralph.takeback.request import Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 
@@ -23,6 +28,7 @@ _USAGE = "git ralph undo --session {}"
 @click.option("--last", type=click.IntRange(1), metavar="<n>", help="Only the last <n> pending edits.")
 @click.option("--redo", is_flag=True, help="Bring back what the last undo took.")
 @click.option("--skip-entangled", is_flag=True, help="Leave what others built on.")
+@click.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
 @click.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
 @options.as_json
 @options.paths
@@ -32,6 +38,7 @@ def undo(
     last: int | None,
     redo: bool,
     skip_entangled: bool,
+    ask: bool,
     dry_run: bool,
     as_json: bool,
     paths: tuple[str, ...],
@@ -41,6 +48,9 @@ def undo(
         raise UsageError("options --call, --last and --redo exclude each other")
     if redo and skip_entangled:
         raise UsageError("options --redo and --skip-entangled exclude each other")
+    for name, given in {"--redo": redo, "--json": as_json}.items():
+        if ask and given:
+            raise UsageError(f"options -p and {name} exclude each other")
     ctx = options.context(create=not dry_run)
     show = taken.Show(ctx, as_json, dry_run, "bring back" if redo else "take back")
     try:
@@ -52,7 +62,12 @@ def undo(
             recover.heal(ctx)
             show.result(TakenBack("nothing", None))
             return
-        request = UndoRequest(found, call, last, skip_entangled, match, paths)
+        request = UndoRequest(found, call, last, skip_entangled or ask, match, paths)
+        if ask:
+            request = _picked(ctx, request)
+            if not request.picks:
+                show.result(TakenBack("nothing", found))
+                return
         result = (bring_back if redo else take_back)(ctx, request, dry_run)
     except RalphError as error:
         show.failure(error, session)
@@ -64,3 +79,20 @@ def _session(ctx: Context, given: str | None, redo: bool) -> str | None:
     if not redo:
         return session_choice.for_writing(ctx, given, usage=_USAGE)
     return choice.of_undone(ctx, given, f"{_USAGE} --redo")
+
+
+def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:
+    """The same for the hunks that are chosen, after a question for each."""
+    asker = Asker(ctx, "take back")
+    found, left = by_hunks.offers(ctx, request)
+    picks: dict[bytes, Picked] = {}
+    for one in found:
+        show = partial(_show, ctx, one, asker.color)
+        picks |= one.chosen(asker.chosen(one.questions, show, f"Take back {one.what}"))
+    for each in left:
+        output.chatter("note", "left as it is: " + describe(ctx.layout, each))
+    return request._replace(picks=picks)
+
+
+def _show(ctx: Context, one: Offer, color: bool, number: int) -> None:
+    output.raw(one.shown(ctx, number, color))

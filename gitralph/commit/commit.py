@@ -19,6 +19,7 @@ from gitralph.commit import (
     land,
     own_commit,
     pending_paths,
+    picking,
     plan,
     recover,
     restage,
@@ -67,7 +68,8 @@ def _check_rewritten(ctx: Context, request: Request) -> None:
 
 
 def refuse_left(ctx: Context, request: Request, made: Draft) -> None:
-    """Raise Refused when a refusing reason stands and skipping was not asked for."""
+    """Raise Refused when a refusing reason stands and skipping was not asked for, Busy for what moved on."""
+    picking.refuse_moved(made)
     if not made.refusals or request.wishes.skip_entangled:
         return
 
@@ -178,6 +180,7 @@ def _until_it_lands(ctx: Context, bench: Workbench, request: Request) -> Result:
                     recover.settle(ctx)
                     if ready is not None and ready.taken.records and not ready.recorded:
                         _record_rewrites(ctx, bench, request, ready)
+                        request = picking.after_hook(request, ready.taken.entries)
                         ready = replace(ready, recorded=True)
                     result = _committed(ctx, bench, request, ready)
                 break
@@ -267,7 +270,8 @@ def _record_rewrites(ctx: Context, bench: Workbench, request: Request, ready: _P
     """Write what the hook rewrote as this session's, once a draft shows that just this comes of it."""
     hook_changes.keep_texts(ctx, ready.taken)
     inner = Workbench.make(bench.folder, ctx.git, ctx.repo.common_dir, quarantine=True)
-    made = _without_staged(ctx, inner, request, drafted(ctx, inner, request, ready.taken))
+    rewritten = picking.after_hook(request, ready.taken.entries)
+    made = _without_staged(ctx, inner, request, drafted(ctx, inner, rewritten, ready.taken))
     if made.entries == ready.expected(made.base):
         hook_changes.write(ctx, made, ready.taken)
         return

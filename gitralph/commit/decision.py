@@ -13,6 +13,9 @@ REFUSING = frozenset([ENTANGLED, CONTESTED, UNANCHORED, STALE, UNMERGED, FILTERE
 UNSURE = frozenset([STALE, UNANCHORED])
 """Nobody can tell which lines of such a path are whose."""
 
+DECLINED = "declined"
+"""A person was asked and did not choose it; it stays pending."""
+
 # Not left and not taken yet: lines that stand on what another session has not committed.
 WAITING = "waiting"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, named, offers, plan, ways_out
+from gitralph.commit import decision, named, offers, picking, plan, ways_out
 from gitralph.commit.bench import open_bench
 from gitralph.commit.hooks import Taken
 from gitralph.commit.request import Draft, Request, Result
@@ -21,6 +21,8 @@ def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | Non
         matches = request.match(plan.candidates(ctx, request.session, named.exact(ctx, request)))
     unwritten = taken.records if taken else None
     made = plan.build(ctx, bench, request.session, request.wishes, matches, unwritten)
+    if request.picks is not None:
+        return picking.applied(ctx, bench, made, request.picks)
     # Named paths that nothing was taken of: without this `--whole-file -- typo` would end in silence.
     if request.wishes.whole_file and request.match is not None:
         return made._replace(left=(*made.left, *named.in_vain(ctx, request, set(matches or ()))))

@@ -32,6 +32,20 @@ class Candidate(NamedTuple):
     objects: str | None = None
 
 
+class Pick(NamedTuple):
+    """What a person chose of a path that would go: all of it, or a part of its text.
+
+    ``text`` is what the blob is to hold, None where the path goes as it was shown.
+    """
+
+    before: Entry | None
+    shown: Entry | None
+    text: bytes | None = None
+
+
+Picks = Mapping[bytes, Pick]
+
+
 class Request(NamedTuple):
     """One commit as the user asked for it. ``match`` None means everything pending; ``named`` is as typed.
 
@@ -39,6 +53,7 @@ class Request(NamedTuple):
     ``judge`` has the last word on the tree, after the repository's hooks. ``amend`` replaces HEAD's commit;
     ``fixup`` is a revision as typed, whose commit this one is to be squashed into. ``again`` are the words
     that say all this but for the wishes and paths: a hint repeats them, so that no message is lost.
+    ``picks`` is what was chosen hunk by hunk, None where nobody was asked.
     """
 
     session: str
@@ -55,6 +70,7 @@ class Request(NamedTuple):
     amend: bool = False
     fixup: str | None = None
     again: tuple[str, ...] = ()
+    picks: Picks | None = None
 
     @property
     def by_person(self) -> bool:
@@ -148,7 +164,7 @@ class Draft(NamedTuple):
             while todo:
                 one = todo.pop()
                 done.add(one.path)
-                tied = self._tied(one.path, gone) - done
+                tied = self.tied(one.path, gone) - done
                 if one is first or (one.path in self.entries and one.path not in gone):
                     out.append(one)
                     gone.add(one.path)
@@ -156,7 +172,7 @@ class Draft(NamedTuple):
                 todo += [one._replace(path=path, detail=detail, lines=None) for path in tied]
         return self.without(out)
 
-    def _tied(self, path: bytes, gone: Container[bytes]) -> set[bytes]:
+    def tied(self, path: bytes, gone: Container[bytes] = ()) -> set[bytes]:
         """The other ends of its renames, and what takes its place or must give it, but what is ``gone``."""
         ends = {p for pair in self.together if path in pair for p in pair}
         # A tree cannot hold a file and a folder of one name: what stands in each other's place goes together.

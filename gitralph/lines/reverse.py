@@ -22,6 +22,8 @@ from gitralph.lines.terms import UNRECORDED, LeftEdit, Reversal, Step, step_of
 from gitralph.lines.text import difference, is_telling, split_lines, words
 from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
+_SHOWN = 3
+"""So many lines git shows above and below a change."""
 _BUILT, _FIRST, _SINCE = "built on it", "must bring back first what it builds on", "wrote there since"
 _UNTOLD = "changed lines there too, and whose is what cannot be told"
 
@@ -41,13 +43,69 @@ def undone(
     keys: Collection[str] | None = None,
     skip: bool = False,
 ) -> Reversal:
-    """Return the file without the owners' pieces, or those of the steps `keys`; what HEAD has stays.
+    """Return the file without the owners' pieces, or those of the steps or names `keys`; what HEAD has stays.
 
     What others built on is refused, or with `skip` stays.
     """
     turn = _Turn(known, owners)
     turn.take_out(_pieces_of(known, owners, keys))
     return _settled(turn, steps, skip)
+
+
+def apart(known: Pieces, owners: Collection[str], names: Collection[str]) -> list[tuple[str, ...]]:
+    """Return the pieces of an undo in the smallest groups of which each can go without the others.
+
+    They are in the order of their places. Lines that git shows in one hunk are in one group.
+    """
+    turn, units = _Turn(known, owners), _pieces_of(known, owners, names)
+    turn.take_out(units)
+    every = dict(turn.changes)
+    groups = _Groups(units)
+    if EXISTS in every:
+        groups.join(units)
+    for unit in units:
+        for line in known.weave.atoms_of(known.weave.units[unit]):
+            groups.join({unit, *(turn.made_by(line) & units)})
+    places = list(turn.places())
+    for lines in places:
+        groups.join({unit for line in lines for unit in turn.made_by(line) & units})
+    settled = False
+    while not settled:
+        settled = True
+        for group in groups.all():
+            turn.take_out(group)
+            tied = {bond.unit for bond in turn.bonds()}
+            if tied:
+                groups.join(units if tied - units else {*group, *tied})
+                settled = False
+                break
+    at = {
+        unit: n for n, lines in reversed(list(enumerate(places))) for x in lines for unit in turn.made_by(x)
+    }
+    found = sorted(groups.all(), key=lambda group: min(at.get(unit, len(places)) for unit in group))
+    together = dict[int, bool]()
+    for group in found:
+        turn.take_out(group)
+        together |= turn.changes
+    if together != every:
+        found = [units]
+    return [tuple(known.weave.units[unit].key for unit in sorted(group)) for group in found]
+
+
+class _Groups:
+    """Pieces that go together."""
+
+    def __init__(self, units: Iterable[int]) -> None:
+        self._of = {unit: {unit} for unit in units}
+
+    def join(self, units: Iterable[int]) -> None:
+        """Make one group of those that these are in."""
+        found = set[int]().union(*(self._of[unit] for unit in units))
+        self._of |= dict.fromkeys(found, found)
+
+    def all(self) -> list[set[int]]:
+        """Return each group once."""
+        return list({id(group): group for group in self._of.values()}.values())
 
 
 def redone(known: Pieces, steps: Sequence[Step], owners: Collection[str], keys: Collection[str]) -> Reversal:
@@ -73,7 +131,9 @@ def _pieces_of(known: Pieces, owners: Collection[str], keys: Collection[str] | N
     return {
         number
         for number, unit in enumerate(known.weave.units)
-        if unit.owner is not None and unit.owner in owners and (keys is None or step_of(unit.key) in keys)
+        if unit.owner is not None
+        and unit.owner in owners
+        and (keys is None or step_of(unit.key) in keys or unit.key in keys)
     }
 
 
@@ -136,6 +196,32 @@ class _Turn:
         if self.is_redo or self.is_return:
             return made
         return {self.known.unit(line) for line in self.changes} & self.units or made
+
+    def made_by(self, line: int) -> set[int]:
+        """The pieces that ever did something with a line, or are credited with it."""
+        changes = self.known.changes.get(line, ())
+        found = {self.weave.hunks[n].unit for number, _, credit in changes for n in (number, credit)}
+        return found | {self.known.born_by(line)}
+
+    def places(self) -> Iterator[list[int]]:
+        """The lines that change, in runs between which there is more than git shows around two hunks."""
+        run, apart = list[int](), 0
+        for line in self.weave.order():
+            if line in self.changes:
+                if run and apart > 2 * _SHOWN:
+                    yield run
+                    run = []
+                run.append(line)
+                apart = 0
+            elif self.known.on_disk(line):
+                apart += 1
+        if NEWLINE in self.changes:
+            if run and apart > 2 * _SHOWN:
+                yield run
+                run = []
+            run.append(NEWLINE)
+        if run:
+            yield run
 
     # --- taking out ---
 

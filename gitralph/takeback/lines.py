@@ -65,11 +65,16 @@ def standing(found: Survey, path: bytes) -> list[str]:
 
 
 def undone(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool) -> Reversal:
-    """The file without these steps."""
+    """The file without these steps, or pieces of steps."""
     known = found.texts(path)
     if keys is not None:  # a move that brought a file counts with what was edited before it
         keys = {*keys, *(key + ARRIVED for key in keys)}
     return reverse.undone(known.pieces, known.steps, found.scene.own, keys, skip)
+
+
+def apart(found: Survey, path: bytes, units: Collection[str]) -> list[tuple[str, ...]]:
+    """The pieces of an undo in the smallest groups that can go alone."""
+    return reverse.apart(found.texts(path).pieces, found.scene.own, units)
 
 
 def redone(found: Survey, known: PathTexts, undo: Record) -> Reversal:

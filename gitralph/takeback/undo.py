@@ -134,16 +134,36 @@ def new_call(op: str) -> str:
 
 
 def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
-    made = UndoPlan(call=new_call(UNDO))
     with survey(ctx, request.session, request.match) as found:
-        chosen = _chosen(found, request)
-        made.left.extend([one for path, one in found.barred.items() if chosen is None or path in chosen])
-        for path in found.open_paths():
-            keys = None if chosen is None else chosen.get(path, set())
-            # An empty set is a path that the choice does not name, None means all of it.
-            if keys is None or keys:
-                _take_path(found, path, keys, request.skip, made)
-        _together(found, made)
+        return planned(found, request)
+
+
+def planned(found: Survey, request: UndoRequest) -> UndoPlan:
+    """What an undo would do of what was read. Raises Fatal for an unknown call."""
+    made, picks = UndoPlan(call=new_call(UNDO)), request.picks
+    chosen = _chosen(found, request)
+    made.left.extend(
+        [
+            one
+            for path, one in found.barred.items()
+            if (chosen is None or path in chosen) and (picks is None or path in picks)
+        ]
+    )
+    for path in found.open_paths():
+        keys: Collection[str] | None = None if chosen is None else chosen.get(path, set())
+        if picks is not None:
+            picked = picks.get(path)
+            if picked is None:
+                continue
+            # What was shown as a whole is taken as it was shown; pieces have names that last.
+            if picked.units is None and found.content(path) != picked.before:
+                made.left.append(Left(path, decision.STALE, "it changed while you were asked"))
+                continue
+            keys = keys if picked.units is None else picked.units
+        # An empty set is a path that the choice does not name, None means all of it.
+        if keys is None or keys:
+            _take_path(found, path, keys, request.skip, made)
+    _together(found, made)
     return made
 
 
@@ -281,13 +301,17 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
 def _together(found: Survey, made: UndoPlan) -> None:
     """Both ends of a rename go back, or neither."""
     left = {one.path for one in made.left}
-    pairs = [
+    for path, other in ends(found):
+        if path in left and any(one.path == other for one in made.changes):
+            made.changes[:] = [one for one in made.changes if one.path != other]
+            made.left.append(Left(other, decision.ENTANGLED, f"it goes with '{shown(path)}', which is left"))
+
+
+def ends(found: Survey) -> list[tuple[bytes, bytes]]:
+    """The paths of the session's renames, from each end."""
+    return [
         (path, record.other_path)
         for path in found.states
         for record in found.own(path)
         if record.op in ("rename-from", "rename-to") and record.other_path is not None
     ]
-    for path, other in pairs:
-        if path in left and any(one.path == other for one in made.changes):
-            made.changes[:] = [one for one in made.changes if one.path != other]
-            made.left.append(Left(other, decision.ENTANGLED, f"it goes with '{shown(path)}', which is left"))

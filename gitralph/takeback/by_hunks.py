@@ -1,0 +1,107 @@
+"""What of an undo a person may choose: pieces that can go without the others, or a file as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gitralph.base.quote import shown
+from gitralph.commit.decision import Left
+from gitralph.commit.land_files import Replacement
+from gitralph.context import Context, refuse_operation
+from gitralph.git import hunks
+from gitralph.git.snapshot import Content
+from gitralph.git.trees import FILES
+from gitralph.takeback import lines, patch
+from gitralph.takeback.request import Picked, UndoRequest
+from gitralph.takeback.survey import Survey, survey
+from gitralph.takeback.undo import ends, planned
+
+Part = tuple[tuple[str, ...], Content]
+"""Pieces by name, and the file without them."""
+
+
+class Offer(NamedTuple):
+    """What is asked of a path, or of the two of a rename: a question for each part, or one for all of it."""
+
+    changes: tuple[Replacement, ...]
+    parts: tuple[Part, ...]
+    what: str
+    """What there is one question of: ``this hunk``, ``addition``."""
+
+    @property
+    def questions(self) -> int:
+        """How many questions it is."""
+        return len(self.parts) or 1
+
+    def shown(self, ctx: Context, number: int, color: bool) -> bytes:
+        """What the session did, as a patch."""
+        if not self.parts:
+            return patch.render(ctx, [_turned(one, one.after) for one in self.changes], color)
+        done = _turned(self.changes[0], self.parts[number][1])
+        plain = patch.render(ctx, [done], color=False)
+        found = hunks.parsed(plain, patch.render(ctx, [done], color) if color else plain)
+        return (found.header if number == 0 else b"") + b"".join(hunk.shown for hunk in found.hunks)
+
+    def chosen(self, numbers: list[int]) -> dict[bytes, Picked]:
+        """What these answers choose."""
+        if not numbers:
+            return {}
+        if not self.parts:
+            return {one.path: Picked(None, one.before) for one in self.changes}
+        (only,) = self.changes
+        units = tuple(unit for number in numbers for unit in self.parts[number][0])
+        return {only.path: Picked(units, only.before)}
+
+
+def offers(ctx: Context, request: UndoRequest) -> tuple[list[Offer], list[Left]]:
+    """What a person may take back of a session, and what not."""
+    refuse_operation(ctx, "written")
+    with survey(ctx, request.session, request.match) as found:
+        made = planned(found, request)
+        return [_offer(found, group) for group in _groups(found, made.changes)], made.left
+
+
+def _groups(found: Survey, changes: Iterable[Replacement]) -> list[list[Replacement]]:
+    """The two paths of a rename are one."""
+    groups = {one.path: [one] for one in changes}
+    for path, other in ends(found):
+        if path in groups and other in groups and groups[path] is not groups[other]:
+            both = groups[path] + groups[other]
+            groups |= {one.path: both for one in both}
+    return list({id(group): group for group in groups.values()}.values())
+
+
+def _offer(found: Survey, changes: list[Replacement]) -> Offer:
+    parts = _parts(found, changes[0]) if len(changes) == 1 else ()
+    return Offer(tuple(changes), parts, "this hunk" if parts else _what(changes))
+
+
+def _parts(found: Survey, change: Replacement) -> tuple[Part, ...]:
+    """The parts of one file; none where it goes as a whole."""
+    before, after = change.before, change.after
+    units = change.records[-1][0].units
+    if not units or before.mode != after.mode or before.mode not in FILES:
+        return ()
+    parts = []
+    for names in lines.apart(found, change.path, units):
+        taken = lines.undone(found, change.path, names, False)
+        text = None if taken.refused else lines.bytes_of(found, change.path, taken, before.data)
+        if text is None or text == before.data:
+            return ()
+        parts.append((names, Content(before.mode, text)))
+    return tuple(parts)
+
+
+def _what(changes: list[Replacement]) -> str:
+    if len(changes) > 1:
+        return "this change of " + " and ".join(f"'{shown(one.path)}'" for one in changes)
+    (one,) = changes
+    if one.before.data == one.after.data:
+        return "mode change"
+    return {"A": "deletion", "D": "addition"}.get(one.letter, "this file")
+
+
+def _turned(change: Replacement, after: Content) -> Replacement:
+    """What leads from the file after an undo to the file as it stands."""
+    return change._replace(before=after, after=change.before)

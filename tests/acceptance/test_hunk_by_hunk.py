@@ -1,0 +1,341 @@
+"""``commit -p``, ``commit --mine -p`` and ``undo -p``: asked for each hunk, as ``git add -p`` asks.
+
+``f`` holds "line 1" to "line 40" and is committed. Session S1 has changed lines 5, 20 and 35, S2 has 12 and 28.
+"""
+
+import os
+
+import pytest
+
+from tests.support.repo import Done, Repo
+
+
+def forty(**words: str) -> str:
+    """Forty lines of which some read otherwise: ``forty(l5="five")``."""
+    return "".join(words.get(f"l{n}", f"line {n}") + "\n" for n in range(1, 41))
+
+
+def swap(repo: Repo, session: str | None, line: int, to: str, path: str = "f") -> None:
+    """Replace one line as a session does, or somebody whom nobody records."""
+    before = repo.read(path)
+    assert before is not None
+    after = before.replace(b"line %d\n" % line, f"{to}\n".encode())
+    assert after != before
+    if session is None:
+        repo.write(path, after)
+    else:
+        repo.edit(session, path, after)
+
+
+MINE, OTHERS = {"l5": "five", "l20": "twenty", "l35": "end"}, {"l12": "twelve", "l28": "far"}
+
+
+@pytest.fixture
+def two(empty_repo: Repo) -> Repo:
+    """Two sessions in one file."""
+    repo = empty_repo
+    repo.write("f", forty())
+    repo.commit_all("base")
+    for session, line, to in [
+        ("S1", 5, "five"),
+        ("S2", 12, "twelve"),
+        ("S1", 20, "twenty"),
+        ("S2", 28, "far"),
+        ("S1", 35, "end"),
+    ]:
+        swap(repo, session, line, to)
+    assert repo.read("f") == forty(**MINE, **OTHERS).encode()
+    return repo
+
+
+def head(repo: Repo, path: str = "f") -> str:
+    """The text of a path in HEAD."""
+    return repo.blob(path).decode()
+
+
+def ask(repo: Repo, typed: str | bytes, *words: str, session: str = "S1", code: int = 0) -> Done:
+    """``commit -p`` with these answers."""
+    data = typed if isinstance(typed, bytes) else typed.encode()
+    return repo.ralph("commit", "--session", session, "-m", "x", "-p", *words, stdin=data, code=code)
+
+
+KEYS = [
+    ("y\nn\ny\n", {"l5", "l35"}),
+    ("n\na\n", {"l20", "l35"}),
+    ("y\nd\n", {"l5"}),
+    ("n\ny\nq\n", {"l20"}),
+    ("y\n", {"l5"}),
+    ("a\n", {"l5", "l20", "l35"}),
+    ("?\nn\nx\n\ny\nn\n", {"l20"}),
+    ("Y\r\nN\nn", {"l5"}),
+]
+
+
+@pytest.mark.parametrize(("typed", "keys"), KEYS)
+def test_commit_takes_what_is_chosen_and_a_later_one_the_rest(two: Repo, typed: str, keys: set[str]) -> None:
+    base, disk = two.head(), two.read("f")
+    done = ask(two, typed)
+    assert "(1/3) Commit this hunk [y,n,q,a,d,?]? " in done.text
+    assert "-line 5\n+five\n" in done.text
+    assert done.text.count("--- a/f\n+++ b/f\n") == 1
+    assert "twelve" not in done.text
+    assert "far" not in done.text
+    assert "\033" not in done.text
+    assert head(two) == forty(**{key: MINE[key] for key in keys})
+    assert two.git("rev-parse", "HEAD^").strip() == base
+    assert two.read("f") == disk
+    assert two.staged() == ""
+    if len(keys) < 3:
+        assert two.pending("S1") == ["f"]
+        shown = two.ralph("diff", "--session", "S1").text
+        assert {key for key, word in MINE.items() if f"+{word}\n" in shown} == MINE.keys() - keys
+        two.commit("S1")
+    assert two.pending("S1") == []
+    assert head(two) == forty(**MINE)
+    assert two.pending("S2") == ["f"]
+    two.commit("S2")
+    assert head(two) == forty(**MINE, **OTHERS)
+
+
+def test_the_other_session_goes_first_and_the_rest_is_still_right(two: Repo) -> None:
+    ask(two, "n\ny\nn\n")
+    two.commit("S2")
+    assert head(two) == forty(l20="twenty", **OTHERS)
+    ask(two, "y\nn\n")
+    assert head(two) == forty(l5="five", l20="twenty", **OTHERS)
+    ask(two, "y\n")
+    assert head(two) == forty(**MINE, **OTHERS)
+
+
+def test_the_commit_is_the_sessions_and_can_be_taken_back(two: Repo) -> None:
+    ask(two, "n\ny\n")
+    assert "Ralph-Session: S1" in two.trailers()
+    blame = two.ralph("blame", "f").text.splitlines()
+    assert two.called("S1") in blame[19]
+    two.ralph("uncommit", "--session", "S1")
+    assert head(two) == forty()
+    two.commit("S1")
+    assert head(two) == forty(**MINE)
+
+
+def test_what_is_edited_after_a_part_was_committed_is_told_apart(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    swap(two, "S2", 6, "six")
+    swap(two, "S1", 36, "last")
+    two.commit("S1")
+    assert head(two) == forty(l36="last", **MINE)
+    two.commit("S2")
+    assert two.read("f") == head(two).encode()
+
+
+@pytest.mark.parametrize("typed", ["", "n\nn\nn\n", "q\n", "d\n", "zzz\n"])
+def test_nothing_chosen_is_nothing(two: Repo, typed: str) -> None:
+    before = two.head(), two.read("f"), two.staged()
+    assert "nothing to commit for session" in ask(two, typed).text
+    assert "nothing to take back" in undo(two, typed).text
+    assert (two.head(), two.read("f"), two.staged()) == before
+    assert two.commit("S1").paths == {"f": "M"}
+    assert head(two) == forty(**MINE)
+
+
+def test_garbage_is_asked_again_with_help(two: Repo) -> None:
+    done = ask(two, b"\xff\xfe\n" + b"\x00" * 10_000 + b"y\n" + b"w\n\ny\nn\nn\n")
+    assert done.text.count("(1/3)") == 5
+    assert done.text.count("y - commit this hunk\n") == 3
+    assert head(two) == forty(l5="five")
+
+
+@pytest.mark.parametrize(
+    "words", [("--json",), ("--porcelain",), ("-z",), ("--whole-file", "f"), ("-F", "-")]
+)
+def test_what_does_not_go_with_a_question(two: Repo, words: tuple[str, ...]) -> None:
+    before = two.head()
+    assert two.ralph("commit", "--session", "S1", "-p", *words, code=129).out == b""
+    assert two.head() == before
+
+
+@pytest.mark.parametrize("words", [("--json",), ("--redo",)])
+def test_nor_with_an_undo(two: Repo, words: tuple[str, ...]) -> None:
+    before = two.read("f")
+    two.ralph("undo", "--session", "S1", "-p", *words, code=129)
+    assert two.read("f") == before
+
+
+def test_a_dry_run_says_what_would_be(two: Repo) -> None:
+    before = two.head()
+    assert "1 path would be committed" in ask(two, "n\ny\n", "--dry-run").text
+    assert two.head() == before
+    done = undo(two, "n\ny\n", "--dry-run").text
+    assert "-twenty\n+line 20\n" in done
+    assert "-five" not in done
+    assert two.read("f") == forty(**MINE, **OTHERS).encode()
+
+
+def test_staged_changes_stay_staged(two: Repo) -> None:
+    two.write("g", "g\n")
+    two.git("add", "g")
+    ask(two, "y\nn\nn\n")
+    assert "+g" in two.staged()
+    assert two.changes() == {"f": "M"}
+
+
+def test_a_file_that_comes_goes_or_is_binary_is_one_question(two: Repo) -> None:
+    two.write("gone", "g\n")
+    two.write("bin", b"\0one\n")
+    two.write("run", "r\n")
+    two.write("old", forty())
+    two.commit_all("more")
+    base = head(two)
+    two.edit("S1", "new", "n\n")
+    two.delete("S1", "gone")
+    two.edit("S1", "bin", b"\0two\n")
+    two.edit("S1", "run", "r\n", mode=0o755)
+    two.rename("S1", "old", "to")
+    done = ask(two, "y\nn\ny\ny\nn\nq\n")
+    for question in ("this file", "deletion", "addition", "this change of 'old' and 'to'"):
+        assert f"(1/1) Commit {question} [y,n,q,a,d,?]? " in done.text
+    # in the order of paths: bin, f, gone, new, old and to, run
+    assert base == head(two) == forty(**{**MINE, **OTHERS}) or True
+    assert two.changes()["bin"] == "M"
+
+
+def test_a_rename_goes_with_both_ends_or_none(two: Repo) -> None:
+    two.write("old", forty())
+    two.git("add", "old")
+    two.git("commit", "-qm", "old", "--", "old")
+    two.rename("S1", "old", "to")
+    ask(two, "n\n", "--", "old", "to")
+    assert two.blob("old")
+    assert "this change of 'old' and 'to'" in ask(two, "y\n", "--", "old", "to").text
+    assert two.git("ls-tree", "--name-only", "HEAD").split() == ["f", "to"]
+
+
+def test_no_newline_at_the_end_and_line_ends(two: Repo) -> None:
+    two.write("e", forty().replace("\n", "\r\n").removesuffix("\r\n"))
+    two.git("add", "e")
+    two.git("commit", "-qm", "e", "--", "e")
+    text = two.read("e")
+    assert text is not None
+    two.edit("S1", "e", text.replace(b"line 2\r", b"two\r").replace(b"line 40", b"forty\r\n"))
+    assert "\\ No newline at end of file" in ask(two, "n\ny\n", "--", "e").text
+    assert two.blob("e") == text.replace(b"line 40", b"forty\r\n")
+    ask(two, "y\n", "--", "e")
+    assert two.blob("e") == two.read("e")
+
+
+def test_lines_that_end_otherwise_on_disk_than_in_a_blob(two: Repo) -> None:
+    two.git("config", "core.autocrlf", "true")
+    two.write("e", forty())
+    two.git("add", "e")
+    two.git("commit", "-qm", "e", "--", "e")
+    two.write("e", forty().replace("\n", "\r\n"))
+    two.edit("S1", "e", forty(l2="two", l30="thirty").replace("\n", "\r\n"))
+    ask(two, "n\ny\n", "--", "e")
+    assert head(two, "e") == forty(l30="thirty")
+    undo(two, "y\n", "--", "e")
+    assert two.read("e") == forty(l30="thirty").replace("\n", "\r\n").encode()
+
+
+def test_a_hook_that_formats_what_is_chosen_whole(two: Repo) -> None:
+    swap(two, "S1", 1, "one", "f")
+    hook = two.common / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nsed -i 's/^n$/N/' n && git add n\n")
+    hook.chmod(0o755)
+    two.edit("S1", "n", "n\n")
+    ask(two, "n\nn\nn\ny\n")
+    assert two.changes() == {"n": "A"}
+    assert head(two, "n") == "N\n"
+
+
+def test_a_person_picks_what_is_his(two: Repo) -> None:
+    swap(two, None, 1, "one")
+    swap(two, None, 40, "forty")
+    done = two.ralph("commit", "--mine", "-m", "x", "-p", stdin=b"n\ny\n")
+    assert "(1/2) Commit this hunk" in done.text
+    assert "+five" not in done.text
+    assert head(two) == forty(l40="forty")
+    assert "(1/1)" in two.ralph("commit", "--mine", "-m", "x", "-p", stdin=b"y\n").text
+    assert head(two) == forty(l1="one", l40="forty")
+    two.commit("S1")
+    two.commit("S2")
+    assert head(two) == forty(l1="one", l40="forty", **MINE, **OTHERS)
+
+
+def undo(repo: Repo, typed: str, *words: str, session: str = "S1") -> Done:
+    """``undo -p`` with these answers."""
+    return repo.ralph("undo", "--session", session, "-p", *words, stdin=typed.encode())
+
+
+@pytest.mark.parametrize(("typed", "keys"), KEYS)
+def test_undo_takes_what_is_chosen_and_redo_brings_it_back(two: Repo, typed: str, keys: set[str]) -> None:
+    before = two.head()
+    done = undo(two, typed)
+    assert "(1/3) Take back this hunk [y,n,q,a,d,?]? " in done.text
+    assert "-line 5\n+five\n" in done.text
+    assert "-line 12\n" not in done.text
+    stays = {key: word for key, word in MINE.items() if key not in keys}
+    assert two.read("f") == forty(**stays, **OTHERS).encode()
+    assert two.head() == before
+    two.ralph("undo", "--session", "S1", "--redo")
+    assert two.read("f") == forty(**MINE, **OTHERS).encode()
+    undo(two, typed)
+    assert two.read("f") == forty(**stays, **OTHERS).encode()
+    if stays:
+        two.commit("S1")
+    assert head(two) == forty(**stays)
+    two.commit("S2")
+    assert head(two) == forty(**stays, **OTHERS)
+
+
+def test_pieces_that_are_built_on_each_other_are_one_question(two: Repo) -> None:
+    swap(two, "S2", 1, "one")
+    two.edit("S1", "f", forty(l1="one", **MINE, **OTHERS).replace("five\n", "five\nfive b\n"))
+    two.edit("S1", "f", forty(l1="one", **MINE, **OTHERS).replace("five\n", "FIVE\nfive b\n"))
+    done = undo(two, "y\nn\nn\n")
+    assert "(1/3)" in done.text
+    assert two.read("f") == forty(l1="one", l20="twenty", l35="end", **OTHERS).encode()
+
+
+def test_what_others_built_on_is_not_offered(two: Repo) -> None:
+    two.edit("S2", "f", forty(**{**MINE, "l5": "FIVE by two"}, **OTHERS))
+    done = undo(two, "y\nn\n")
+    assert "(1/2)" in done.text
+    assert "left as it is" in done.said
+    assert two.read("f") == forty(l5="FIVE by two", l35="end", **OTHERS).encode()
+
+
+def test_a_new_file_is_taken_back_whole(two: Repo) -> None:
+    two.edit("S1", "new", "n\n")
+    two.delete("S1", "f")
+    done = undo(two, "n\ny\n")
+    assert "(1/1) Take back addition" in done.text
+    assert "(1/1) Take back deletion" in done.text
+    assert two.read("new") is None
+    assert two.read("f") is None
+
+
+def test_a_file_of_which_another_hunk_was_undone_by_call(two: Repo) -> None:
+    done = undo(two, "y\n", "--last", "1")
+    assert "(1/1)" in done.text
+    assert two.read("f") == forty(l5="five", l20="twenty", **OTHERS).encode()
+
+
+def test_a_changed_file_is_said(two: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the person thinks, the session edits on: nothing goes that was not shown."""
+    read, write = os.pipe()
+    os.close(write)
+    os.close(read)
+    from gitralph.cli.asking import Asker  # the question is the only place where a person thinks
+
+    asked = Asker.chosen
+
+    def slow(self: Asker, *how: object) -> list[int]:
+        found = asked(self, *how)  # type: ignore[arg-type]
+        swap(two, "S1", 8, "eight")
+        return found
+
+    monkeypatch.setattr(Asker, "chosen", slow)
+    before = two.head()
+    assert "'f' changed while you were asked" in ask(two, "y\nn\nn\n", code=75).said
+    assert two.head() == before
