@@ -5,7 +5,7 @@
 
 # command:its options; an option that takes a value ends with =
 __git_ralph_table='
-commit:--session= --plan= --task= --mine --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z
+commit:--session= --plan= --task= --mine --message= --file= --edit --trailer= --author= --amend --fixup= --dry-run --skip-entangled --include-entangled --whole-file --with-shell --patch --no-verify --prove= --no-prove --explain --json --porcelain --quiet -z -p
 status:--session= --worktrees --short --watch --prompt --json --porcelain -s -z
 top:--session= --worktrees
 diff:--session= --nobody --mine --stat --name-only
@@ -15,7 +15,7 @@ log:--session= --agent= --since= --new --max-count= --patch --json -n -p
 branch:--session= --onto= --squash --force --with-needed --json
 uncommit:--session= --json
 restore:--session= --dry-run --json
-undo:--session= --call= --last= --redo --skip-entangled --dry-run --json
+undo:--session= --call= --last= --redo --skip-entangled --patch --dry-run --json -p
 assign:--to= --patch --json -p
 prove:--json
 session:start list show rename end

@@ -296,7 +296,7 @@ def _picked(ctx: Context, request: Request) -> Request:
     return request._replace(picks=picks)
 
 
-def _show_hunk(one: picking.Offer, number: int) -> None:
+def _show_hunk(one: picking.PickedPath, number: int) -> None:
     output.raw(one.shown(number))
 
 

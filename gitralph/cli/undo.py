@@ -13,7 +13,7 @@ from gitralph.commit.pathspecs import matcher
 from gitralph.context import Context
 from gitralph.session import session_choice
 from gitralph.takeback import by_hunks, choice
-from gitralph.takeback.by_hunks import Offer
+from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.request import Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, refuse_unknown
@@ -94,5 +94,5 @@ def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:
     return request._replace(picks=picks)
 
 
-def _show(ctx: Context, one: Offer, color: bool, number: int) -> None:
+def _show(ctx: Context, one: TakenHunks, color: bool, number: int) -> None:
     output.raw(one.shown(ctx, number, color))

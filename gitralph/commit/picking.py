@@ -28,7 +28,7 @@ from gitralph.hook.journal import full_lines
 _MOVED = "it changed while you were asked"
 
 
-class Offer(NamedTuple):
+class PickedPath(NamedTuple):
     """What is asked of a path, or of paths that go together: hunk by hunk, or one question for all of it."""
 
     paths: tuple[bytes, ...]
@@ -64,7 +64,7 @@ class Offer(NamedTuple):
 # --- what can be chosen ---
 
 
-def offers(ctx: Context, bench: Workbench, made: Draft, color: bool) -> list[Offer]:
+def offers(ctx: Context, bench: Workbench, made: Draft, color: bool) -> list[PickedPath]:
     """What a person may choose of a draft, in the order of its paths."""
     filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), made.entries)
     return [_offer(ctx, bench, made, paths, filtered, color) for paths in _groups(made)]
@@ -86,7 +86,7 @@ def _groups(made: Draft) -> Iterable[tuple[bytes, ...]]:
 
 def _offer(
     ctx: Context, bench: Workbench, made: Draft, paths: tuple[bytes, ...], filtered: set[bytes], color: bool
-) -> Offer:
+) -> PickedPath:
     if made.base.root is None:
         bench.git.try_run("hash-object", "-t", "tree", "-w", "/dev/null")
     git = bench.git.at(ctx.repo.root)
@@ -96,7 +96,7 @@ def _offer(
     if len(paths) == 1 and paths[0] not in filtered and patch.hunks and _by_lines(made, paths[0]):
         with closing(bench.objects(ctx.repo.common_dir)) as objects:
             texts = _texts(objects, picks[paths[0]])
-    return Offer(paths, patch, _what(picks) if texts is None else "this hunk", picks, texts)
+    return PickedPath(paths, patch, _what(picks) if texts is None else "this hunk", picks, texts)
 
 
 def _by_lines(made: Draft, path: bytes) -> bool:

@@ -13,7 +13,7 @@ _CONTEXT = ("-U3", "--inter-hunk-context=0")
 _RANGES = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-class Hunk(NamedTuple):
+class DiffHunk(NamedTuple):
     """Lines ``old`` become lines ``new``: first, and behind the last; ``shown`` is for people."""
 
     old: tuple[int, int]
@@ -25,7 +25,7 @@ class Patch(NamedTuple):
     """What git shows of one path, or of the two of a rename."""
 
     header: bytes
-    hunks: tuple[Hunk, ...]
+    hunks: tuple[DiffHunk, ...]
 
 
 def between(git: Git, old: bytes, new: bytes, paths: Sequence[bytes], color: bool) -> Patch:
@@ -43,11 +43,11 @@ def parsed(plain: bytes, shown: bytes) -> Patch:
         painted = lines
     starts = [at for at, line in enumerate(lines) if line.startswith(b"@@ ")]
     hunks = []
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
         told = _RANGES.match(lines[start])
         assert told is not None, lines[start]
         text = b"\n".join(painted[start:end]).rstrip(b"\n") + b"\n"
-        hunks.append(Hunk(_range(told[1], told[2]), _range(told[3], told[4]), text))
+        hunks.append(DiffHunk(_range(told[1], told[2]), _range(told[3], told[4]), text))
     header = b"\n".join(painted[: starts[0]] if starts else painted).rstrip(b"\n")
     return Patch(header + b"\n" if header else b"", tuple(hunks))
 
@@ -60,7 +60,7 @@ def _range(first: bytes, count: bytes | None) -> tuple[int, int]:
 
 
 def with_only(
-    old: Sequence[bytes], new: Sequence[bytes], hunks: Sequence[Hunk], chosen: Collection[int]
+    old: Sequence[bytes], new: Sequence[bytes], hunks: Sequence[DiffHunk], chosen: Collection[int]
 ) -> bytes:
     """The old text with some of the hunks that make the new one of it."""
     out, at = list[bytes](), 0

@@ -21,7 +21,7 @@ Part = tuple[tuple[str, ...], Content]
 """Pieces by name, and the file without them."""
 
 
-class Offer(NamedTuple):
+class TakenHunks(NamedTuple):
     """What is asked of a path, or of the two of a rename: a question for each part, or one for all of it."""
 
     changes: tuple[Replacement, ...]
@@ -54,7 +54,7 @@ class Offer(NamedTuple):
         return {only.path: Picked(units, only.before)}
 
 
-def offers(ctx: Context, request: UndoRequest) -> tuple[list[Offer], list[Left]]:
+def offers(ctx: Context, request: UndoRequest) -> tuple[list[TakenHunks], list[Left]]:
     """What a person may take back of a session, and what not."""
     refuse_operation(ctx, "written")
     with survey(ctx, request.session, request.match) as found:
@@ -72,9 +72,9 @@ def _groups(found: Survey, changes: Iterable[Replacement]) -> list[list[Replacem
     return list({id(group): group for group in groups.values()}.values())
 
 
-def _offer(found: Survey, changes: list[Replacement]) -> Offer:
+def _offer(found: Survey, changes: list[Replacement]) -> TakenHunks:
     parts = _parts(found, changes[0]) if len(changes) == 1 else ()
-    return Offer(tuple(changes), parts, "this hunk" if parts else _what(changes))
+    return TakenHunks(tuple(changes), parts, "this hunk" if parts else _what(changes))
 
 
 def _parts(found: Survey, change: Replacement) -> tuple[Part, ...]:
