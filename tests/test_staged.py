@@ -240,7 +240,7 @@ def test_a_git_mv_in_the_shell_and_an_edit_by_a_tool(repo: Repo) -> None:
 
 
 def test_a_line_that_the_user_staged_in_a_file_that_a_shell_moved_stays_staged(repo: Repo) -> None:
-    """What the shell staged is put back, so his text stands for itself: the move waits until he has decided."""
+    """What the shell staged is put back, so his text stands for itself, and the move waits for him."""
     shells.run(repo, "S1", "git mv a moved; sed -i s/3/three/ moved")
     _stage(repo, "moved", changed(9, "the user's"))
     staged = repo.git("ls-files", "-s", "moved")
