@@ -146,7 +146,7 @@ def test_why_knows_commit_session_and_call_of_every_record(old: Repo) -> None:
 
 
 def test_commit_takes_a_session_s_lines_and_its_subagent_s(old: Repo) -> None:
-    """In the file that Bob and a person changed too, Alice's line alone; her shell left no lines on record."""
+    """In the file that Bob and a person changed too, Alice's line alone; her shell left none on record."""
     wanted = _lines(old.blob("shared.py"), ("return 3\n", "return 33\n"))
     found = old.commit(ALICE)
     assert found.paths == {"a b/ü.txt": "M", "own.txt": "M", "shared.py": "M", "sub.txt": "A"}
