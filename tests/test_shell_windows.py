@@ -85,6 +85,7 @@ def test_differences_between_two_pictures() -> None:
     found = {row[0]: row[1:] for row in shellwatch.differences(before, Picture("h", rows), moved)}
     assert found == {
         "undone": [list(A), "=", "x"],
+        "moved": [list(A), list(B), "x"],  # it was changed before: its texts tell what git did
         "new": ["=", list(B), None],
         "big": [["?", None], ["?", None], "x"],  # too large to tell: never offered, may contest
     }

@@ -93,7 +93,7 @@ class _Finder:
     ) -> list[tuple[str, bytes]]:
         out = []
         for name, form in rows:
-            if form.before is None and name in plain:
+            if name in plain and (form.before is None or name in self.look.moved):
                 for oid in (form.base, *self.look.moved.get(name, ())):
                     if oid and oid.strip("0"):
                         out.append((oid, paths[name]))
@@ -113,7 +113,18 @@ class _Finder:
             return self._nearest([text for text in found if text is not None], after)
         oid = form.before[0]
         text = shellcalls.text_of(self.look.path, self.look.kept, oid) if oid and oid != UNKNOWN else None
-        return text is not None, text
+        return text is not None and self._is_left_alone(name, path, text, after), text
+
+    def _is_left_alone(self, name: str, path: bytes, before: bytes, after: bytes | None) -> bool:
+        """True where HEAD's move brought no line into a file that was changed already.
+
+        A commit leaves it alone and a checkout refuses it; a stash around a rebase brings the new HEAD's lines.
+        """
+        oid = self.look.moved.get(name, ("", ""))[1]
+        if not oid.strip("0"):
+            return True
+        fresh = shellsteps.lines_of([after or b""]) - shellsteps.lines_of([before])
+        return fresh.isdisjoint(shellsteps.lines_of([self.texts.get((oid, path), after or b"")]))
 
     def _nearest(self, texts: list[bytes], after: bytes | None) -> tuple[bool, bytes | None]:
         """Of what two HEADs had the text that the command began from; unknown where lines of both come."""

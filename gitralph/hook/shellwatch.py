@@ -125,12 +125,9 @@ def differences(before: Picture, after: Picture, moved: Moved) -> list[list[obje
     for name in sorted({*before.rows, *after.rows}):
         old, new = before.rows.get(name), after.rows.get(name)
         base = (new or old or [None])[0]
-        if name in moved:
-            # It went with HEAD or stayed where it was; or it was changed before and HEAD came over it, and
-            # then nobody can tell git's lines from the command's.
-            stayed, came = moved[name]
-            if new is None or (new[1] == stayed if old is None else old[1] != came):
-                continue
+        # It went with HEAD, or stayed where it was when HEAD went.
+        if name in moved and (new is None or (old is None and new[1] == moved[name][0])):
+            continue
         if _form(old) != _form(new) or (old is not None and old[1] == UNKNOWN):
             out.append([name, _form(old), _form(new), base])
     return out

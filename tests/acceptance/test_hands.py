@@ -289,3 +289,14 @@ def test_the_open_window_counts_for_a_commit_inside_it(repo: Repo) -> None:
     assert _lines(repo, "a")[2:5] == ["three", "line 4", "line 5"]
     assert repo.commit("S1").paths == {"a": "M"}
     assert _lines(repo, "a")[4] == "five"
+
+
+def test_what_comes_after_a_commit_inside_the_command_is_pending(repo: Repo) -> None:
+    """V5: also in a file of which the commit took a part, since a person has a line there."""
+    repo.write("a", changed(8, "a person's"))
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 3$/three/' a")
+    env = {**repo.env, "CLAUDE_CODE_SESSION_ID": "S1"}
+    assert repo.commit(None, env=env).paths == {"a": "M"}
+    shell.work("sed -i 's/^line 5$/five/' a").end()
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _lines(repo, "a") == [*TEN.splitlines()[:2], "three", "line 4", "five", *TEN.splitlines()[5:]]
