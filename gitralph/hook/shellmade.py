@@ -118,7 +118,7 @@ class _Finder:
     def _is_left_alone(self, name: str, path: bytes, before: bytes, after: bytes | None) -> bool:
         """True where HEAD's move brought no line into a file that was changed already.
 
-        A commit leaves it alone and a checkout refuses it; a stash around a rebase brings the new HEAD's lines.
+        A commit leaves it alone, a checkout refuses it; a stash around a rebase brings lines of the new HEAD.
         """
         oid = self.look.moved.get(name, ("", ""))[1]
         if not oid.strip("0"):
