@@ -65,7 +65,6 @@ def test_two_true_commits_in_one_shared_file(workshop: Stage, empty_repo: Repo, 
     assert "Ralph-Agent: claude-code" in empty_repo.trailers(claudes)
     assert f"Ralph-Agent: {other}" in empty_repo.trailers(theirs)
     assert empty_repo.git("log", "-1", "--format=%an") == "U Ser"
-    assert (
-        empty_repo.git("status", "--porcelain") == " M u.txt"
-    )  # what their `git add -A` staged of it is put back
+    # what their `git add -A` staged of it is put back
+    assert empty_repo.git("status", "--porcelain") == " M u.txt"
     empty_repo.git("fsck", "--strict")
