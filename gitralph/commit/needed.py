@@ -53,6 +53,8 @@ def _looked(ctx: Context, state: PathState) -> Iterator[Scene]:
 
 def _how(scene: Scene, state: PathState) -> str:
     records, content = state.journal.records, scene.contents[state.path]
+    if state.path in scene.ignored and all(record.may for record in records):
+        return NO  # what shell commands made there is nobody's, and never will be committed
     is_clean = _is_clean(scene, state.path)
     ends = bool(records) and records[-1].after == provenance.content_id(content)
     is_exact = all(record.is_exact for record in records)

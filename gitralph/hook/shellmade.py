@@ -10,7 +10,7 @@ import time
 from gitralph.hook import hook_git, journal, shellcalls, shellsteps, windows
 from gitralph.hook.shellcalls import Look
 from gitralph.hook.shellforms import UNKNOWN
-from gitralph.hook.shellsteps import Call, Made
+from gitralph.hook.shellsteps import Call, Made, Texts
 from gitralph.hook.windows import ChangedPath, Form
 
 # Looking into a stash costs a git process; that is for the texts of what changed alone.
@@ -69,10 +69,10 @@ class _Finder:
         for name, form in rows:
             one = self._made(name, paths[name], form, name in plain)
             if one is None:
-                self.told.append(
-                    f"what a shell call did to '{name}' is not told: it is too large, or git was slow"
-                )
-            elif not (one.is_known and shellsteps.is_gits(one, stashed.get(name, set()))):
+                self.told.append(f"what a shell call did to '{name}' cannot be told by line: it is nobody's")
+            elif not (
+                one.is_known and any(shellsteps.is_gits(one, stash) for stash in stashed.get(name, ()))
+            ):
                 out.append(one)
         return out
 
@@ -134,6 +134,10 @@ class _Finder:
         return came.isdisjoint(others), best
 
     def _made(self, name: str, path: bytes, form: ChangedPath, is_plain: bool) -> Made | None:
+        """What the command did to a path; None where nobody can tell that from what was there before.
+
+        Where the texts are not known, a path is the command's whole if it was as in HEAD and HEAD stayed.
+        """
         new = self.after.rows.get(name)
         oid, mode = form.after or _ABSENT
         there = mode is not None or oid is not None
@@ -143,22 +147,45 @@ class _Finder:
         known, before = self._before(name, path, form, after)
         is_told = known and is_plain and (after is not None or not there)
         tracked = bool(form.base) or name in self.look.moved
+        if not is_told and (form.before is not None or not form.base or name in self.look.moved):
+            return None
         one = Made(path, form, (before, after) if is_told else None, tracked)
         one.oid = oid
         old_mode = form.before[1] if form.before is not None else (new[4] if new is not None else None)
         one.mode = (old_mode, mode)
+        one.mtime = _mtime(os.path.join(self.root, name))
         return one
 
-    def _stashed(self, names: list[str]) -> dict[str, set[bytes]]:
-        """Per path the lines that stood in a stash when the command began, or stand there now."""
+    def _stashed(self, names: list[str]) -> dict[str, list[Texts]]:
+        """Per path what each stash changed, of those that were there when the command began, or are now."""
         kept = self.look.kept.get("stashes")
         before = [one for one in kept if journal.is_oid(one)] if isinstance(kept, list) else []
         commits = dict.fromkeys([*before, *hook_git.stashes(self.place.common_dir)])
-        asked = {f"{part}:{name}": name for one in commits for part in (one, f"{one}^3") for name in names}
-        found = hook_git.blobs(self.root, list(asked), self.environ, self.deadline)
-        wanted = {(oid, os.fsencode(asked[key])): asked[key] for key, oid in found.items()}
-        texts = hook_git.texts(self.root, self.look.options, list(wanted), self.environ, self.deadline)
-        out: dict[str, set[bytes]] = {}
-        for key, name in wanted.items():
-            out.setdefault(name, set()).update(shellsteps.lines_of([texts.get(key, b"")]))
+        # of a stash the second text is the file's, or that of an untracked one (git-stash(1))
+        pairs = [
+            (f"{one}^1:{name}", f"{one}{part}:{name}")
+            for one in commits
+            for part in ("", "^3")
+            for name in names
+        ]
+        asked = list(dict.fromkeys(one for pair in pairs for one in pair))
+        found = hook_git.blobs(self.root, asked, self.environ, self.deadline)
+        paths = {key: os.fsencode(key.partition(":")[2]) for key in found}
+        wanted = list(dict.fromkeys((oid, paths[key]) for key, oid in found.items()))
+        texts = hook_git.texts(self.root, self.look.options, wanted, self.environ, self.deadline)
+
+        def text(key: str) -> bytes | None:
+            return texts.get((found[key], paths[key])) if key in found else None
+
+        out: dict[str, list[Texts]] = {}
+        for old, new in pairs:
+            if new in found or (old in found and "^3:" not in new):
+                out.setdefault(new.partition(":")[2], []).append((text(old), text(new)))
         return out
+
+
+def _mtime(file: str) -> int | None:
+    try:
+        return os.lstat(file).st_mtime_ns
+    except OSError:
+        return None

@@ -44,6 +44,7 @@ class Made:
         "is_known",
         "mode",
         "move",
+        "mtime",
         "oid",
         "op",
         "other",
@@ -62,11 +63,12 @@ class Made:
         self.op: str | None = None
         self.other: bytes | None = None
         self.move: Made | None = None
+        self.mtime: int | None = None
 
     @property
     def is_new(self) -> bool:
-        """True for a path that neither git nor the command's begin knew."""
-        return not self.tracked and self.before is None and self.is_known
+        """True for a file that git does not track: a new one, or one that somebody made before."""
+        return not self.tracked
 
 
 def pair_moves(made: list[Made]) -> list[Made]:
@@ -234,11 +236,13 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
         if made.move is not None and not made.move.tracked:
             return
         pieces = _pieces(lay, call.window, known, made)
-        disk = record.OnDisk(made.after, made.mode[1], made.oid)
+        disk = record.OnDisk(made.after, made.mode[1], made.oid, made.mtime)
         for texts, with_whom in pieces:
             found = call.record(lay, made, texts, disk)
             may = sorted({call.window.session, *rivals, *with_whom})
-            only_asked = call.late or call.how == OFFER
+            # what somebody else may have made before, and git does not track, is none of its business unasked
+            is_strange = made.is_new and not has_edits and not _is_own_start(known, call.window.session, made)
+            only_asked = call.late or call.how == OFFER or is_strange
             offered = made.is_new and not (takes_new or has_edits)
             if len(may) > 1 or only_asked or offered:
                 if texts is None:
@@ -253,6 +257,15 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
 
 def _has_edits(known: Journal, session: str) -> bool:
     return any(r.op != GAP and r.session == session for r in known.records)
+
+
+def _is_own_start(known: Journal, session: str, made: Made) -> bool:
+    """True where nothing was there before, or what this session's commands had made and left."""
+    if made.before is None:
+        return True
+    last = known.records[-1] if known.records else None
+    is_own = last is not None and last.may == (session,) and not last.loose
+    return is_own and last is not None and last.after == journal.text_id(made.before)
 
 
 def _journal(lay: Layout, path: bytes | None) -> Journal:
@@ -319,9 +332,20 @@ def lines_of(texts: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def is_gits(made: Made, held: set[bytes]) -> bool:
-    """True when a line that came by a command stood in a stash: git put it there."""
-    old, new = Counter(journal.full_lines(made.before or b"")), Counter(journal.full_lines(made.after or b""))
-    # a line that stood in the file already, such as a lone `return`, tells nothing
-    came = {line.strip() for line in new - old} - {line.strip() for line in old}
-    return not came.isdisjoint(held)
+def is_gits(made: Made, stash: Texts) -> bool:
+    """True when a command made a change that a stash holds too: git put it there.
+
+    A line that stood in the file already, or stands in it still, such as a lone `return`, tells nothing. What
+    only goes may have gone by hand as well, and then it is nobody's.
+    """
+    went, came = _gone_and_come(made.before, made.after)
+    taken, brought = _gone_and_come(*stash)
+    if not came.isdisjoint(brought):
+        return True
+    is_removal = not came or not brought
+    return is_removal and bool(taken) and taken <= went
+
+
+def _gone_and_come(before: bytes | None, after: bytes | None) -> tuple[set[bytes], set[bytes]]:
+    old, new = lines_of([before or b""]), lines_of([after or b""])
+    return old - new, new - old

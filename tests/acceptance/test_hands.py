@@ -300,3 +300,85 @@ def test_what_comes_after_a_commit_inside_the_command_is_pending(repo: Repo) -> 
     shell.work("sed -i 's/^line 5$/five/' a").end()
     assert repo.commit("S1").paths == {"a": "M"}
     assert _lines(repo, "a") == [*TEN.splitlines()[:2], "three", "line 4", "five", *TEN.splitlines()[5:]]
+
+
+LARGE = ("x" * 99 + "\n") * 60_000
+"""More than is told apart by line."""
+
+
+def test_a_large_new_file_is_not_committed_either(repo: Repo) -> None:
+    """V6, where the path is all that could be recorded."""
+    shells.run(repo, "S1", "head -c 6000000 /dev/zero | tr '\\0' a > large")
+    assert repo.commit("S1").status == "nothing"
+
+
+@pytest.mark.parametrize("kind", ["large", "filtered"])
+@pytest.mark.parametrize("dirty", [True, False])
+def test_a_file_without_lines_is_the_commands_only_where_it_was_as_in_head(
+    repo: Repo, kind: str, dirty: bool
+) -> None:
+    """Else a person's line would go along: by its path alone nobody can tell them apart."""
+    if kind == "filtered":
+        repo.git("config", "filter.f.clean", "cat")
+        repo.write(".gitattributes", "*.odd filter=f\n")
+    text = TEN if kind == "filtered" else LARGE
+    repo.write("f.odd", text)
+    repo.commit_all("f")
+    if dirty:
+        repo.write("f.odd", text + "a person's\n")
+    shells.run(repo, "S1", "echo more >> f.odd")
+    answer = repo.commit("S1")
+    assert answer.paths == ({} if dirty else {"f.odd": "M"})
+    if dirty:
+        assert "cannot be told by line" in (repo.state / "hooks.log").read_text()
+
+
+def test_a_file_that_git_does_not_track_is_its_makers(repo: Repo) -> None:
+    """What a command adds to a person's new file is offered, and stands in no other path's way."""
+    repo.write("notes", "a person's\n")
+    shells.run(repo, "S1", "echo more >> notes; sed -i 's/^line 3$/three/' a")
+    answer = repo.commit("S1")
+    assert (answer.paths, answer.left) == ({"a": "M"}, {"notes": "shell"})
+
+
+def test_a_file_that_two_commands_made_is_taken_with_both(repo: Repo) -> None:
+    shells.run(repo, "S1", "echo one > new")
+    shells.run(repo, "S1", "echo two >> new")
+    assert repo.commit("S1", "--with-shell").paths == {"new": "A"}
+    assert _lines(repo, "new") == ["one", "two"]
+
+
+def test_a_removal_that_a_stash_holds_is_not_the_poppers(repo: Repo) -> None:
+    """V7: also beside an edit in the same command."""
+    repo.write("a", TEN.replace("line 4\n", ""))
+    repo.git("stash", "-q")
+    shells.run(repo, "S1", "git stash pop -q; sed -i 's/^line 8$/eight/' a")
+    assert repo.commit("S1").status == "nothing"
+
+
+def test_an_old_stash_does_not_take_an_edit_away(repo: Repo) -> None:
+    """It changed the same line to something else."""
+    repo.write("a", changed(3, "put away"))
+    repo.git("stash", "-q")
+    shells.run(repo, "S1", "sed -i 's/^line 3$/three/' a")
+    assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_a_rebase_that_carries_a_persons_change_along(repo: Repo) -> None:
+    """V7: the stash around it brings lines of the new HEAD into a file that was changed before."""
+    repo.git("checkout", "-q", "-b", "other")
+    repo.write("a", changed(9, "upstream"))
+    repo.commit_all("other")
+    repo.git("checkout", "-q", "main")
+    repo.write("b", changed(1, "here"))
+    repo.commit_all("main")
+    repo.write("a", changed(2, "a person's"))
+    shells.run(repo, "S1", "git rebase -q --autostash other; sed -i 's/^line 5$/five/' a")
+    assert repo.commit("S1", checked=False).status == "nothing"
+
+
+def test_gc_forgets_what_a_command_wrote_into_a_file_that_git_ignores_by_now(repo: Repo) -> None:
+    shells.run(repo, "S1", "echo TOKEN=hunter2 > .env")
+    repo.write(".gitignore", ".env\n")
+    repo.ralph("gc")
+    assert not [p for p in repo.state.rglob("*") if p.is_file() and b"hunter2" in p.read_bytes()]
