@@ -78,10 +78,27 @@ def _row(base: str | None, form: tuple[str, str | None]) -> list[str | None]:
 def test_differences_between_two_pictures() -> None:
     before = Picture(
         "h",
-        {"same": _row("x", A), "undone": _row("x", A), "moved": _row("x", A), "big": _row("x", ("?", None))},
+        {
+            "same": _row("x", A),
+            "undone": _row("x", A),
+            "moved": _row("x", A),
+            "committed": _row("x", A),
+            "big": _row("x", ("?", None)),
+        },
     )
-    rows = {"same": _row("x", A), "new": _row(None, B), "moved": _row("x", B), "big": _row("x", ("?", None))}
-    moved = {"moved": ("d" * 40, "e" * 40)}
+    rows = {
+        "same": _row("x", A),
+        "new": _row(None, B),
+        "moved": _row("x", B),
+        "stayed": _row("e" * 40, A),
+        "big": _row("x", ("?", None)),
+    }
+    # HEAD came to hold one, and went away under another, which stands as HEAD had it
+    moved = {
+        "moved": ("d" * 40, "e" * 40),
+        "committed": ("d" * 40, A[0]),
+        "stayed": (A[0], "e" * 40),
+    }
     found = {row[0]: row[1:] for row in shellwatch.differences(before, Picture("h", rows), moved)}
     assert found == {
         "undone": [list(A), "=", "x"],
