@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome, Use
-from gitralph.commit.inputs import Scene, manifest_upto, read_blob, records_of
+from gitralph.commit.inputs import Scene, manifest_upto, read_blob
 from gitralph.commit.path_texts import PathTexts
 from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
@@ -87,13 +87,11 @@ def _follow(scene: Scene, state: PathState) -> str:
         return choose.LEAVE  # they are what is asked for
     if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
         return choose.LEAVE
-    mine = records_of(scene, state)
-    first = min((r.offset for r in mine), default=0)
-    old = {r.before for r in mine if r.offset == first}
-    old |= {r.after for r in state.journal.records if r.offset < first}
     content = scene.contents[state.path]
     now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
-    known = {text for text in old if text is not None}
+    first = min(records_of(scene, state), key=lambda r: r.offset, default=None)
+    known = {r.after for r in state.journal.records} | ({first.before} if first is not None else set())
+    known -= {None}
     told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
     if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):
         return choose.FORM

@@ -279,14 +279,14 @@ def may_have_changed(
     path: bytes,
     now: Form,
     family: Container[str],
-    old: set[str],
+    known: Container[str | None],
     told: Container[tuple[str, str | None]],
 ) -> bool:
     """True when a shell command of another session can explain what a path holds ``now``.
 
-    ``old`` are the texts that stood there before the family's pending edits: a command that ended with
-    one of them came before, and explains nothing. Nor does one whose change of the path is ``told`` in a
-    record, by session and call.
+    ``known`` are the texts that records left, and the one before the family's first: what nobody recorded came
+    after a command that ended with one of them, or before it. Nor does one explain anything whose change of
+    the path is ``told`` in a record, by session and call.
     """
     for window in read(layout):
         if window.session in family or (window.session, window.call) in told:
@@ -295,6 +295,6 @@ def may_have_changed(
         # No picture: git did not answer in time, or a client was killed; such a command may have changed
         # anything.
         unknown = window.rows is None and (window.closed is not None or window.picture is None)
-        if unknown or (row is not None and not (row.after is not None and row.after[0] in old)):
+        if unknown or (row is not None and not (row.after is not None and row.after[0] in known)):
             return True
     return False

@@ -382,3 +382,13 @@ def test_gc_forgets_what_a_command_wrote_into_a_file_that_git_ignores_by_now(rep
     repo.write(".gitignore", ".env\n")
     repo.ralph("gc")
     assert not [p for p in repo.state.rglob("*") if p.is_file() and b"hunter2" in p.read_bytes()]
+
+
+def test_a_correction_follows_though_anothers_command_ran_around_the_edit(repo: Repo) -> None:
+    """The command had ended with the text that the edit left: what a person did since is not its."""
+    shell = Shell(repo, "S2").begin()
+    repo.edit("S1", "a", changed(3, "one two three"))
+    shell.end()
+    repo.write("a", changed(3, "one two drei"))
+    assert repo.commit("S1").paths == {"a": "M"}
+    assert _lines(repo, "a")[2] == "one two drei"
