@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from gitralph.base.quote import shown
 from gitralph.commit import advice, decision, path_texts, provenance
 from gitralph.commit.decision import Left, Outcome, Use
-from gitralph.commit.inputs import Scene, manifest_upto, read_blob
+from gitralph.commit.inputs import Scene, manifest_upto, read_blob, records_of
 from gitralph.commit.path_texts import PathTexts
 from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
