@@ -335,15 +335,14 @@ def lines_of(texts: Iterable[bytes]) -> set[bytes]:
 def is_gits(made: Made, stash: Texts) -> bool:
     """True when a command made a change that a stash holds too: git put it there.
 
-    A line that stood in the file already, or stands in it still, such as a lone `return`, tells nothing. What
-    only goes may have gone by hand as well, and then it is nobody's.
+    A line that stood in the file already, or stands in it still, such as a lone `return`, tells nothing. A
+    stash that only takes lines away is known by them; a hand that takes the same away leaves them nobody's.
     """
     went, came = _gone_and_come(made.before, made.after)
     taken, brought = _gone_and_come(*stash)
     if not came.isdisjoint(brought):
         return True
-    is_removal = not came or not brought
-    return is_removal and bool(taken) and taken <= went
+    return not brought and bool(taken) and taken <= went
 
 
 def _gone_and_come(before: bytes | None, after: bytes | None) -> tuple[set[bytes], set[bytes]]:

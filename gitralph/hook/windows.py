@@ -285,7 +285,7 @@ def may_have_changed(
     """True when a shell command of another session can explain what a path holds ``now``.
 
     ``known`` are the texts that records left, and the one before the family's first: what nobody recorded
-    came after a command that ended with one of them, or before it. Nor does one explain anything whose change
+    came after a command that ended with one of them, or before it. Nor does one whose change of
     the path is ``told`` in a record, by session and call.
     """
     for window in read(layout):

@@ -42,7 +42,7 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
     while waiting:
         # Hooks of parallel calls finish in any order (every live agent overlaps them), so the record that
         # fits the text comes first; where none does, the recorded order is the best there is.
-        path = _path(waiting, text) or [0]
+        path = _path(waiting, text) or _told_later(waiting) or [0]
         for step in [waiting[at] for at in path]:
             # A tool that read before another wrote and wrote after it, without losing a line of the other:
             # the file holds both edits, so the record's own text before is what is wrong.
@@ -64,6 +64,17 @@ def chain(steps: Sequence[Step], start: bytes | None) -> list[Step]:
         for at in sorted(path, reverse=True):
             del waiting[at]
     return done
+
+
+def _told_later(waiting: Sequence[Step]) -> list[int]:
+    """Return the shell command that made what the first record found; it is told when it ends, after that."""
+    first = waiting[0]
+    for at in range(1, min(len(waiting), _REACH)):
+        step = waiting[at]
+        # what leads back to where the first record began came after it: an undo
+        if step.by_shell and step.after == first.before != step.before and step.before != first.after:
+            return [at]
+    return []
 
 
 def _keeps(step: Step, text: bytes | None) -> bool:

@@ -392,3 +392,26 @@ def test_a_correction_follows_though_anothers_command_ran_around_the_edit(repo: 
     repo.write("a", changed(3, "one two drei"))
     assert repo.commit("S1").paths == {"a": "M"}
     assert _lines(repo, "a")[2] == "one two drei"
+
+
+def test_an_edit_while_a_command_runs_over_a_persons_change(repo: Repo) -> None:
+    """V3: the command is told of after the edit, and came before it; between the two records is a gap."""
+    repo.edit("S1", "a", changed(2, "two of S1"))
+    repo.write("a", changed(9, "a person's", changed(2, "two of S1")))
+    shell = Shell(repo, "S1").begin().work("sed -i 's/^line 4$/four/' a")
+    text = (repo.read("a") or b"").decode()
+    repo.edit("S2", "a", changed(6, "six of S2", text))
+    shell.end()
+    repo.commit("S1")
+    assert _lines(repo, "a") == changed(4, "four", changed(2, "two of S1")).splitlines()
+    repo.commit("S2")
+    assert (
+        _lines(repo, "a") == changed(6, "six of S2", changed(4, "four", changed(2, "two of S1"))).splitlines()
+    )
+
+
+def test_a_stash_that_replaced_a_line_is_not_what_took_it_out_with_others(repo: Repo) -> None:
+    repo.write("a", changed(4, "put away"))
+    repo.git("stash", "-q")
+    shells.run(repo, "S1", "sed -i 3,5d a")
+    assert repo.commit("S1").paths == {"a": "M"}
