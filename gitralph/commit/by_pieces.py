@@ -31,6 +31,7 @@ _FILES = (0o100644, 0o100755)
 _MOVED_OVER = (
     "another file was moved over uncommitted changes, and whether they still stood there is not known"
 )
+_NOWHERE = "it was moved here with lines of others, and HEAD has it no more where it was"
 GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 Range = tuple[int, int]
@@ -53,6 +54,8 @@ def separated(scene: Scene, state: PathState) -> Outcome:
         return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
     if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
         return _gone(scene, state, known.pieces)
+    if known.carried and known.base is None and others:
+        return _refuse(state, decision.CONTESTED, _NOWHERE, whom)
     how = _follow(scene, state)
     found = choose.separate(
         known.head,

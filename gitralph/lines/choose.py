@@ -503,7 +503,8 @@ class Attempt:
     def corrects(self, gap: int, over: int) -> bool:
         """Tell whether who made a gap saw what it took: half of the words that those lines brought are there.
 
-        Else git may have taken them away before, and somebody wrote where nothing of them stood.
+        Else git may have taken them away before, and somebody wrote where nothing of them stood. What HEAD has
+        already corrects nothing: it was committed with them, and what stands beside it came later.
         """
         known, weave = self.known, self.weave
         if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):
@@ -511,7 +512,8 @@ class Attempt:
         taken = set(known.taken(gap))
         gone = [x for x in known.births(over) if x in taken]
         brought = known.words(gone) - known.words(known.taken(over))
-        return 2 * len(brought & known.words(known.births(gap))) >= max(len(brought), 1)
+        came = [x for x in known.births(gap) if not known.in_head[x]]
+        return 2 * len(brought & known.words(came)) >= max(len(brought), 1)
 
 
 def _old_reads(steps: Sequence[Step]) -> dict[str, tuple[str, ...]]:
