@@ -16,7 +16,7 @@ from gitralph.git import history
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
-from gitralph.hook import windows
+from gitralph.hook import sessionfile, windows
 from gitralph.hook.journal import GAP, Record, replay
 from gitralph.journal import commit_log
 from gitralph.journal.pending import PathState
@@ -74,6 +74,19 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
         return _refuse(state, decision.CONTESTED, _MOVED_OVER, whom)
     return outcome
+
+
+def moved_along(scene: Scene, state: PathState) -> Outcome:
+    """Lines of the session that came here by another's move: they wait for the commit of that."""
+    if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
+        return Outcome(state.path)
+    known = path_texts.read(scene, state).pieces
+    if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
+        return Outcome(state.path)
+    whose = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
+    called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
+    note = f"'{shown(state.path)}' was moved there by session {called}, whose commit goes first"
+    return Outcome(state.path, notes=(note,))
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:

@@ -117,7 +117,7 @@ def decide(scene: Scene, state: PathState) -> Outcome:
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
-        return Outcome(path)  # its lines came along by another's move, and wait for that where they were
+        return by_pieces.moved_along(scene, state)
     others = provenance.others(scene, state)
     if content.mode == GITLINK and not others:
         return _submodule(scene, state)

@@ -503,8 +503,8 @@ class Attempt:
     def corrects(self, gap: int, over: int) -> bool:
         """Tell whether who made a gap saw what it took: half of the words that those lines brought are there.
 
-        Else git may have taken them away before, and somebody wrote where nothing of them stood. What HEAD has
-        already corrects nothing: it was committed with them, and what stands beside it came later.
+        Else git may have taken them away before, and somebody wrote where nothing of them stood. What HEAD
+        has already corrects nothing: it was committed with them, and what stands beside it came later.
         """
         known, weave = self.known, self.weave
         if any(self._has_other_version(weave.hunks[n]) for n in weave.units[gap].hunks):

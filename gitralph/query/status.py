@@ -111,7 +111,8 @@ def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[
     for state in states:
         here = works.get(state.path, {})
         names = _recorded(state, here)
-        if len(names) == 1 and here[names[0]].reason != decision.FILTERED:
+        # what came along with a moved file is told by its old path's records
+        if len(names) == 1 and here[names[0]].reason != decision.FILTERED and not state.came_with:
             found |= set() if here[names[0]].whole else {state.path}
         elif names and state.journal.records:
             asked.append(state)

@@ -415,3 +415,16 @@ def test_a_stash_that_replaced_a_line_is_not_what_took_it_out_with_others(repo: 
     repo.git("stash", "-q")
     shells.run(repo, "S1", "sed -i 3,5d a")
     assert repo.commit("S1").paths == {"a": "M"}
+
+
+def test_a_line_in_a_moved_file_is_its_authors_in_status_and_waits_for_the_move(repo: Repo) -> None:
+    """V8: nothing of it is nobody's; who commits before the mover commits at the old path."""
+    repo.edit("S2", "a", changed(8, "eight of S2"))
+    shells.run(repo, "S1", "mv a moved")
+    assert "unrecorded" not in repo.ralph("status").text
+    assert "yours" not in repo.ralph("status").text
+    answer = repo.commit("S2", checked=False)
+    assert answer.paths == {"a": "M"}
+    assert "whose commit goes first" in answer.notes
+    assert repo.commit("S1", checked=False).paths == {"a": "D", "moved": "A"}
+    assert repo.blob("moved") == repo.read("moved")

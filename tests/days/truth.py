@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 GIT = "git"
 HUMAN = "h"
@@ -95,6 +97,28 @@ class Truth:
 
     def observe(self, step: int, actor: str, before: Files, after: Files) -> None:
         """An actor changed the files."""
+        moved = [] if actor == GIT else _moves(before, after)
+        taken = [self._of_others(actor, old, new) for old, new in moved]
+        self._observe(step, actor, before, after)
+        for past in taken:
+            for book, lines in past:
+                book.update(lines)
+
+    def _of_others(self, actor: str, old: str, new: str) -> list[tuple[dict[Key, Any], dict[Key, Any]]]:
+        """What other sessions did to a file before it was moved, as of its new path.
+
+        Who moves a file writes and takes away none of their lines.
+        """
+        theirs = {
+            token
+            for (path, token), edit in self.edits.items()
+            if path == old and edit.actor[:1] == "s" and edit.actor != actor
+        }
+        books: list[dict[Key, Any]] = [self.edits, self.bringer, self.instead, self.corrects]
+        wanted = {(old, token): (new, token) for token in theirs - {FILE}}
+        return [(book, {wanted[key]: book[key] for key in wanted.keys() & book.keys()}) for book in books]
+
+    def _observe(self, step: int, actor: str, before: Files, after: Files) -> None:
         for path in before.keys() | after.keys():
             old, new = before.get(path), after.get(path)
             if old == new:
@@ -180,6 +204,15 @@ class Truth:
                     found.add(other)
                     todo.append((other, step + 1))
         return found - {line}
+
+
+def _moves(before: Files, after: Files) -> list[tuple[str, str]]:
+    """The files that went at one path and came as they were at one other."""
+    gone = [path for path, text in before.items() if text and path not in after]
+    came = [path for path, text in after.items() if text and path not in before]
+    found = [(old, new) for old in gone for new in came if before[old] == after[new]]
+    olds, news = Counter(old for old, _ in found), Counter(new for _, new in found)
+    return [(old, new) for old, new in found if olds[old] == news[new] == 1]
 
 
 def _telling(text: tuple[str, ...]) -> tuple[str, ...]:
