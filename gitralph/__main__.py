@@ -9,9 +9,9 @@ import sys
 
 TYPE_CHECKING = False  # typing's own is not to be had without typing
 if TYPE_CHECKING:
+    from gitralph.guard.reply import Reply
     from gitralph.hook.entry import Found
     from gitralph.hook.event import Event
-    from gitralph.policy.reply import Reply
 
 # An agent waits for them; the whole process is held to 2.5 times an empty Python.
 _LANES = (["hook"], ["emit"])
@@ -24,7 +24,7 @@ def decide(agent: str, event: "Event", kind: str, environ: dict[str, str]) -> in
         if reply is None:
             return 0
     else:
-        from gitralph.policy.dispatch import answer
+        from gitralph.tasks.policy.dispatch import answer
 
         reply = answer(agent, event, kind, environ)
     sys.stdout.flush()
@@ -66,7 +66,7 @@ def discard(event: "Event", environ: dict[str, str]) -> "Reply | None":
 def tell(event: "Event", found: "list[Found]", environ: dict[str, str]) -> None:
     """Tell the agent, in its own form, whose uncommitted lines it is about to edit near."""
     from gitralph.guard import heads_up
-    from gitralph.policy.reply import context
+    from gitralph.guard.reply import context
 
     said = heads_up.told(event, found, environ)
     if said is not None:
@@ -78,7 +78,7 @@ def tell(event: "Event", found: "list[Found]", environ: dict[str, str]) -> None:
 def mend(folder: str, environ: dict[str, str]) -> None:
     """Put right what a `git commit` that died left in ``folder``'s repository; slow, and seldom called."""
     from gitralph.commit import recover
-    from gitralph.context import open_context, without_programs
+    from gitralph.git.context import open_context, without_programs
 
     os.chdir(folder)  # the event's folder, not the client's; the process ends after this
     ctx = open_context(environ, create=False)

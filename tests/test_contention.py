@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from benchmarks import contention
-from gitralph.commit import inputs, plan
-from gitralph.commit.inputs import Scene
+from gitralph.decide import inputs, plan
+from gitralph.decide.inputs import Scene
 from gitralph.git import refs
 from gitralph.hook.journal import Journal
-from gitralph.journal import pending
+from gitralph.records import pending
 from tests.support import payloads
 from tests.support.keep import state
 from tests.support.repo import Repo

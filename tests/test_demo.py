@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.demo import check, play, script
-from gitralph.demo.play import Playground
-from gitralph.demo.script import CLAUDE, EDITS, HUMAN, PI, SHARED, StoryEdit
+from gitralph.setup.demo import check, play, script
+from gitralph.setup.demo.play import Playground
+from gitralph.setup.demo.script import CLAUDE, EDITS, HUMAN, PI, SHARED, StoryEdit
 from tests.support import runner
 from tests.support.runner import Done
 

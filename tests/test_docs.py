@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import __version__, manual
+from gitralph import __version__
 from gitralph.base import layout
 from gitralph.base.layout import Layout
 from gitralph.cli.main import COMMANDS
-from gitralph.commit import decision
+from gitralph.decide import decision
 from gitralph.hook import agents, journal, sessionfile
+from gitralph.setup import manual
 from tests.support import runner, source, tree
 
 MAN = source.ROOT / "man"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitralph.cli import columns
-from gitralph.context import Context
-from gitralph.report import timeline
-from gitralph.report.timeline import Scale
+from gitralph.ask.report import timeline
+from gitralph.ask.report.timeline import Scale
+from gitralph.cli.terminal import columns
+from gitralph.git.context import Context
 from gitralph.takeback import ways_back
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore

@@ -9,7 +9,7 @@ import pytest
 
 from gitralph.base import files
 from gitralph.hook import journal
-from gitralph.journal import pending, sweep
+from gitralph.records import pending, sweep
 from tests.support.keep import age, has_journal, names, over, snapshot, state
 from tests.support.repo import Repo
 

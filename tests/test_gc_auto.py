@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gitralph import gc
 from gitralph.base import locks, programs
+from gitralph.tasks import gc
 from tests.support import payloads
 from tests.support.keep import age, names, over, state
 from tests.support.repo import Repo

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gitralph import gc
-from gitralph.journal import sweep
+from gitralph.records import sweep
+from gitralph.tasks import gc
 from tests.support.keep import age, names, over, state
 from tests.support.repo import Repo
 

@@ -11,9 +11,9 @@ import pytest
 
 from gitralph.base import gitdir, layout
 from gitralph.base.layout import Layout
-from gitralph.journal import bead, intents
-from gitralph.journal.bead import Bead
-from gitralph.journal.intents import Intent, Merging, Narrowed
+from gitralph.records import bead, intents
+from gitralph.records.bead import Bead
+from gitralph.records.intents import Intent, Merging, Narrowed
 from tests.support.repo import Repo
 
 OID = "0123456789012345678901234567890123456789"

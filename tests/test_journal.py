@@ -332,4 +332,4 @@ def test_who_asks_about_the_past_asks_one_reader() -> None:
     found = {
         str(path.relative_to(source.ROOT)) for path in PACKAGE.rglob("*.py") if lists.search(path.read_text())
     }
-    assert found == {"gitralph/journal/over_time.py", "gitralph/journal/sweep.py"}
+    assert found == {"gitralph/records/over_time.py", "gitralph/records/sweep.py"}

@@ -10,7 +10,7 @@ from gitralph.base import gitdir, jsonline, layout
 from gitralph.base.layout import Layout
 from gitralph.hook import journal
 from gitralph.hook import windows as shell
-from gitralph.journal import commit_log, events
+from gitralph.records import commit_log, events
 from tests.support import source
 from tests.support.repo import Repo
 
@@ -117,14 +117,14 @@ def test_lines_of_ours_are_read_by_the_one_reader() -> None:
     """``json`` itself is for documents: records, settings, answers; a file of lines has one reader."""
     reads_lines = {
         "gitralph.hook.journal",
-        "gitralph.promise",
-        "gitralph.journal.commit_log",
+        "gitralph.tasks.promise",
+        "gitralph.records.commit_log",
         "gitralph.hook.windows",
-        "gitralph.journal.sweep",
-        "gitralph.journal.events",
-        "gitralph.report.gather",
-        "gitralph.session.transcript",
-        "gitralph.tracker",
+        "gitralph.records.sweep",
+        "gitralph.records.events",
+        "gitralph.ask.report.gather",
+        "gitralph.sessions.transcript",
+        "gitralph.tasks.tracker",
         "gitralph.setup.doctor.trust",
     }
     wrong = {m.name for m in source.modules() for one in m.imports() if one.module == "json"} & reads_lines

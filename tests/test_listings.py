@@ -18,8 +18,8 @@ from tests.support.repo import Repo
 OTHER = {
     "gitralph.git.worktrees",
     "gitralph.git.merge",
-    "gitralph.worktree.listing",
-    "gitralph.report.gather",
+    "gitralph.tasks.worktree.listing",
+    "gitralph.ask.report.gather",
     "gitralph.cli.track",
 }
 NAMES = ["plain", "with blank", "new\nline", "tab\t", "ünï", os.fsdecode(b"\xff.bin"), "dir/inner"]

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from gitralph.base import gitdir, layout, locks
 from gitralph.base.errors import Busy
 from gitralph.base.layout import Layout
-from gitralph.journal import bead
+from gitralph.records import bead
 from tests.support import source
 from tests.support.repo import Repo
 from tests.support.runner import PATIENCE

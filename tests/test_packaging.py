@@ -145,7 +145,7 @@ def test_console_script_runs(installed: Path) -> None:
 def test_help_finds_the_installed_pages(installed: Path) -> None:
     said = _run(installed, "git", "ralph", "help", "commit").stdout
     assert "commit only what this session edited" in said
-    code = "from gitralph import manual; print('\\n'.join(manual.pages().values()))"
+    code = "from gitralph.setup import manual; print('\\n'.join(manual.pages().values()))"
     pages = _run(installed, f"{installed}/bin/python", "-P", "-c", code).stdout.splitlines()
     assert {os.path.basename(page) for page in pages} == PAGES
     assert {page.startswith(f"{installed}/share/man/") for page in pages} == {True}

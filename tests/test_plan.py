@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph import checklist
 from gitralph.base.layout import MAIN, Layout
-from gitralph.loop import reword
-from gitralph.loop.model import Job
+from gitralph.records import checklist
+from gitralph.tasks.loop import reword
+from gitralph.tasks.loop.model import Job
 
 LINES = st.one_of(
     st.sampled_from(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import promise
+from gitralph.tasks import promise
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.demo.agent import Claude, Pi
-from gitralph.demo.script import StoryEdit
+from gitralph.setup.demo.agent import Claude, Pi
+from gitralph.setup.demo.script import StoryEdit
 from tests.support import source
 
 README = source.ROOT / "README.md"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from gitralph.ask.report import page, timeline
+from gitralph.ask.report.facts import Edit, Facts, Lane, Refusal, SessionCommit, TaskRow
 from gitralph.base import process
-from gitralph.report import page, timeline
-from gitralph.report.facts import Edit, Facts, Lane, Refusal, SessionCommit, TaskRow
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 from tests.support.texts import changed

@@ -7,9 +7,9 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.journal import events
-from gitralph.journal.events import Bad, Emitted, Passed
-from gitralph.query.events import Wanted
+from gitralph.ask.events import Wanted
+from gitralph.records import events
+from gitralph.records.events import Bad, Emitted, Passed
 
 TOPICS = st.sampled_from(
     ["a", "task.done", "task.*", "*", "ü", 'q"', "a/b", "x[ab]*", "t?sk*", "a\\b", "*done"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitralph.cli import columns
+from gitralph.cli.terminal import columns
 from tests.support import payloads, terminal
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed

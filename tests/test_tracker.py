@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gitralph import tracker
+from gitralph.tasks import tracker
 from tests.support.looping import Loop
 from tests.support.repo import Repo
 

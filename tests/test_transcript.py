@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitralph.base import jsonline
-from gitralph.session import transcript
+from gitralph.sessions import transcript
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import changed

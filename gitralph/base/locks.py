@@ -6,14 +6,14 @@ ours writes its pid inside, for messages only.
 
 Who holds several takes them in this order, so that no two wait for each other; each may be left out::
 
-    PLAN           loop.start.run, while the loop lasts; never waited for
-    BEAD           worktree.merge.merge_bead
-    GC             gc.put_away_by_portions; never waited for
+    PLAN           tasks.loop.start.run, while the loop lasts; never waited for
+    BEAD           tasks.worktree.merge.merge_bead
+    GC             tasks.gc.put_away_by_portions; never waited for
     COMMIT         commit.commit.commit
     HEAD.lock      git.refs.swap; then the lock of the branch
     index.lock     commit.land.land; never waited for under these
-    a journal      commit.land.write_log; several by their names, as session.assign.assign
-    its companions hook.record.record_change: manifest and texts; commit.land_files.land: the same
+    a journal      commit.land.write_log; several by their names, as takeback.assign.assign
+    its companions hook.record.record_change: manifest and texts; takeback.land_files.land: the same
 
 A journal is the last that is waited for, so a hook, which takes no other, waits for an append and never for a
 commit. Apart from these, with nothing but a file's own lock below: ``FLEET``, ``TICK``, ``RUNS``, ``CURSOR``.

@@ -8,15 +8,15 @@ import click
 
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli import options, output
-from gitralph.cli.asking import Asker
-from gitralph.commit.decision import Left
-from gitralph.context import Context
+from gitralph.cli.terminal import options, output
+from gitralph.cli.terminal.asking import Asker
+from gitralph.decide import reading
+from gitralph.decide.decision import Left
+from gitralph.git.context import Context
 from gitralph.git.uncommitted import dirty_paths
-from gitralph.query import reading
-from gitralph.session import assign as assigning
-from gitralph.session import session_choice
-from gitralph.session.assign import Assigned, Lines, Unowned, Unrecorded, Wanted
+from gitralph.sessions import session_choice
+from gitralph.takeback import assign as assigning
+from gitralph.takeback.assign import Assigned, Lines, Unowned, Unrecorded, Wanted
 
 _USAGE = "git ralph assign --to <session> [-p] [--] <path>[:<first>[-<last>]]..."
 _CONTEXT = 3

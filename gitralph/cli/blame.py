@@ -2,15 +2,16 @@
 
 import click
 
+from gitralph.ask import blame as blaming
+from gitralph.ask import lines
+from gitralph.ask.blame import BlameLine
+from gitralph.ask.lines import Finding
+from gitralph.ask.trace import keeping
 from gitralph.base.errors import UsageError
-from gitralph.cli import columns, options, output
-from gitralph.cli.pager import pager
-from gitralph.context import Context
-from gitralph.query import blame as blaming
-from gitralph.query import lines, reading
-from gitralph.query.blame import BlameLine
-from gitralph.query.lines import Finding
-from gitralph.trace import keeping
+from gitralph.cli.terminal import columns, options, output
+from gitralph.cli.terminal.pager import pager
+from gitralph.decide import reading
+from gitralph.git.context import Context
 
 _WHO, _WHO_NARROW = 24, 12
 

@@ -7,11 +7,11 @@ import click
 from gitralph.base import ids
 from gitralph.base.errors import Fatal, RalphError, UsageError
 from gitralph.base.quote import shown
-from gitralph.branch import make as making
-from gitralph.branch.make import BranchMade, BranchWish, NeedsError
-from gitralph.cli import options, output
-from gitralph.context import Context
-from gitralph.session import session_choice
+from gitralph.cli.terminal import options, output
+from gitralph.git.context import Context
+from gitralph.sessions import session_choice
+from gitralph.tasks.branch import make as making
+from gitralph.tasks.branch.make import BranchMade, BranchWish, NeedsError
 
 
 @click.command("branch", cls=options.Command)

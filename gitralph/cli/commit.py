@@ -9,26 +9,28 @@ from typing import Any, NamedTuple
 
 import click
 
+from gitralph.ask import dead_hooks
+from gitralph.ask.trace import keeping
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli import beside, environ, options, output, proving, signals
-from gitralph.cli.asking import Asker
+from gitralph.cli.terminal import beside, environ, options, output, proving, signals
+from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import commit as committing
-from gitralph.commit import own_commit, picking, recover
-from gitralph.commit.advice import describe
+from gitralph.commit import recover
 from gitralph.commit.commit import Request, Result
-from gitralph.commit.decision import DECLINED, STALE, UNCHANGED, UNRECORDED
-from gitralph.commit.inputs import Wishes
-from gitralph.commit.pathspecs import matcher
-from gitralph.commit.request import Pick
-from gitralph.commit.ways_out import can_be_typed, typed
-from gitralph.context import Context, refuse_operation
+from gitralph.decide import own_commit, picking
+from gitralph.decide.decision import DECLINED, STALE, UNCHANGED, UNRECORDED
+from gitralph.decide.inputs import Wishes
+from gitralph.decide.pathspecs import matcher
+from gitralph.decide.request import Pick
 from gitralph.git import refs, uncommitted
-from gitralph.prove.judge import Judge
-from gitralph.prove.results import ProofCommand
-from gitralph.session import crowd, session_choice, transcript_claims
+from gitralph.git.context import Context, refuse_operation
+from gitralph.sessions import crowd, session_choice
 from gitralph.takeback import ways_back
-from gitralph.trace import keeping
+from gitralph.tasks.prove.judge import Judge
+from gitralph.tasks.prove.results import ProofCommand
+from gitralph.words.advice import describe
+from gitralph.words.ways_out import can_be_typed, typed
 
 # A line that is copied: with more files a person stages them.
 _NEW = 5
@@ -277,7 +279,7 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
         result = commits(ctx, request)
     if asked.mine:
         return result
-    return transcript_claims.explained(ctx, session, result)
+    return dead_hooks.explained(ctx, session, result)
 
 
 def _picked(ctx: Context, request: Request) -> Request:

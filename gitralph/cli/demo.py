@@ -7,10 +7,10 @@ from contextlib import closing
 import click
 
 from gitralph.base.errors import NO, OK
-from gitralph.cli import environ, options, output
-from gitralph.demo import play
-from gitralph.demo.play import SceneRow, StoryScene
-from gitralph.demo.script import CLAUDE, HUMAN, PI
+from gitralph.cli.terminal import environ, options, output
+from gitralph.setup.demo import play
+from gitralph.setup.demo.play import SceneRow, StoryScene
+from gitralph.setup.demo.script import CLAUDE, HUMAN, PI
 
 _COLORS = {CLAUDE: "cyan", PI: "magenta", HUMAN: "yellow", "+": "green", "-": "red"}
 

@@ -4,18 +4,18 @@ import os
 
 import click
 
+from gitralph.ask.diff import render, unrecorded
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import printable
-from gitralph.cli import environ, options, output
-from gitralph.cli.pager import pager
-from gitralph.commit.advice import describe
-from gitralph.commit.decision import UNRECORDED, Left
-from gitralph.commit.pathspecs import matcher
-from gitralph.commit.request import Request
-from gitralph.context import Context
+from gitralph.cli.terminal import environ, options, output
+from gitralph.cli.terminal.pager import pager
+from gitralph.decide.decision import UNRECORDED, Left
+from gitralph.decide.pathspecs import matcher
+from gitralph.decide.request import Request
+from gitralph.git.context import Context
 from gitralph.hook import sessionfile
-from gitralph.query.diff import render, unrecorded
-from gitralph.session import session_choice
+from gitralph.sessions import session_choice
+from gitralph.words.advice import describe
 
 NOBODY = "nobody"
 

@@ -5,11 +5,12 @@ import os
 import click
 
 from gitralph.base.errors import NO, OK, Fatal
-from gitralph.cli import environ, options, output
+from gitralph.cli.terminal import environ, options, output
 from gitralph.setup.doctor import Report, examine
 from gitralph.setup.doctor.examine import as_document
 from gitralph.setup.doctor.repository import Check
 from gitralph.setup.doctor.verdict import Verdict
+from gitralph.tasks.fleet import checks
 
 _COLORS = {"alive": "green", "works": "green", "ok": "green", "-": "yellow"}
 _WIDTH = 20
@@ -27,7 +28,7 @@ def doctor(as_json: bool) -> int:
         cwd = os.getcwd()
     except FileNotFoundError:
         raise Fatal("the current folder does not exist any more") from None
-    report = examine(env, cwd)
+    report = examine(env, cwd, checks.checks)
     if as_json:
         output.as_json(as_document(report))
     else:

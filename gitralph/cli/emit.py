@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from gitralph.cli import environ, options, output
+from gitralph.ask import events
+from gitralph.cli.terminal import environ, options, output
 from gitralph.hook import event_log
-from gitralph.query import events
 
 
 def _standard_input() -> str:

@@ -6,7 +6,7 @@ import click
 
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import printable
-from gitralph.cli import environ, options, output
+from gitralph.cli.terminal import environ, options, output
 from gitralph.setup import env as environments
 
 

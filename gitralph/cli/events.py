@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 
 import click
 
+from gitralph.ask import events as event_query
+from gitralph.ask.events import Reader, Wanted
 from gitralph.base.errors import NO, OK, UsageError
 from gitralph.base.ids import is_valid
 from gitralph.base.layout import MAIN, Layout
 from gitralph.base.quote import printable
-from gitralph.cli import environ, options, output
+from gitralph.cli.terminal import environ, options, output
 from gitralph.hook import sessionfile
-from gitralph.query import events as event_query
-from gitralph.query.events import Reader, Wanted
 
 # So much of a commit's id tells it from others.
 _OID = 10

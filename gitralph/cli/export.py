@@ -2,11 +2,11 @@
 
 import click
 
+from gitralph.ask.trace import export as exporting
+from gitralph.ask.trace import keeping
+from gitralph.ask.trace.export import AGENT_TRACE, GIT_AI, MARKDOWN
 from gitralph.base.errors import UsageError
-from gitralph.cli import options, output
-from gitralph.trace import export as exporting
-from gitralph.trace import keeping
-from gitralph.trace.export import AGENT_TRACE, GIT_AI, MARKDOWN
+from gitralph.cli.terminal import options, output
 
 
 @click.command("export", cls=options.Command)

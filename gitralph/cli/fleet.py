@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
-from gitralph.cli import environ, options, output, proving, signals
-from gitralph.fleet import at_work, claiming, landing, log, member, members, own, wire
-from gitralph.fleet import join as joining
-from gitralph.fleet import sync as syncing
-from gitralph.fleet.claiming import ClaimRow, ForeignError
-from gitralph.fleet.landing import hold
-from gitralph.fleet.member import Fleet
-from gitralph.worktree import where
+from gitralph.cli.terminal import environ, options, output, proving, signals
+from gitralph.tasks.fleet import at_work, claiming, landing, log, member, members, own, wire
+from gitralph.tasks.fleet import join as joining
+from gitralph.tasks.fleet import sync as syncing
+from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
+from gitralph.tasks.fleet.landing import hold
+from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.worktree import where
 
 _bead = click.argument("bead", metavar="<bead>")
 

@@ -4,11 +4,11 @@ from collections import Counter
 
 import click
 
-from gitralph import gc as collecting
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import printable
-from gitralph.cli import options, output
-from gitralph.gc import Collected
+from gitralph.cli.terminal import options, output
+from gitralph.tasks import gc as collecting
+from gitralph.tasks.gc import Collected
 
 _NAMES = {
     "journal": "journal",

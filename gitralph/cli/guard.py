@@ -7,13 +7,13 @@ import click
 
 from gitralph.base.errors import OK, Fatal, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli import environ, options, output
-from gitralph.commit import pending_paths
-from gitralph.context import Context, open_context
+from gitralph.cli.terminal import environ, options, output
+from gitralph.decide import pending_paths
 from gitralph.git import refs
-from gitralph.query import guard as guarding
-from gitralph.query.guard import BYPASS, GuardedPath
-from gitralph.session import session_choice
+from gitralph.git.context import Context, open_context
+from gitralph.guard import question as guarding
+from gitralph.guard.question import BYPASS, GuardedPath
+from gitralph.sessions import session_choice
 
 # A line that names more is nobody's to read.
 _SHOWN = 10

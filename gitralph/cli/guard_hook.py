@@ -1,9 +1,9 @@
 """``git ralph guard <hook> <pid> [<file>]``: what git's own hooks call, without click: thrice a commit."""
 
 from gitralph.base.errors import OK, USAGE
-from gitralph.cli import environ, output
+from gitralph.cli.terminal import environ, output
 from gitralph.commit import guard_script
-from gitralph.context import Context, open_context
+from gitralph.git.context import Context, open_context
 from gitralph.guard import after, agent, narrow
 
 

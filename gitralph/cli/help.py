@@ -5,8 +5,8 @@ from typing import Any
 import click
 
 from gitralph.base.errors import UsageError
-from gitralph.cli import options, output
-from gitralph.cli.pager import manual_page
+from gitralph.cli.terminal import options, output
+from gitralph.cli.terminal.pager import manual_page
 
 
 @click.command("help", cls=options.Command)

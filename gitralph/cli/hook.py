@@ -3,7 +3,7 @@
 import click
 
 from gitralph.__main__ import decide, mend, tell
-from gitralph.cli import options
+from gitralph.cli.terminal import options
 from gitralph.hook import agents
 from gitralph.hook import entry as lane
 

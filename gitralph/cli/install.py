@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import click
 
 from gitralph.base.errors import Fatal, Refused, UsageError
-from gitralph.cli import environ, options, output
-from gitralph.context import Context, open_context, root_of
-from gitralph.query import guard as guarding
+from gitralph.cli.terminal import environ, options, output
+from gitralph.git.context import Context, open_context, root_of
+from gitralph.guard import question as guarding
 from gitralph.setup.install import Registration, apply, githook
 from gitralph.setup.install import instructions as told
 from gitralph.setup.install.table import AGENTS, PROJECT, USER, Agent

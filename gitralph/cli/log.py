@@ -5,21 +5,21 @@ import time
 
 import click
 
+from gitralph.ask import cursor
+from gitralph.ask import log as history
+from gitralph.ask.log import LoggedCommit, LoggedEdit, LogWish, Mark
+from gitralph.ask.trace import keeping
+from gitralph.ask.whose import Makers
 from gitralph.base import locks
 from gitralph.base.errors import UsageError
 from gitralph.base.ids import safe_form
 from gitralph.base.quote import printable, shown
-from gitralph.cli import columns, options, output
-from gitralph.cli.pager import pager
-from gitralph.commit import pathspecs
-from gitralph.context import Context
-from gitralph.journal import pending
-from gitralph.query import cursor
-from gitralph.query import log as history
-from gitralph.query.log import LoggedCommit, LoggedEdit, LogWish, Mark
-from gitralph.query.whose import Makers
-from gitralph.session import session_choice
-from gitralph.trace import keeping
+from gitralph.cli.terminal import columns, options, output
+from gitralph.cli.terminal.pager import pager
+from gitralph.decide import pathspecs
+from gitralph.git.context import Context
+from gitralph.records import pending
+from gitralph.sessions import session_choice
 
 _WHO = 20
 # So much of a path or a subject is shown where the counts behind it would leave no room.

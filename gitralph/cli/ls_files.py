@@ -2,10 +2,10 @@
 
 import click
 
-from gitralph.cli import options, output
-from gitralph.commit import pending_paths
-from gitralph.journal import passed_over
-from gitralph.session import session_choice
+from gitralph.cli.terminal import options, output
+from gitralph.decide import pending_paths
+from gitralph.records import passed_over
+from gitralph.sessions import session_choice
 
 
 @click.command("ls-files", cls=options.Command)

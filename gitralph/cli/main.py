@@ -9,10 +9,11 @@ from importlib import import_module
 
 import click
 
-from gitralph import __version__, manual
+from gitralph import __version__
 from gitralph.base import streams
 from gitralph.base.errors import FATAL, INTERRUPTED, USAGE, Fatal
-from gitralph.cli import options, output, pager
+from gitralph.cli.terminal import options, output, pager
+from gitralph.setup import manual
 
 # 128 and SIGPIPE, as a shell counts it: what git in a pipeline ends with.
 BROKEN_PIPE = 141

@@ -2,9 +2,9 @@
 
 import click
 
-from gitralph import checklist
 from gitralph.base.errors import Fatal
-from gitralph.cli import options, output
+from gitralph.cli.terminal import options, output
+from gitralph.records import checklist
 
 
 @click.group("plan", cls=options.Group)

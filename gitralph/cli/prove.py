@@ -5,12 +5,12 @@ import shlex
 import click
 
 from gitralph.base.errors import NO, UsageError
-from gitralph.cli import before, options, output, proving, signals
+from gitralph.cli.terminal import before, options, output, proving, signals
 from gitralph.commit import recover
-from gitralph.context import Context
-from gitralph.prove import series
-from gitralph.prove.results import ProofCommand
-from gitralph.prove.series import Proved
+from gitralph.git.context import Context
+from gitralph.tasks.prove import series
+from gitralph.tasks.prove.results import ProofCommand
+from gitralph.tasks.prove.series import Proved
 
 
 @click.command(

@@ -5,11 +5,11 @@ import sys
 
 import click
 
+from gitralph.ask.report import gather, page
 from gitralph.base import programs, runner
 from gitralph.base.errors import Failed, Fatal, UsageError
-from gitralph.cli import environ, options, output
-from gitralph.context import Context
-from gitralph.report import gather, page
+from gitralph.cli.terminal import environ, options, output
+from gitralph.git.context import Context
 
 
 @click.command("report", cls=options.Command)

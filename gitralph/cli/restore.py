@@ -3,9 +3,9 @@
 import click
 
 from gitralph.base.errors import RalphError
-from gitralph.cli import options, taken
+from gitralph.cli.terminal import options, taken
 from gitralph.commit import recover
-from gitralph.commit.pathspecs import matcher
+from gitralph.decide.pathspecs import matcher
 from gitralph.takeback import choice
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore as bring_back

@@ -10,11 +10,11 @@ import click
 
 from gitralph.base import ids
 from gitralph.base.errors import NO, Fatal, UsageError
-from gitralph.cli import before, columns, environ, options, output, signals
-from gitralph.cli.live import Live
-from gitralph.loop import launch, outputs, preview, runs, skips, start, summary, watch
-from gitralph.loop.crew import Crew
-from gitralph.loop.model import Options, Summary, View
+from gitralph.cli.terminal import before, columns, environ, options, output, signals
+from gitralph.cli.terminal.live import Live
+from gitralph.tasks.loop import launch, outputs, preview, runs, skips, start, summary, watch
+from gitralph.tasks.loop.crew import Crew
+from gitralph.tasks.loop.model import Options, Summary, View
 
 _LOOP = "a plan"
 _run_id = click.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")

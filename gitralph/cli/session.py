@@ -5,13 +5,14 @@ import shlex
 
 import click
 
+from gitralph.ask import everywhere
 from gitralph.base.quote import shown
-from gitralph.cli import columns, options, output, wide
-from gitralph.commit import advice, pending_paths
+from gitralph.cli.terminal import columns, options, output, wide
+from gitralph.decide import pending_paths
 from gitralph.hook import sessionfile
-from gitralph.journal import sessions
-from gitralph.query import everywhere
-from gitralph.session import crowd, lifecycle, naming, session_choice
+from gitralph.records import sessions
+from gitralph.sessions import crowd, lifecycle, naming, session_choice
+from gitralph.words import advice
 
 
 @click.group("session", cls=options.Group)

@@ -4,21 +4,21 @@ import sys
 
 import click
 
+from gitralph.ask import everywhere, held
+from gitralph.ask import status as statuses
+from gitralph.ask.status import Owned, SessionRows
+from gitralph.ask.trace import keeping
 from gitralph.base.errors import OK, UsageError
-from gitralph.cli import columns, environ, grouped, options, output, screen, wide
-from gitralph.cli.grouped import Here, Paper
-from gitralph.commit import decision, offers, pending_paths
-from gitralph.commit.offers import Maker
-from gitralph.context import Context
+from gitralph.cli.terminal import columns, environ, grouped, options, output, screen, wide
+from gitralph.cli.terminal.grouped import Here, Paper
+from gitralph.decide import decision, offers, pending_paths
+from gitralph.decide.offers import Maker
+from gitralph.git.context import Context
 from gitralph.hook.windows import Window
-from gitralph.journal import passed_over, pending
-from gitralph.query import everywhere, held
-from gitralph.query import status as statuses
-from gitralph.query.status import Owned, SessionRows
-from gitralph.session import lifecycle, session_choice
+from gitralph.records import passed_over, pending
+from gitralph.sessions import lifecycle, session_choice
 from gitralph.takeback import loss, ways_back
 from gitralph.takeback.loss import Loss
-from gitralph.trace import keeping
 
 _ADVICE = "ralphStatus"
 

@@ -8,9 +8,10 @@ import click
 
 from gitralph.base.errors import Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli import options, output
-from gitralph.session import release, session_choice
-from gitralph.session import track as tracking
+from gitralph.cli.terminal import options, output
+from gitralph.sessions import session_choice
+from gitralph.sessions import track as tracking
+from gitralph.takeback import release
 
 
 @click.command("track", cls=options.Command)

@@ -6,9 +6,9 @@ import click
 
 from gitralph.base.errors import Fatal, RalphError
 from gitralph.base.quote import printable
-from gitralph.cli import options, output
-from gitralph.context import Context
-from gitralph.session import session_choice
+from gitralph.cli.terminal import options, output
+from gitralph.git.context import Context
+from gitralph.sessions import session_choice
 from gitralph.takeback import uncommit as taking
 
 

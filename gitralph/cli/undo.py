@@ -5,19 +5,19 @@ from functools import partial
 import click
 
 from gitralph.base.errors import RalphError, UsageError
-from gitralph.cli import options, output, taken
-from gitralph.cli.asking import Asker
+from gitralph.cli.terminal import options, output, taken
+from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import recover
-from gitralph.commit.advice import describe
-from gitralph.commit.pathspecs import matcher
-from gitralph.context import Context
-from gitralph.session import session_choice
+from gitralph.decide.pathspecs import matcher
+from gitralph.git.context import Context
+from gitralph.sessions import session_choice
 from gitralph.takeback import by_hunks, choice
 from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.request import Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
+from gitralph.words.advice import describe
 
 _USAGE = "git ralph undo --session {}"
 

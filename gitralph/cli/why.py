@@ -4,12 +4,13 @@ import os
 
 import click
 
-from gitralph.cli import options, output, sources
-from gitralph.context import Context
-from gitralph.query import lines, reading
-from gitralph.query import why as explaining
-from gitralph.query.lines import Finding
-from gitralph.trace import keeping
+from gitralph.ask import lines
+from gitralph.ask import why as explaining
+from gitralph.ask.lines import Finding
+from gitralph.ask.trace import keeping
+from gitralph.cli.terminal import options, output, sources
+from gitralph.decide import reading
+from gitralph.git.context import Context
 
 
 def _split(typed: str) -> tuple[str, int | None]:

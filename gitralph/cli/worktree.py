@@ -7,16 +7,16 @@ import click
 
 from gitralph.base.errors import OK
 from gitralph.base.quote import shown
-from gitralph.cli import columns, options, output, proving, signals
-from gitralph.context import Context
-from gitralph.fleet import at_work
-from gitralph.prove.judge import NotProvenError
-from gitralph.session import session_choice
-from gitralph.worktree import add as adding
-from gitralph.worktree import listing, locks, spawn, where
-from gitralph.worktree import merge as merging
-from gitralph.worktree import remove as removing
-from gitralph.worktree import restore as restoring
+from gitralph.cli.terminal import columns, options, output, proving, signals
+from gitralph.git.context import Context
+from gitralph.sessions import session_choice
+from gitralph.tasks.fleet import at_work
+from gitralph.tasks.prove.judge import NotProvenError
+from gitralph.tasks.worktree import add as adding
+from gitralph.tasks.worktree import listing, locks, spawn, where
+from gitralph.tasks.worktree import merge as merging
+from gitralph.tasks.worktree import remove as removing
+from gitralph.tasks.worktree import restore as restoring
 
 _force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
 

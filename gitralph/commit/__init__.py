@@ -1,1 +1,1 @@
-"""The way of a commit: inputs, decisions, plan, landing."""
+"""The way of a decision to HEAD: tree, index, hooks, message, landing, and the end of one cut short."""

@@ -4,9 +4,9 @@
 ``Signed-off-by``: only a person can certify that.
 """
 
-from gitralph.commit.decision import Use
-from gitralph.commit.request import Draft
-from gitralph.context import Context
+from gitralph.decide.decision import Use
+from gitralph.decide.request import Draft
+from gitralph.git.context import Context
 from gitralph.hook import model, sessionfile
 
 KEY = "ralph.attribution"

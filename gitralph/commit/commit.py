@@ -11,38 +11,26 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import (
-    advice,
-    decision,
-    hook_changes,
-    hooks,
-    land,
-    own_commit,
-    pending_paths,
-    picking,
-    plan,
-    recover,
-    restage,
-    staging,
-    ways_out,
-)
+from gitralph.commit import hook_changes, hooks, land, recover, restage, staging
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
-from gitralph.commit.bench import open_bench
-from gitralph.commit.decision import Left
 from gitralph.commit.hooks import Taken
-from gitralph.commit.inputs import Entries
 from gitralph.commit.preview import drafted, preview, result_of
-from gitralph.commit.request import Candidate, Draft, Request, Result
-from gitralph.commit.ways_out import Ways
-from gitralph.context import Context, refuse_operation
+from gitralph.decide import decision, own_commit, pending_paths, picking, plan
+from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Entries
+from gitralph.decide.request import Candidate, Draft, Request, Result
 from gitralph.git import commits as objects
 from gitralph.git import index, message, refs
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context, refuse_operation
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head
 from gitralph.git.trees import FOLDER, GITLINK, TreeReader
-from gitralph.journal import passed_over, pending
+from gitralph.records import passed_over, pending
+from gitralph.words import advice, ways_out
+from gitralph.words.ways_out import Ways
 
 # Everybody of ours waits for one lock, so only plain git can win a race against a landing. Who loses builds
 # again what changed, which takes a fifth of the time, and after two losses has git hold the branch meanwhile.

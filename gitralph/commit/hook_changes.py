@@ -13,19 +13,20 @@ from collections.abc import Iterable, Mapping
 from gitralph.base import files, nul
 from gitralph.base.errors import Failed
 from gitralph.base.quote import line_form, shown
-from gitralph.commit import hooks, path_texts, rewrites
+from gitralph.commit import hooks
 from gitralph.commit.hooks import MovedError, Pair, Stage, Taken
-from gitralph.commit.request import Draft
-from gitralph.context import Context
+from gitralph.decide import path_texts, rewrites
+from gitralph.decide.request import Draft
 from gitralph.git import blobs, listing
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context
 from gitralph.git.run import Git
 from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree, write_copy
 from gitralph.git.trees import FILES, Entry
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import OFFERED, RENDERED, TEXT_LIMIT, WINDOW, Record
 from gitralph.hook.record import path_of_call, path_text
-from gitralph.journal import pending
+from gitralph.records import pending
 
 NAME = "pre-commit"
 

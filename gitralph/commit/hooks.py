@@ -18,8 +18,8 @@ from gitralph.base import runner
 from gitralph.base.errors import Failed
 from gitralph.commit import guard_script
 from gitralph.commit.scratch import Scratch
-from gitralph.context import Context
 from gitralph.git import listing
+from gitralph.git.context import Context
 from gitralph.git.run import Git
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 from gitralph.base.layout import Layout
 from gitralph.commit import carryover
-from gitralph.commit.decision import ENTANGLED, WHOLE_FILE, Left
-from gitralph.commit.request import Draft
+from gitralph.decide.decision import ENTANGLED, WHOLE_FILE, Left
+from gitralph.decide.request import Draft
 from gitralph.git.index import Staged
 from gitralph.git.run import Git
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook.journal import GAP, full_lines, replay, text_id
-from gitralph.journal.pending import PathState
 from gitralph.lines.text import words
+from gitralph.records.pending import PathState
 
 # git's own threshold for a rename, `git diff -M50%` (gitdiffcore).
 _ALIKE = 0.5

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from gitralph.base import files, jsonline, layout
 from gitralph.base.errors import Busy, Fatal
 from gitralph.base.layout import Layout
-from gitralph.commit.decision import Outcome
+from gitralph.decide.decision import Outcome
 from gitralph.git import dead_locks, history, index, refs
+from gitralph.git.context import Context
 from gitralph.git.index import IndexCopy
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head, Move, Still
@@ -23,8 +24,8 @@ from gitralph.git.repository import Repository
 from gitralph.git.run import GitError
 from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
-from gitralph.journal import commit_log, intents
-from gitralph.journal.intents import Intent
+from gitralph.records import commit_log, intents
+from gitralph.records.intents import Intent
 
 # Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
 # that is not stopped holds a journal's, for one append; after it, Busy.
@@ -314,11 +315,12 @@ def _swap(
     landing.keep.restore()
 
 
-def recover(repo: Repository, top: Layout) -> list[str]:
+def recover(ctx: Context) -> list[str]:
     """Finish or drop every unfinished intent; returns the commits that were finished.
 
     Idempotent. Raises Busy where somebody holds the branch's lock, or may: its git may move it still.
     """
+    repo, top = ctx.repo, ctx.layout
     finished = []
     for plan in list(intents.unfinished(top, Intent)):
         there = seen_from(repo, plan.git_dir)

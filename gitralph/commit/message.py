@@ -6,20 +6,20 @@ import os
 import shlex
 from typing import Any
 
-from gitralph import checklist
 from gitralph.base import files, programs, runner
 from gitralph.base.errors import Failed
 from gitralph.base.quote import shown
-from gitralph.commit import attribution, hooks, own_commit
-from gitralph.commit.decision import UNRECORDED
+from gitralph.commit import attribution, hooks
 from gitralph.commit.hooks import Stage
-from gitralph.commit.request import Draft, Request
-from gitralph.context import Context
+from gitralph.decide import own_commit
+from gitralph.decide.decision import UNRECORDED
+from gitralph.decide.request import Draft, Request
 from gitralph.git import message
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context
 from gitralph.git.message import Cleanup
 from gitralph.hook import sessionfile
-from gitralph.journal import member
+from gitralph.records import checklist, member
 
 
 class Typed:

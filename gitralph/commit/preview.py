@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from gitralph.base.quote import shown
-from gitralph.commit import decision, named, offers, picking, plan, ways_out
-from gitralph.commit.bench import open_bench
 from gitralph.commit.hooks import Taken
-from gitralph.commit.request import Draft, Request, Result
-from gitralph.context import Context
+from gitralph.decide import decision, named, offers, picking, plan
+from gitralph.decide.bench import open_bench
+from gitralph.decide.request import Draft, Request, Result
 from gitralph.git import history
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context
 from gitralph.hook import sessionfile
+from gitralph.words import ways_out
 
 
 def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:

@@ -7,11 +7,9 @@ import shutil
 from gitralph.base import locks, process
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
-from gitralph.commit import land, land_files, recover_merge, recover_narrowed, restage
-from gitralph.context import Context
 from gitralph.git import dead_locks, refs
-from gitralph.journal import intents
-from gitralph.journal.intents import Merging, Narrowed, Restaging, Rewriting
+from gitralph.git.context import Context
+from gitralph.records import intents
 
 
 def heal(ctx: Context) -> None:
@@ -30,18 +28,7 @@ def settle(ctx: Context) -> list[str]:
 
     Runs under the commit lock. Returns the commits that were finished.
     """
-    # Every commit comes by here, and seldom is there anything: what it takes is loaded where there is.
-    if intents.any_of(ctx.layout, Merging):  # before the work folders go: they tell whose a lock file is
-        recover_merge.recover(ctx)
-    finished = land.recover(ctx.repo, ctx.layout)
-    if intents.any_of(
-        ctx.layout, Rewriting
-    ):  # before the work folders go: what an editor saved may lie there
-        land_files.recover(ctx)
-    if intents.any_of(ctx.layout, Narrowed):
-        finished += recover_narrowed.recover(ctx)
-    if intents.any_of(ctx.layout, Restaging):
-        restage.recover(ctx)
+    finished = intents.recover(ctx)
     if ctx.config.get("ralph.guard") == "narrow" and dead_locks.any_lock(ctx.repo):
         dead_locks.clear(ctx.repo, refs.read_head(ctx.repo).ref)
     for path in dead_work(ctx.layout):

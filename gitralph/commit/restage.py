@@ -14,11 +14,11 @@ from gitralph.base import files, jsonline, locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.commit import land, staging
-from gitralph.context import Context
 from gitralph.git import index
+from gitralph.git.context import Context
 from gitralph.hook import sessionfile
-from gitralph.journal import intents, pending
-from gitralph.journal.intents import Restaging
+from gitralph.records import intents, pending
+from gitralph.records.intents import Restaging
 
 _TRIES = 5
 
@@ -35,7 +35,7 @@ def due(ctx: Context, session: str) -> None:
         recover(ctx)
 
 
-def recover(ctx: Context) -> None:
+def recover(ctx: Context) -> list[str]:
     """Put back what is due in this worktree; an intent for one that is gone is dropped."""
     for todo in list(intents.unfinished(ctx.layout, Restaging)):
         if todo.token == ctx.layout.token:
@@ -43,6 +43,7 @@ def recover(ctx: Context) -> None:
                 intents.remove(ctx.layout, todo)
         elif not os.path.isdir(todo.git_dir):
             intents.remove(ctx.layout, todo)
+    return []
 
 
 def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:

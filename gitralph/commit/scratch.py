@@ -12,9 +12,9 @@ import os
 from typing import NamedTuple
 
 from gitralph.base import files, nul
-from gitralph.commit import own_worktree
-from gitralph.commit.own_worktree import Slot
-from gitralph.context import Context
+from gitralph.git import own_worktree
+from gitralph.git.context import Context
+from gitralph.git.own_worktree import Slot
 from gitralph.git.run import Git
 
 # Byte code is valid for a source of the same size and second: one made for the commit's tree would be

@@ -10,8 +10,8 @@ import os
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from gitralph.context import Context
 from gitralph.git import history, refs, uncommitted
+from gitralph.git.context import Context
 from gitralph.git.trees import Entry
 from gitralph.hook import windows
 from gitralph.hook.windows import AS_HEAD, Index, Window

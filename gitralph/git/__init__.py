@@ -1,1 +1,1 @@
-"""git and dulwich: blobs, trees, commits, refs, the index. Knows nothing of sessions."""
+"""git and dulwich: blobs, trees, commits, refs, the index, configuration. Knows nothing of edits."""

@@ -2,5 +2,5 @@
 
 ``narrow`` decides in ``pre-commit`` and exchanges the index that git reads; ``after`` gives the user's index
 back, signs the message and logs what it took; ``agent`` tells whose commit it is, ``selected`` what of
-a session's lines git was asked to commit. What a kill leaves is settled by ``commit.recover_narrowed``.
+a session's lines git was asked to commit. What a kill leaves is settled by ``recover_narrowed``.
 """

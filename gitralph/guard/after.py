@@ -7,13 +7,13 @@ import os
 
 from gitralph.base import locks
 from gitralph.base.errors import Refused
-from gitralph.commit import recover_narrowed
-from gitralph.context import Context
 from gitralph.git import index, message, plain_index
+from gitralph.git.context import Context
 from gitralph.git.message import SCISSORS, Cleanup
 from gitralph.git.plain_index import AS_IS, Given
-from gitralph.journal import intents
-from gitralph.journal.intents import Narrowed
+from gitralph.guard import recover_narrowed
+from gitralph.records import intents
+from gitralph.records.intents import Narrowed
 
 
 def _own(ctx: Context, git: dict[str, object]) -> Narrowed | None:

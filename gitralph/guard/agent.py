@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from gitralph.base import process
 from gitralph.base.errors import Refused
 from gitralph.base.ids import is_valid
-from gitralph.context import Context
+from gitralph.git.context import Context
 from gitralph.git.refs import Head
-from gitralph.journal import member, pending
-from gitralph.session import session_choice
+from gitralph.records import member, pending
+from gitralph.sessions import session_choice
 
 _SESSION = "Ralph-Session: "
 

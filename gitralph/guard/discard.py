@@ -16,16 +16,16 @@ from contextlib import closing
 from gitralph.base import nul
 from gitralph.base.errors import RalphError
 from gitralph.base.quote import printable, shown
-from gitralph.commit import offers, ways_out
-from gitralph.context import Context, open_context
+from gitralph.decide import offers, open_lines
+from gitralph.decide.open_lines import OpenPath
 from gitralph.git import uncommitted
+from gitralph.git.context import Context, open_context
 from gitralph.guard.discards import HEAD, INDEX, NOTHING, Discard
+from gitralph.guard.reply import Reply, context, denied
 from gitralph.hook import entry, sessionfile
 from gitralph.hook.event import Event, session_of
-from gitralph.journal import pending
-from gitralph.policy.reply import Reply, context, denied
-from gitralph.query import open_lines
-from gitralph.query.open_lines import OpenPath
+from gitralph.records import pending
+from gitralph.words import ways_out
 
 REFUSE, WARN, OFF = "refuse", "warn", "off"
 # The agent waits. What was not looked at by then passes.

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
+from gitralph.ask.lines import age
 from gitralph.base.ids import digest
 from gitralph.base.quote import printable, shown
-from gitralph.commit import ways_out
-from gitralph.commit.rewrites import Range, ranges
-from gitralph.context import Context, in_worktree, open_context, root_with
+from gitralph.decide import open_lines
+from gitralph.decide.open_lines import OpenLine, OpenPath
+from gitralph.decide.rewrites import Range, ranges
+from gitralph.git.context import Context, in_worktree, open_context, root_with
 from gitralph.git.texts import with_line_feeds
 from gitralph.hook import entry, others, record, sessionfile
 from gitralph.hook.agents import writing
@@ -26,10 +28,8 @@ from gitralph.hook.journal import full_lines
 from gitralph.hook.locate import Target
 from gitralph.hook.others import Company
 from gitralph.hook.reconcile import normal
-from gitralph.journal import pending
-from gitralph.query import open_lines
-from gitralph.query.lines import age
-from gitralph.query.open_lines import OpenLine, OpenPath
+from gitralph.records import pending
+from gitralph.words import ways_out
 
 NOTE, OFF = "note", "off"
 # Lines so far apart are read together, and a change of one is likely to touch the other.

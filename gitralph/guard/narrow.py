@@ -12,25 +12,25 @@ from dataclasses import dataclass, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import commit, decision, land, message, offers, plan, recover, recover_narrowed, restage
-from gitralph.commit.bench import open_bench
-from gitralph.commit.decision import Left
+from gitralph.commit import commit, land, message, recover, restage
 from gitralph.commit.index import IndexPlan
-from gitralph.commit.inputs import Wishes
-from gitralph.commit.request import Draft, Request
-from gitralph.context import Context
+from gitralph.decide import decision, offers, plan
+from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Wishes
+from gitralph.decide.request import Draft, Request
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context
 from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
-from gitralph.guard import agent, selected
+from gitralph.guard import agent, question, recover_narrowed, selected
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import text_id
-from gitralph.journal import intents, manifests, pending
-from gitralph.journal.intents import TO_COME, Narrowed
-from gitralph.query import guard
+from gitralph.records import intents, manifests, pending
+from gitralph.records.intents import TO_COME, Narrowed
 
 Entries = dict[bytes, Entry | None]
 # As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
@@ -63,7 +63,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         return []
     recover.heal(ctx)
     _again(ctx, git)
-    staged, amends = guard.staged(ctx), agent.amends(git)
+    staged, amends = question.staged(ctx), agent.amends(git)
     if amends:
         own = agent.session(ctx)
         try:
@@ -87,7 +87,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         try:
             return _narrow(ctx, bench, job)
         except PlainIndexMovedError:
-            job = replace(job, staged=guard.staged(ctx))
+            job = replace(job, staged=question.staged(ctx))
         except Refused as error:
             error.hints = (*error.hints, *_prepared(ctx))
             restage.due(ctx, job.session)  # the index is not left as its shell staged it

@@ -6,7 +6,7 @@ session has pending and not others.
 
 from collections.abc import Sequence
 
-from gitralph.commit.rewrites import Range, ranges
+from gitralph.decide.rewrites import Range, ranges
 from gitralph.hook.journal import full_lines
 
 

@@ -11,11 +11,11 @@ from importlib import metadata
 from gitralph import __version__
 from gitralph.base import layout
 from gitralph.base.errors import Fatal, RalphError
-from gitralph.context import Context
 from gitralph.git.config import Config
+from gitralph.git.context import Context
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
-from gitralph.session import session_choice
+from gitralph.sessions import session_choice
 from gitralph.setup.doctor import found, repository
 from gitralph.setup.install.table import AGENTS, MANUAL
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.base.quote import shown
-from gitralph.commit.decision import Left
-from gitralph.commit.land_files import Replacement
-from gitralph.context import Context, refuse_operation
+from gitralph.decide.decision import Left
 from gitralph.git import hunks
+from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.takeback import lines, patch
+from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.request import Picked, UndoRequest
 from gitralph.takeback.survey import Survey, survey
 from gitralph.takeback.undo import ends, planned

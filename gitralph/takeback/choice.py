@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gitralph.context import Context
-from gitralph.session import session_choice
+from gitralph.git.context import Context
+from gitralph.sessions import session_choice
 from gitralph.takeback import redo, restore
 from gitralph.takeback.survey import survey
 

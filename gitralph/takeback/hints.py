@@ -2,12 +2,12 @@
 
 import shlex
 
-from gitralph.commit import decision
-from gitralph.commit.decision import Left
-from gitralph.commit.ways_out import typed_name
-from gitralph.context import Context
+from gitralph.decide import decision
+from gitralph.decide.decision import Left
+from gitralph.git.context import Context
 from gitralph.hook.journal import UNDO
 from gitralph.takeback.request import UndoRequest
+from gitralph.words.ways_out import typed_name
 
 # Hints are read, not searched: who has more refused paths than this gets a first few commands and sees from
 # them how the others go.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gitralph.commit import decision, path_texts, provenance
-from gitralph.commit.decision import Left
-from gitralph.commit.inputs import records_of
-from gitralph.commit.land_files import Replacement
-from gitralph.commit.path_texts import ARRIVED, PathTexts
+from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import records_of
+from gitralph.decide.path_texts import ARRIVED, PathTexts
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import SYMLINK
@@ -16,6 +15,7 @@ from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import PAYLOAD, Record, full_lines, text_id
 from gitralph.lines import reverse
 from gitralph.lines.terms import Reversal
+from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitralph.context import Context
+from gitralph.git.context import Context
 from gitralph.hook import windows
 from gitralph.hook.journal import GAP
 from gitralph.hook.windows import ChangedPath, Window
-from gitralph.journal import manifests, pending
+from gitralph.records import manifests, pending
 from gitralph.takeback import restore
 from gitralph.takeback.survey import Match
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from gitralph.commit.bench import open_bench
-from gitralph.commit.land_files import Replacement
-from gitralph.context import Context
+from gitralph.decide.bench import open_bench
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry, TreeBuilder, TreeReader, write_trees
+from gitralph.takeback.land_files import Replacement
 
 
 def render(ctx: Context, changes: Sequence[Replacement], color: bool) -> bytes:

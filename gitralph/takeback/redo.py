@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from gitralph.context import Context
+from gitralph.git.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record
-from gitralph.journal.pending import PathState
+from gitralph.records.pending import PathState
 from gitralph.takeback import lines, whole
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.survey import Survey, in_order, survey

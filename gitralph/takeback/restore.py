@@ -6,15 +6,15 @@ stash or a stale write threw away, which nobody recorded. What others wrote ther
 
 from dataclasses import dataclass, field, replace
 
-from gitralph.commit.decision import Left
-from gitralph.commit.land_files import Replacement
-from gitralph.commit.path_texts import PathTexts
-from gitralph.context import Context
+from gitralph.decide.decision import Left
+from gitralph.decide.path_texts import PathTexts
+from gitralph.git.context import Context
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.hook.journal import REDO, RESTORE, Record
-from gitralph.journal.pending import PathState
 from gitralph.lines.terms import Reversal, Step
+from gitralph.records.pending import PathState
 from gitralph.takeback import lines, whole
+from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.redo import Undone, mode_before, waiting
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.survey import Match, Survey, survey

@@ -7,17 +7,17 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gitralph.commit import decision, inputs, path_texts
-from gitralph.commit.bench import open_bench
-from gitralph.commit.decision import Left
-from gitralph.commit.inputs import Scene
-from gitralph.commit.path_texts import PathTexts
-from gitralph.context import Context, without_programs
+from gitralph.decide import decision, inputs, path_texts
+from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Scene
+from gitralph.decide.path_texts import PathTexts
 from gitralph.git import refs
+from gitralph.git.context import Context, without_programs
 from gitralph.git.snapshot import Content, Worktree
 from gitralph.hook.journal import Record
-from gitralph.journal import manifests, pending
-from gitralph.journal.pending import PathState
+from gitralph.records import manifests, pending
+from gitralph.records.pending import PathState
 
 Answer = TypeVar("Answer")
 

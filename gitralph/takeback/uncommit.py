@@ -9,16 +9,18 @@ from dataclasses import dataclass
 
 from gitralph.base import locks, nul
 from gitralph.base.errors import Busy, Fatal, Refused
-from gitralph.commit import advice, land, own_commit, recover
 from gitralph.commit import index as index_plan
-from gitralph.commit.bench import open_bench
+from gitralph.commit import land, recover
 from gitralph.commit.land import UNCOMMIT, IndexMovedError, Landing
-from gitralph.context import Context, refuse_operation
+from gitralph.decide import own_commit
+from gitralph.decide.bench import open_bench
 from gitralph.git import commits, history, index, message, refs
 from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context, refuse_operation
 from gitralph.git.keep import GoneError, Keep
 from gitralph.git.refs import Head
 from gitralph.git.trees import TreeReader
+from gitralph.words import advice
 
 # Under our own lock only plain git wins a race against us; five in a row is a loop at work (see
 # `commit.commit`).

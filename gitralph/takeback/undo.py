@@ -11,19 +11,21 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import locks
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import advice, decision, land_files, provenance, recover
-from gitralph.commit.decision import Left
-from gitralph.commit.land_files import Replacement
-from gitralph.commit.provenance import Chain
-from gitralph.context import Context, refuse_operation
+from gitralph.commit import recover
+from gitralph.decide import decision, provenance
+from gitralph.decide.decision import Left
+from gitralph.decide.provenance import Chain
+from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
-from gitralph.journal import over_time
-from gitralph.journal.pending import PathState
-from gitralph.takeback import lines, whole
+from gitralph.records import over_time
+from gitralph.records.pending import PathState
+from gitralph.takeback import land_files, lines, whole
+from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.survey import Match, Survey, in_order, survey
+from gitralph.words import advice
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
 # Each try is lost to an edit recorded while files were read; with three in a row somebody is typing.

@@ -4,11 +4,12 @@ import shlex
 from collections.abc import Iterable
 
 from gitralph.base.errors import RalphError
-from gitralph.commit import decision, ways_out
-from gitralph.commit.decision import Left
-from gitralph.context import Context
+from gitralph.decide import decision
+from gitralph.decide.decision import Left
+from gitralph.git.context import Context
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore
+from gitralph.words import ways_out
 
 # As many as one line of a hint holds; each costs what a restore does.
 # So many paths are asked about at once; each costs a weave, and a hint that names more would not be read.

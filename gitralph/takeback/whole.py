@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gitralph.commit import decision, path_texts, provenance
-from gitralph.commit.decision import Left
-from gitralph.commit.inputs import read_blob
-from gitralph.commit.land_files import Replacement
-from gitralph.commit.provenance import Chain
+from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import read_blob
+from gitralph.decide.provenance import Chain
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
 from gitralph.takeback import lines
+from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 
 

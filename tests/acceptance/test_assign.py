@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gitralph.session import assign as assigning
+from gitralph.takeback import assign as assigning
 from tests.acceptance.test_head_moved import day, head, nothing_pending, swap, ten, text
 from tests.support import payloads
 from tests.support.repo import Repo

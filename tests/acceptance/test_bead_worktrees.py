@@ -608,7 +608,7 @@ def test_merge_refuses_a_base_checked_out_and_dirty(repo: Repo, how: str) -> Non
 
 
 def test_merge_is_busy_when_the_base_moved(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gitralph.journal import intents
+    from gitralph.records import intents
 
     tree = add(repo)
     commit(tree)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gitralph.hook import event_log
-from gitralph.journal import events as reading
+from gitralph.records import events as reading
 from tests.support import runner
 from tests.support.repo import Repo
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitralph.base.errors import Fatal
-from gitralph.commit import plan, request
+from gitralph.decide import plan, request
 from tests.support.keep import age, names
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed

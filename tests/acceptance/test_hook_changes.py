@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gitralph.commit import inputs
-from gitralph.commit.inputs import Scene
+from gitralph.decide import inputs
+from gitralph.decide.inputs import Scene
 from tests.support import payloads
 from tests.support.repo import Repo
 from tests.support.texts import TEN

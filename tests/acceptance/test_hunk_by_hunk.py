@@ -5,7 +5,7 @@
 
 import pytest
 
-from gitralph.cli.asking import Asker
+from gitralph.cli.terminal.asking import Asker
 from tests.support.repo import Repo
 from tests.support.runner import Done
 

@@ -10,7 +10,7 @@ import pytest
 from gitralph.base import locks
 from gitralph.commit import commit, land
 from gitralph.git import index, refs
-from gitralph.journal import intents
+from gitralph.records import intents
 from tests.support.repo import Repo
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitralph.base.errors import Fatal
-from gitralph.loop.crew import Crew
+from gitralph.tasks.loop.crew import Crew
 from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo
@@ -429,7 +429,7 @@ def test_a_task_that_comes_back_broken_by_the_signal_has_not_failed(
         raise Fatal("git rev-parse failed with -15")
 
     monkeypatch.setattr("gitralph.cli.run.Crew", Kept)
-    monkeypatch.setattr("gitralph.loop.schedule.advance", broken)
+    monkeypatch.setattr("gitralph.tasks.loop.schedule.advance", broken)
     loop.plan("one")
     done = loop.run(code=130)
     assert "failed" not in done.said
@@ -491,7 +491,7 @@ def test_worktrees_of_tasks_go_when_they_have_landed(loop: Loop) -> None:
 
 def test_wide_characters_do_not_break_the_lines_of_the_screen() -> None:
     """Each takes two columns: a line of them that is too long wraps, and is not cleared away."""
-    from gitralph.cli.columns import cut
+    from gitralph.cli.terminal.columns import cut
 
     assert cut("\u6f22\u5b57\u5b57", 3) == "\u6f22\u2026"
     assert cut("a\u0301b", 2) == "a\u0301b"

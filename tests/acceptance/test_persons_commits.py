@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gitralph.cli import screen
-from gitralph.cli.grouped import Here, Paper
-from gitralph.context import open_context
-from gitralph.query import overview
+from gitralph.ask import overview
+from gitralph.cli.terminal import screen
+from gitralph.cli.terminal.grouped import Here, Paper
+from gitralph.git.context import open_context
 from tests.support.guarded import commit_as, narrowing, ten
 from tests.support.repo import Repo
 

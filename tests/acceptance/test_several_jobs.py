@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph import tracker
+from gitralph.tasks import tracker
 from tests.acceptance.test_loop import begin, wait_until, written
 from tests.support import runner
 from tests.support.looping import Loop
@@ -269,7 +269,7 @@ def test_killed_at_each_step(loop: Loop, step: str, after: bool) -> None:
     }[step]
     code = (
         "import importlib, os, signal, sys\n"
-        f"module = importlib.import_module('gitralph.loop.{module}')\n"
+        f"module = importlib.import_module('gitralph.tasks.loop.{module}')\n"
         f"real = module.{name}\n"
         "def killed(*given, **more):\n"
         f"    {'real(*given, **more)' if after else 'pass'}\n"

@@ -215,7 +215,7 @@ def test_worker_is_found_by_its_id_from_elsewhere(repo: Repo, tmp_path: Path) ->
 
 
 def test_two_workers_of_one_session_are_told_apart(repo: Repo, tmp_path: Path) -> None:
-    from gitralph.policy.wording import MARK
+    from gitralph.tasks.policy.wording import MARK
 
     launch(repo, "bd-1")
     launch(repo, "bd-2")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.trace.summary import escaped
+from gitralph.ask.trace.summary import escaped
 from tests.acceptance.test_branch import made
 from tests.acceptance.test_head_moved import day as day
 from tests.acceptance.test_squashed import squash, two

@@ -200,7 +200,7 @@ def test_an_edit_during_commit_stays_pending(repo: Repo, monkeypatch: pytest.Mon
 
 def _while_read(repo: Repo, monkeypatch: pytest.MonkeyPatch, happens: Callable[[int], None]) -> Done:
     """A commit of S1; each time after it read the records, and before the files, something happens."""
-    from gitralph.commit import inputs
+    from gitralph.decide import inputs
 
     real, count = inputs.look, itertools.count(1)
 

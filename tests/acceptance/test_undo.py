@@ -499,7 +499,7 @@ def test_the_records_of_a_path_are_read_into_the_weave_once(
         read.append("f")
         return pieces(*given, **named)
 
-    monkeypatch.setattr("gitralph.commit.path_texts.pieces", noted)
+    monkeypatch.setattr("gitralph.decide.path_texts.pieces", noted)
     undo(day, "S1", *args)
     assert text(day) == ten(l7="seven")
     assert read == ["f"]

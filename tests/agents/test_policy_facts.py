@@ -271,9 +271,9 @@ def test_nobody_but_the_adapters_spells_a_payloads_keys() -> None:
     # prints at its end is no payload
     senders = {
         "gitralph.setup.doctor.samples",
-        "gitralph.demo.agent",
-        "gitralph.policy.reply",
-        "gitralph.promise",
+        "gitralph.setup.demo.agent",
+        "gitralph.guard.reply",
+        "gitralph.tasks.promise",
     }
     found = {
         module.name

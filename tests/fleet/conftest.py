@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.fleet import clock
+from gitralph.tasks.fleet import clock
 from tests.fleet.world import World
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.fleet import publish, wire
+from gitralph.tasks.fleet import publish, wire
 from tests.fleet.conftest import Clock
 from tests.fleet.test_failures import reachable, unreachable
 from tests.fleet.world import World, row

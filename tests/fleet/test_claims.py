@@ -2,7 +2,7 @@
 
 import subprocess
 
-from gitralph.fleet import claim, names
+from gitralph.tasks.fleet import claim, names
 from tests.fleet.world import World, row
 from tests.support.repo import Repo
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitralph.base.ids import hashed
-from gitralph.fleet import shared, wire
+from gitralph.tasks.fleet import shared, wire
 from tests.fleet.test_claims import work
 from tests.fleet.world import World, row
 from tests.support.repo import Repo
@@ -327,7 +327,7 @@ def test_a_lease_of_years_counts_as_a_week(world: World) -> None:
     put(world, "refs/ralph/claims/bd-1", GOOD.replace("Lease: 60", "Lease: 999999999"))
     one.ralph("fleet", "claim", "bd-1", code=4)
     text = GOOD.replace("Lease: 60", "Lease: 999999999")
-    from gitralph.fleet import claim
+    from gitralph.tasks.fleet import claim
 
     found = claim.parse("a" * 40, b"author A <a@x> 1 +0000\n\n" + text.encode(), "bd-1")
     assert found is not None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.fleet import log, tidy, wire
+from gitralph.tasks.fleet import log, tidy, wire
 from tests.fleet import world as servers
 from tests.fleet.conftest import Clock
 from tests.fleet.test_claims import work

@@ -7,7 +7,7 @@ import pytest
 
 from gitralph.base.ids import hashed
 from gitralph.base.layout import Layout
-from gitralph.journal import member
+from gitralph.records import member
 from tests.support.repo import Repo
 from tests.support.texts import changed
 

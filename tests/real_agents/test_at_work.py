@@ -9,7 +9,7 @@ import pytest
 
 from gitralph.base import gitdir, layout
 from gitralph.base.layout import Layout
-from gitralph.journal import pending
+from gitralph.records import pending
 from tests.real_agents.clients import Run, Stage, Turn, call, finished, together
 from tests.support.repo import Repo
 

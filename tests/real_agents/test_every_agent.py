@@ -7,7 +7,7 @@ import sysconfig
 import pytest
 
 from gitralph.base import gitdir, layout
-from gitralph.journal import pending
+from gitralph.records import pending
 from tests.real_agents.clients import Stage, finished, need
 from tests.real_agents.scripts import SHELL, WORKS, Work, change_lines
 from tests.support.repo import Repo

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from gitralph.ask.trace.record import Document, record, records
 from gitralph.base.ids import hashed
-from gitralph.context import Context, open_context
-from gitralph.trace.record import Document, record, records
+from gitralph.git.context import Context, open_context
 from tests.support.repo import Repo
 from tests.support.texts import TEN
 from tests.trace import schema

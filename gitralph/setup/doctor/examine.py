@@ -1,7 +1,7 @@
 """Gathers every verdict and check into one report."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -11,8 +11,8 @@ from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
-from gitralph.journal import sessions
-from gitralph.setup.doctor import fleet, policies, quiet, repository
+from gitralph.records import sessions
+from gitralph.setup.doctor import policies, quiet, repository
 from gitralph.setup.doctor.found import Where, where
 from gitralph.setup.doctor.repository import Check
 from gitralph.setup.doctor.verdict import Verdict, believe_records, judge
@@ -79,8 +79,11 @@ def _state_problem(verdict: Verdict, stopping: list[Check]) -> None:
         verdict.alive = False
 
 
-def examine(environ: Mapping[str, str], cwd: str) -> Report:
-    """Judge every agent as started in ``cwd``. Raises Fatal without a usable git."""
+More = Callable[[Mapping[str, str]], Sequence[Check]]
+
+
+def examine(environ: Mapping[str, str], cwd: str, more: More = lambda _environ: ()) -> Report:
+    """Judge every agent as started in ``cwd``, with ``more`` checks. Raises Fatal without a usable git."""
     git = Git.find(environ)
     repo, found = _open(git, cwd)
     version = repository.git_version(git)
@@ -90,7 +93,7 @@ def examine(environ: Mapping[str, str], cwd: str) -> Report:
         return _finish(Report(verdicts, [version, *found]))
     top = layout.state_folder(repo.place)
     checks = [version, *repository.checks(repo.place), *repository.guard(repo), *repository.told(repo)]
-    checks += [*policies.unenforced(repo, environ), *fleet.checks(environ)]
+    checks += [*policies.unenforced(repo, environ), *more(environ)]
     report = Report(verdicts, checks, repo.root, top, repository.log_tail(top))
     seen = _seen(Layout(top, layout.MAIN)) if os.path.isdir(top) else {}
     for verdict in verdicts:

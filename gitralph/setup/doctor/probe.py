@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from gitralph.base import gitdir, layout, programs, runner
 from gitralph.git.run import Git
-from gitralph.journal import manifests, pending
+from gitralph.records import manifests, pending
 from gitralph.setup.doctor.samples import SAMPLES, Payload
 
 _TEXT = "written by git ralph doctor\n"

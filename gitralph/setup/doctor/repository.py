@@ -11,9 +11,9 @@ from gitralph.base.layout import Layout
 from gitralph.commit import guard_script
 from gitralph.git.repository import OLDEST_GIT, Repository
 from gitralph.git.run import Git
-from gitralph.journal import intents
-from gitralph.journal.intents import Intent, Merging
-from gitralph.query.guard import MODES
+from gitralph.guard.question import MODES
+from gitralph.records import intents
+from gitralph.records.intents import Intent, Merging
 from gitralph.setup.install import githook, instructions, place
 from gitralph.setup.install.form import UnusableError
 

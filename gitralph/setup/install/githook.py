@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gitralph.base.errors import Refused
 from gitralph.commit.guard_script import BEGIN, END, HOOKS, MADE, NAME, SET, aside, block, is_ours, own, plain
-from gitralph.context import Context
+from gitralph.git.context import Context
 from gitralph.setup.install import place
 from gitralph.setup.install.form import UnusableError
 from gitralph.setup.install.place import FoundFile

@@ -1,0 +1,1 @@
+"""Questions that write nothing: status, why, diff, blame, log, events, report, export."""

@@ -1,0 +1,145 @@
+"""Which lines a commit brought: what git says of it and of its parent, nothing of any session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gitralph.base import nul
+from gitralph.base.errors import Fatal
+from gitralph.base.quote import c_unquote
+from gitralph.git.context import Context
+
+_FORM = "%H%x00%P%x00%ct%x00%cI%x00{}%x00{}%x00{}%x00%B%x00".format(
+    *(f"%(trailers:key=Ralph-{name},valueonly)" for name in ("Session", "Agent", "Includes"))
+)
+# `git merge --squash` indents the messages of what it swallows; servers put a list's star in front.
+_MENTIONED = r"(?m)^[ \t*-]*Ralph-Session: *([A-Za-z0-9][A-Za-z0-9._-]{0,119})\s*$"
+# So many NULs end a commit in _FORM; a message cannot hold one.
+_FIELDS = 8
+_HUNK = rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
+# `:<mode> <mode> <oid> <oid> <letter>[score]\t<path>[\t<path>]` (git-diff-tree(1), RAW OUTPUT FORMAT)
+_RAW = rb"(?s):(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*\t(.*)"
+
+
+class File(NamedTuple):
+    """One path of a commit: its blobs before and after, the path before, and the lines that are new.
+
+    ``ranges`` count lines from 1 in the commit's own text, both ends included. Blobs are None where there
+    is no such file. ``removed`` counts the lines that are gone.
+    """
+
+    path: bytes
+    old_path: bytes
+    old: str | None
+    new: str | None
+    ranges: tuple[tuple[int, int], ...] = ()
+    removed: int = 0
+
+
+class Commit(NamedTuple):
+    """A commit: whose its trailers say it is, when it was made (seconds; RFC 3339), what it changed.
+
+    ``mentioned`` are the sessions that its message names anywhere, as that of a squash does.
+    """
+
+    oid: str
+    parents: tuple[str, ...]
+    time: int
+    sessions: tuple[str, ...]
+    agents: tuple[str, ...]
+    includes: tuple[str, ...]
+    date: str = ""
+    mentioned: tuple[str, ...] = ()
+    files: tuple[File, ...] = ()
+
+
+def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
+    """What the messages of some commits say, in the order given, without their files.
+
+    Raises Fatal for a commit that is not there.
+    """
+    if not commits:
+        return []
+
+    asked = "\n".join(commits).encode() + b"\n"
+    words = ["log", "--no-walk=unsorted", "--no-show-signature", "--stdin", f"--format={_FORM}"]
+    said = ctx.git.run("-c", "core.commentChar=#", *words, stdin=asked)
+    rows = nul.texts(said)
+    found = []
+    for at in range(0, len(rows) - _FIELDS + 1, _FIELDS):
+        oid, parents, when, date, *told, body = (row.strip("\n") for row in rows[at : at + _FIELDS])
+        sessions, agents, includes = (tuple(filter(None, one.split("\n"))) for one in told)
+        named = mentioned(body)
+        found.append(
+            Commit(oid, tuple(parents.split()), int(when or 0), sessions, agents, includes, date, named)
+        )
+    return found
+
+
+def mentioned(body: str) -> tuple[str, ...]:
+    """The sessions that a message names anywhere, as that of a squash does in its body."""
+    return tuple(dict.fromkeys(re.findall(_MENTIONED, body)))
+
+
+def files(ctx: Context, commits: Sequence[str]) -> Iterator[tuple[str, tuple[File, ...]]]:
+    """The files of each commit against its first parent; merges have none. Raises Fatal."""
+    if not commits:
+        return
+    words = [
+        "diff-tree",
+        "--stdin",
+        "--root",
+        "-r",
+        "-M",
+        "--raw",
+        "--no-abbrev",
+        "-p",
+        "-U0",
+        "--text",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+        "--submodule=short",
+    ]
+    said = ctx.git.run(*ctx.config.without_programs(), *words, stdin="\n".join(commits).encode() + b"\n")
+    wanted, current = set(commits), None
+    block: list[bytes] = []
+    for line in said.split(b"\n"):
+        # Each line of a patch begins with a sign or a word: a bare id is a commit's own line.
+        if len(line) == 40 and line.decode("latin-1") in wanted:
+            if current is not None:
+                yield current, _files(block)
+            current, block = line.decode(), []
+        else:
+            block.append(line)
+    if current is not None:
+        yield current, _files(block)
+
+
+def _files(block: list[bytes]) -> tuple[File, ...]:
+
+    rows = [found for line in block if (found := re.fullmatch(_RAW, line)) is not None]
+    ranges: list[list[tuple[int, int]]] = []
+    removed: list[int] = []
+    for line in block:
+        if line.startswith(b"diff --git "):
+            ranges.append([])
+            removed.append(0)
+        elif ranges and (hunk := re.match(_HUNK, line)):
+            start, count = int(hunk[2]), int(hunk[3] or b"1")
+            removed[-1] += int(hunk[1] or b"1")
+            if count:
+                ranges[-1].append((start, start + count - 1))
+    # One section a row, in the same order; a row whose type changes has two.
+    spread = [row for row in rows for _ in range(2 if row[5] == b"T" else 1)]
+    if len(spread) != len(ranges):
+        raise Fatal("git's patch does not fit its list of files")
+    out: dict[bytes, File] = {}
+    for row, lines, gone in zip(spread, ranges, removed, strict=True):
+        names = [c_unquote(name) for name in row[6].split(b"\t")]
+        regular = row[2] in (b"100644", b"100755")
+        old, new = (None if not oid.strip(b"0") else oid.decode() for oid in (row[3], row[4]))
+        out[names[-1]] = File(names[-1], names[0], old, new, tuple(lines) if regular else (), gone)
+    return tuple(out.values())

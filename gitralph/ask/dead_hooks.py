@@ -1,0 +1,91 @@
+"""Broken hooks look exactly like success: what makes no record is said, not passed over in silence."""
+
+import os
+import time
+
+from gitralph.ask import status
+from gitralph.base.quote import shown
+from gitralph.decide.request import Result
+from gitralph.git.context import Context
+from gitralph.hook import sessionfile, windows
+from gitralph.records import manifests, pending
+from gitralph.sessions import transcript_claims
+
+# An agent may think, run tests or wait for a person this long and its hooks be alive.
+_LONG = 30 * 60
+_SHOWN = 5
+
+
+def _last_record(ctx: Context, session: str) -> tuple[float, bool] | None:
+    """When the session last recorded something, and whether it ever did; None for an unknown one.
+
+    One that never did counts from its start.
+    """
+    family, times = pending.family(ctx.layout, session), []
+    for name in family:
+        if manifests.read(ctx.layout, name).lines:
+            times.append(os.stat(ctx.layout.manifest(name)).st_mtime)
+    # a hook that noted a shell call is no dead one
+    called = [sessionfile.seconds(w.time) for w in windows.read(ctx.layout) if w.session in family]
+    times += [when for when in called if when is not None]
+    if times:
+        return max(times), True
+    record = sessionfile.read(ctx.layout, session) or {}
+    started = sessionfile.seconds(record.get("started"))
+    return None if started is None else (started, False)
+
+
+def _changed_since(ctx: Context, when: float) -> list[bytes]:
+    """The uncommitted paths that nobody recorded, nor a shell call explains, written after ``when``."""
+    out = []
+    for row in status.owners(ctx, None):
+        if row.owner != status.NOBODY or row.likely:
+            continue
+        try:
+            if os.lstat(os.path.join(ctx.repo.root, os.fsdecode(row.path))).st_mtime > when:
+                out.append(row.path)
+        except OSError:
+            continue
+    return out
+
+
+def _warnings(ctx: Context, session: str) -> list[str]:
+    """A warning for a commit that found nothing pending, where the hooks may be dead."""
+    last = _last_record(ctx, session)
+    if last is None:
+        return []
+    when, ever = last
+    if ever and time.time() - when < _LONG:
+        return []
+    plan = (sessionfile.read(ctx.layout, session) or {}).get("plan")
+    ours = os.fsencode(str(plan)) if plan else b""  # the loop ticks it
+    changed = [path for path in _changed_since(ctx, when) if path != ours]
+    # Nothing changed, so there was nothing to record: silence is right.
+    if not changed:
+        return []
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
+    return [
+        f"warning: session '{ctx.called(session)}' recorded no edit since {since}, "
+        f"yet '{shown(changed[0])}' changed and nobody recorded it; its hooks may be dead: git ralph doctor"
+    ]
+
+
+def explained(ctx: Context, session: str, result: Result) -> Result:
+    """The result of a commit with a word on why there was nothing to look at, where that is odd."""
+    return result.noting(*_notes(ctx, session)) if result.silent else result
+
+
+def _notes(ctx: Context, session: str) -> list[str]:
+    """What to say when a commit finds nothing because no hook ever recorded an edit."""
+    agent, found = "", list[bytes]()
+    if transcript_claims.is_empty(ctx, session):
+        agent, found = transcript_claims.named_paths(ctx, session)
+    if not found:
+        return _warnings(ctx, session)
+    listed = ", ".join(f"'{shown(path)}'" for path in found[:_SHOWN])
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    called = ctx.called(session)
+    return [
+        f"no hook recorded an edit of session '{called}', but its {agent} transcript names {listed}{more}; "
+        f"'git ralph track --from-transcript --session {called}' claims them by their path"
+    ]

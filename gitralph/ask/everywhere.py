@@ -1,0 +1,280 @@
+"""All worktrees of the repository in one look: who works where, on what, and where two would collide.
+
+Two worktrees collide where a merge of them would: both changed the same lines since the commit they have in
+common, each to something else. It costs one ``git status`` a worktree, and more only for a path that two of
+them changed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from gitralph.ask import changed
+from gitralph.ask.whose import Makers, blob
+from gitralph.base import gitdir
+from gitralph.base.errors import Fatal, RalphError
+from gitralph.base.layout import Layout
+from gitralph.git import listing, uncommitted, worktrees
+from gitralph.git.context import Context, checkout, state_layout
+from gitralph.git.history import tree_of
+from gitralph.git.repository import Repository
+from gitralph.git.snapshot import LeadsOutError, Worktree
+from gitralph.git.texts import is_binary
+from gitralph.git.trees import TreeReader
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import GAP, hunk_between
+from gitralph.records import bead as beads
+from gitralph.records import checklist, commit_log, manifests, pending, sessions
+from gitralph.records.bead import DamagedBeadError
+
+_TITLE = 80
+
+
+class WorktreeSession(NamedTuple):
+    """A session in a worktree: what it works on, its uncommitted paths there, when it recorded last."""
+
+    session: str
+    worktree: str
+    bead: str | None
+    title: str | None
+    files: tuple[bytes, ...]
+    last: float
+
+
+class Collision(NamedTuple):
+    """A path that worktrees changed in the same lines, and whose sessions did."""
+
+    path: bytes
+    sessions: tuple[str, ...]
+    worktrees: tuple[str, ...]
+
+
+class WideView(NamedTuple):
+    """Every worktree with its branch, the sessions in them, and what would collide."""
+
+    worktrees: tuple[tuple[str, str | None], ...]
+    sessions: tuple[WorktreeSession, ...]
+    collisions: tuple[Collision, ...]
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """One worktree: what differs from its HEAD, and what its commits changed since all were one."""
+
+    root: str
+    branch: str | None
+    head: str
+    repo: Repository
+    layout: Layout
+    dirty: Mapping[bytes, str]
+
+
+def look(ctx: Context) -> WideView:
+    """Look at all of them; a worktree that cannot be read is passed over with a warning."""
+    trees = list(_trees(ctx))
+    rows = [row for tree in trees for row in _sessions(ctx, tree)]
+    there = {row.session for row in rows}
+    roots = {tree.layout.token: tree.root for tree in trees}
+    for record in sessions.records(ctx.layout):  # those that have nothing uncommitted anywhere
+        root = roots.get(str(record.get("worktree")))
+        if str(record["session"]) not in there and root is not None:
+            rows.append(_row(ctx, str(record["session"]), root, ()))
+    order = {root: at for at, root in enumerate(roots.values())}
+    rows.sort(key=lambda row: (order[row.worktree], ctx.called(row.session)))
+    found = tuple((tree.root, tree.branch) for tree in trees)
+    return WideView(found, tuple(rows), tuple(_collisions(ctx, trees)))
+
+
+def _trees(ctx: Context) -> Iterator[_Tree]:
+    for row in worktrees.listing(ctx.git):
+        if row.bare or row.missing or row.head is None:
+            continue
+        try:
+            place = gitdir.discover(row.path)
+            repo = checkout(ctx, place.git_dir, row.path) if place is not None else None
+            if place is None or repo is None:
+                continue
+            dirty = uncommitted.dirty(repo, ctx.config)
+            lay = state_layout(place, create=False)
+        except RalphError as error:
+            ctx.warn(f"'{row.path}' cannot be read: {error}")
+            continue
+        yield _Tree(row.path, row.branch, row.head, repo, lay, dirty)
+
+
+# --- who ---
+
+
+def _sessions(ctx: Context, tree: _Tree) -> Iterator[WorktreeSession]:
+    files: dict[str, list[bytes]] = {}
+    for path in tree.dirty:
+        for session in _at_work(tree, path):
+            files.setdefault(session, []).append(path)
+    for session, paths in files.items():
+        yield _row(ctx, session, tree.root, tuple(paths), tree.layout)
+
+
+def _at_work(tree: _Tree, path: bytes) -> list[str]:
+    """The sessions with something in an uncommitted path that no commit told of."""
+    found = list[str]()
+    if os.path.lexists(tree.layout.journal(path)):
+        journal = pending.read_journal(tree.layout, path)
+        told = {r.session: commit_log.told(journal, r.session) for r in journal.records if r.op != GAP}
+        found += [r.session for r in journal.records if r.op != GAP and r.offset >= told[r.session]]
+    for session in manifests.sessions_here(tree.layout) if not found else ():
+        claims = pending.claims(tree.layout, session)
+        found += [session] if path in claims.fresh else []
+    return list(dict.fromkeys(found))
+
+
+def _row(
+    ctx: Context, session: str, root: str, paths: tuple[bytes, ...], lay: Layout | None = None
+) -> WorktreeSession:
+    record = sessionfile.read(ctx.layout, session) or {}
+    bead = record.get("bead")
+    last = sessions.last_event(lay or ctx.layout, session)
+    named = bead if isinstance(bead, str) else None
+    return WorktreeSession(session, root, named, title(ctx, record), paths, last)
+
+
+def title(ctx: Context, record: Mapping[str, object]) -> str | None:
+    """What a session works on: its task's text, else its bead's title; None where neither is known."""
+    plan, number, bead = record.get("plan"), record.get("task"), record.get("bead")
+    found: str | None = None
+    if isinstance(plan, str) and isinstance(number, str | int) and str(number).isdecimal():
+        try:
+            tasks = checklist.tasks_of(os.path.join(ctx.repo.root, plan))
+            found = tasks[int(number) - 1].text if 0 < int(number) <= len(tasks) else None
+        except Fatal:
+            found = None
+    if found is None and isinstance(bead, str) and "/" not in bead:
+        try:
+            kept = beads.read(ctx.layout, bead)
+            found = kept.title if kept is not None else None
+        except (DamagedBeadError, OSError):
+            found = None
+    short = " ".join((found or "").split())
+    return (short if len(short) <= _TITLE else short[: _TITLE - 1] + "…") or None
+
+
+# --- what collides ---
+
+
+def _collisions(ctx: Context, trees: list[_Tree]) -> Iterator[Collision]:
+    base = _base_of_all(ctx, [tree.head for tree in trees])
+    committed = {head: _changed(ctx, base, head) for head in {tree.head for tree in trees}}
+    at: dict[bytes, list[_Tree]] = {}
+    for tree in trees:
+        for path in {*tree.dirty, *committed[tree.head]}:
+            at.setdefault(path, []).append(tree)
+    both = {path: found for path, found in at.items() if len(found) > 1}
+    if not both:
+        return
+
+    looker = _Looker(ctx)
+    for path, found in sorted(both.items()):
+        meeting: dict[str, _Tree] = {}
+        for one, other in combinations(found, 2):
+            # Both are marked then: with fifty worktrees this spares a thousand merges of one file.
+            if {one.root, other.root} <= meeting.keys():
+                continue
+            if looker.collide(path, one, other):
+                meeting |= {one.root: one, other.root: other}
+        if meeting:
+            order = {tree.root: at for at, tree in enumerate(found)}
+            meeting = dict(sorted(meeting.items(), key=lambda item: order[item[0]]))
+            who = (one for tree in meeting.values() for one in looker.sessions(path, tree, committed))
+            yield Collision(path, tuple(dict.fromkeys(who)), tuple(meeting))
+
+
+def _base_of_all(ctx: Context, heads: Iterable[str]) -> str | None:
+    distinct = list(dict.fromkeys(heads))
+    if len(distinct) < 2:
+        return distinct[0] if distinct else None
+    done = ctx.git.try_run("merge-base", "--octopus", *distinct)
+    return done.stdout.decode().strip() or None
+
+
+def _changed(ctx: Context, base: str | None, head: str) -> dict[bytes, str]:
+    """The paths that the commits since the base changed; nothing where there is none in common."""
+    if base is None or base == head:
+        return {}
+    said = ctx.git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", base, head)
+    return dict.fromkeys(listing.differences(said), base)
+
+
+class _Looker:
+    """Compares worktrees by pairs; what it read once serves every pair."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx, self.makers = ctx, Makers(ctx)
+        self._bases: dict[frozenset[str], str | None] = {}
+        self._texts: dict[tuple[str, bytes], bytes | None] = {}
+
+    def collide(self, path: bytes, one: _Tree, other: _Tree) -> bool:
+        base = self._base(one.head, other.head)
+        if base is None:
+            return False
+        ours, theirs, old = self._now(one, path), self._now(other, path), self._text(base, path)
+        if ours == theirs or old in (ours, theirs):
+            return False
+        if ours is None or theirs is None or any(is_binary(text or b"") for text in (ours, theirs, old)):
+            return True
+        mine, its = (hunk_between(old or b"", text) for text in (ours, theirs))
+        if mine.start > its.start + its.removed or its.start > mine.start + mine.removed:
+            return False
+        return self._conflicts(ours, old or b"", theirs)
+
+    def _base(self, one: str, other: str) -> str | None:
+        key = frozenset((one, other))
+        if key not in self._bases:
+            done = self.ctx.git.try_run("merge-base", one, other)
+            self._bases[key] = done.stdout.decode().split("\n")[0] or None
+        return self._bases[key]
+
+    def _now(self, tree: _Tree, path: bytes) -> bytes | None:
+        if path not in tree.dirty:
+            return self._text(tree.head, path)
+        key = tree.root, path
+        if key not in self._texts:
+            with Worktree(tree.root) as files:
+                try:
+                    self._texts[key] = files.read(path).data
+                except (LeadsOutError, OSError):
+                    self._texts[key] = None
+        return self._texts[key]
+
+    def _text(self, commit: str, path: bytes) -> bytes | None:
+        key = commit, path
+        if key not in self._texts:
+            reader = TreeReader(self.ctx.repo.objects, tree_of(self.ctx.repo, commit))
+            found = reader.entry(path)
+            self._texts[key] = blob(self.ctx, found.oid.decode()) if found is not None else None
+        return self._texts[key]
+
+    def _conflicts(self, ours: bytes, base: bytes, theirs: bytes) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            names = [f"{folder}/{name}" for name in ("ours", "base", "theirs")]
+            for name, text in zip(names, (ours, base, theirs), strict=True):
+                with open(name, "wb") as file:
+                    file.write(text)
+            # Its exit status is the number of conflicts (git-merge-file(1)).
+            return self.ctx.git.try_run("merge-file", "-p", "-q", *names).returncode != 0
+
+    def sessions(
+        self, path: bytes, tree: _Tree, committed: Mapping[str, Mapping[bytes, str]]
+    ) -> Iterator[str]:
+        """Whose the changes of a path in a worktree are, uncommitted ones first."""
+        if path in tree.dirty:
+            yield from _at_work(tree, path)
+        base = committed[tree.head].get(path)
+        if base is not None:
+            words = ("log", "--no-show-signature", "--format=%H", f"{base}..{tree.head}", "--")
+            said = self.ctx.git.at(tree.root).run("--literal-pathspecs", *words, path)
+            for head in changed.heads(self.ctx, said.decode().split()):
+                yield from self.makers.of_all(head)

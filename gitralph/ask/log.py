@@ -1,0 +1,319 @@
+"""``git ralph log``: what was edited and committed, over time; of all worktrees of the repository."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from gitralph.ask import changed
+from gitralph.ask.whose import Makers
+from gitralph.base import nul
+from gitralph.base.ids import digest
+from gitralph.base.layout import Layout
+from gitralph.base.quote import c_quote
+from gitralph.git import refs
+from gitralph.git.context import Context
+from gitralph.git.texts import is_binary
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import (
+    REDO,
+    RESTORE,
+    UNDO,
+    Record,
+    full_lines,
+    hunk_between,
+    is_oid,
+    replay,
+)
+from gitralph.records import over_time, sessions
+
+# difflib's time grows with the square of what differs; beyond this an edit is shown as one hunk. A log shows
+# many edits: 2,000 lines of four kinds take 0.8 s, of lines that are all different 0.1 s.
+_FINE = 2000
+_FORM = "%x01%H%x00%ct%x00%at%x00%ae%x00%an%x00%s%x00%B%x00"
+
+
+# One command changes a file in many places, and its record has one hunk over all of them.
+_SPREAD = (UNDO, REDO, RESTORE)
+
+
+class LoggedEdit(NamedTuple):
+    """One recorded edit; ``texts`` before and after, where they were asked for and are known."""
+
+    time: float
+    path: bytes
+    record: Record
+    worktree: str
+    model: str | None
+    texts: tuple[bytes | None, bytes | None] | None = None
+    lines: tuple[int, int] = (0, 0)
+    """How many lines it wrote and took away."""
+
+    @property
+    def session(self) -> str:
+        return self.record.session
+
+    @property
+    def added(self) -> int:
+        """How many lines it wrote."""
+        return self.lines[0]
+
+    @property
+    def removed(self) -> int:
+        """How many lines it took away."""
+        return self.lines[1]
+
+
+class LoggedCommit(NamedTuple):
+    """One commit of a session, or of its ``author`` where ``session`` is empty: a person's.
+
+    ``here``: HEAD holds it; ``became`` is the commit that stands for it now, after an amend or a rebase; None
+    where there is none, as after an ``uncommit``.
+    """
+
+    time: float
+    session: str
+    oid: str
+    subject: str
+    paths: tuple[bytes, ...]
+    here: bool
+    became: str | None = None
+    author: str = ""
+
+
+class LogWish(NamedTuple):
+    """What to show: of which sessions, since when (seconds since the epoch), which paths, with texts."""
+
+    sessions: frozenset[str] | None = None
+    since: float | None = None
+    match: Callable[[Iterable[bytes]], list[bytes]] | None = None
+    texts: bool = False
+
+    def wants(self, session: str, when: float) -> bool:
+        """True for what is of these sessions and not older."""
+        named = self.sessions is None or session in self.sessions
+        return named and (self.since is None or when >= self.since)
+
+
+def edits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedEdit]:
+    """The edits, oldest first."""
+    found = [edit for lay in over_time.worktrees(ctx.layout) for edit in _of_worktree(lay, makers, wish)]
+    if wish.match is not None:
+        kept = set(wish.match({edit.path for edit in found}))
+        found = [edit for edit in found if edit.path in kept]
+    # The record's time counts seconds; when its file was written tells the order within one.
+    return sorted(found, key=lambda edit: (edit.time, edit.record.mtime or 0))
+
+
+def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedEdit]:
+    for kept in over_time.journals(lay):
+        wanted = [r for r in kept.records if wish.wants(r.session, _when(r))]
+        path = kept.path if wanted else None
+        if path is None:
+            continue
+        asked = wish.texts or any(record.op in _SPREAD for record in wanted)
+        texts = {r.offset: (b, a) for r, b, a in replay(kept.journal, lay) if r.is_exact} if asked else {}
+        for record in wanted:
+            model, when, known = makers.model_of(record), _when(record), texts.get(record.offset)
+            lines = _lines(record, known)
+            yield LoggedEdit(when, path, record, lay.token, model, known if wish.texts else None, lines)
+
+
+def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> tuple[int, int]:
+    if record.op in _SPREAD and texts is not None:
+        old, new = (Counter(full_lines(text or b"")) for text in texts)
+        return (new - old).total(), (old - new).total()
+    hunks = record.hunks or []
+    return sum(len(hunk.lines) for hunk in hunks), sum(hunk.removed for hunk in hunks)
+
+
+def _when(record: Record) -> float:
+    return sessionfile.seconds(record.ts) or 0.0
+
+
+def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
+    """The commits that sessions made, oldest first; also those that HEAD holds no more.
+
+    Where no session was asked for also a person's in HEAD, since the first session began here.
+    """
+    head = refs.read_head(ctx.repo).oid
+    here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
+    known = {row.oid for row in here}
+    rest = [oid for oid in makers.commits() if oid not in known]
+    others = _told(ctx, ["--no-walk=unsorted", "--ignore-missing", "--stdin"], rest) if rest else []
+    inside = _inside(ctx, head, [row.oid for row in others])
+    by_origin = {(row.origin, one): row.oid for row in here for one in row.sessions(makers)}
+    found = []
+    # Oldest first, and within a second what was amended before what it became.
+    for row in [*others, *reversed(here)]:
+        holds = row.oid in known or row.oid in inside
+        for session in row.sessions(makers):
+            if wish.wants(session, row.time):
+                became = None if holds else by_origin.get((row.origin, session))
+                found.append(
+                    LoggedCommit(
+                        row.time, session, row.oid, row.subject, row.paths, holds, became, row.author
+                    )
+                )
+    if wish.sessions is None and head is not None:
+        found += _persons(ctx, makers, head, wish)
+    if wish.match is not None:
+        kept = set(wish.match({path for one in found for path in one.paths}))
+        found = [one for one in found if kept & set(one.paths)]
+    return sorted(found, key=lambda one: one.time)
+
+
+def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator[LoggedCommit]:
+    """The commits in HEAD that no session made, since the first session began: older ones git tells."""
+    begun = next(iter(sessions.records(ctx.layout, True)), None)
+    if begun is None:
+        return
+    first = begun.get("head")
+    before = [f"^{first}"] if isinstance(first, str) and is_oid(first) else []
+    for row in reversed(_told(ctx, ["--ignore-missing", head, *before, "--"])):
+        if not row.sessions(makers) and wish.wants("", row.time):
+            yield LoggedCommit(row.time, "", row.oid, row.subject, row.paths, True, None, row.author)
+
+
+class _Row(NamedTuple):
+    """One commit as ``git log`` told it. ``origin``, who wrote it when, is what a rebase leaves as it was."""
+
+    oid: str
+    time: float
+    origin: tuple[str, str]
+    said: tuple[str, ...]
+    author: str
+    subject: str
+    paths: tuple[bytes, ...]
+
+    def sessions(self, makers: Makers) -> tuple[str, ...]:
+        """Whose it is: as the records say, else all that its message names, of a squash several."""
+        main = next((name for name, included in makers.made(self.oid).items() if not included), None)
+        return (main,) if main is not None else self.said if len(self.said) < 2 else self._known(makers)
+
+    def _known(self, makers: Makers) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(makers.by_hash.get(one, one) for one in self.said))
+
+
+def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> list[_Row]:
+    options = ["log", "--no-show-signature", "--no-color", "--name-only", "-z", "--no-renames", "--root"]
+    given = "\n".join(asked).encode() + b"\n" if asked is not None else None
+    said = ctx.git.try_run(*options, f"--format={_FORM}", *words, stdin=given).stdout
+    rows = []
+    for block in re.split(rb"\x01(?=[0-9a-f]{40}\0)", said)[1:]:
+        fields = nul.rows(block)
+        if len(fields) < 7:
+            continue
+        told = (one.decode("utf-8", "replace") for one in fields[:7])
+        oid, when, wrote, who, author, subject, body = told
+        named = changed.mentioned(body)
+        paths = tuple(one.lstrip(b"\n") for one in fields[7:] if one.strip(b"\n"))
+        rows.append(_Row(oid, float(when or 0), (who, wrote), named, author, subject, paths))
+    return rows
+
+
+def _inside(ctx: Context, head: str | None, commits: list[str]) -> set[str]:
+    """Those of some commits that HEAD holds: a commit without our trailers."""
+    if head is None or not commits:
+        return set()
+    asked = "\n".join([*commits, f"^{head}"]).encode() + b"\n"
+    said = ctx.git.try_run("rev-list", "--ignore-missing", "--stdin", stdin=asked).stdout
+    return set(commits) - set(said.decode().split())
+
+
+class Mark(NamedTuple):
+    """How far somebody has read: HEAD, the time of the last edit, and what has no place before these."""
+
+    head: str | None = None
+    time: int = 0
+    known: frozenset[str] = frozenset()
+
+
+def news(
+    ctx: Context, mark: Mark, found: Iterable[LoggedEdit | LoggedCommit]
+) -> tuple[list[LoggedEdit | LoggedCommit], Mark]:
+    """What somebody has not read yet, and the mark for the next time.
+
+    Commits go by HEAD's history, not by their dates: a rebase or a pull brings old ones.
+    """
+    rows = list(found)
+    read = _inside(ctx, mark.head, [one.oid for one in rows if isinstance(one, LoggedCommit)])
+    edits = [one for one in rows if isinstance(one, LoggedEdit)]
+    last = max((int(one.time) for one in edits), default=mark.time)
+    kept = [
+        *(_key(one) for one in edits if int(one.time) == last),
+        *(one.oid for one in rows if isinstance(one, LoggedCommit) and not one.here),
+    ]
+    fresh = [
+        one
+        for one in rows
+        if _key(one) not in mark.known
+        and (one.oid not in read if isinstance(one, LoggedCommit) else int(one.time) >= mark.time)
+    ]
+    return fresh, Mark(refs.read_head(ctx.repo).oid, last, frozenset(kept))
+
+
+def _key(one: LoggedEdit | LoggedCommit) -> str:
+    if isinstance(one, LoggedCommit):
+        return one.oid
+    return digest(b"\0".join([one.worktree.encode(), one.path, b"%d" % one.record.offset]))
+
+
+def patch(edit: LoggedEdit) -> bytes:
+    """What an edit did, as a unified diff; empty where its texts are not known or alike."""
+    if edit.texts is None:
+        return b""
+    before, after = edit.texts
+    names = [
+        b"/dev/null" if text is None else prefix + edit.path
+        for text, prefix in ((before, b"a/"), (after, b"b/"))
+    ]
+    head = b"--- %s\n+++ %s\n" % (c_quote(names[0]), c_quote(names[1]))
+    old, new = before or b"", after or b""
+    if is_binary(old) or is_binary(new):
+        return b"Binary files %s and %s differ\n" % (c_quote(names[0]), c_quote(names[1]))
+    body = b"".join(_hunks(full_lines(old), full_lines(new)))
+    return head + body if body else b""
+
+
+def _hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
+    if len(old) + len(new) <= _FINE:
+        groups = list(difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(3))
+    else:
+        groups = [_one_hunk(old, new)] if old != new else []
+    for group in groups:
+        first, last = group[0], group[-1]
+        yield b"@@ -%s +%s @@\n" % (_span(first[1], last[2]), _span(first[3], last[4]))
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                yield from _signed(b" ", old[i1:i2])
+                continue
+            yield from _signed(b"-", old[i1:i2])
+            yield from _signed(b"+", new[j1:j2])
+
+
+def _one_hunk(old: list[bytes], new: list[bytes]) -> list[tuple[str, int, int, int, int]]:
+    hunk = hunk_between(b"".join(old), b"".join(new))
+    start, end, more = hunk.start, hunk.start + hunk.removed, len(hunk.lines)
+    before, after = max(0, start - 3), min(len(old), end + 3)
+    return [
+        ("equal", before, start, before, start),
+        ("replace", start, end, start, start + more),
+        ("equal", end, after, start + more, start + more + after - end),
+    ]
+
+
+def _span(start: int, end: int) -> bytes:
+    count = end - start
+    if count == 1:
+        return b"%d" % (start + 1)
+    return b"%d,%d" % (start + (count > 0), count)
+
+
+def _signed(sign: bytes, lines: list[bytes]) -> Iterator[bytes]:
+    for line in lines:
+        ended = line.endswith(b"\n")
+        yield sign + line + (b"" if ended else b"\n\\ No newline at end of file\n")

@@ -1,0 +1,107 @@
+"""What goes on in a repository now: sessions at work, their last edits, what is uncommitted, new commits."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gitralph.ask import status
+from gitralph.ask.status import SessionRows
+from gitralph.base import nul
+from gitralph.base.ids import is_valid
+from gitralph.decide import pending_paths
+from gitralph.git import refs
+from gitralph.git.context import Context
+from gitralph.records import manifests, member, sessions
+
+# More than any screen has room for below what is uncommitted.
+_COMMITS = 20
+
+
+class AtWork(NamedTuple):
+    """A session that is live, or has something uncommitted; ``path`` is what it edited last."""
+
+    name: str
+    agent: str | None
+    state: str
+    last: float
+    path: bytes | None
+    pending: int
+
+
+class RecentCommit(NamedTuple):
+    """A commit of HEAD's history: abbreviated, its time, the session that its trailer names, its author."""
+
+    commit: str
+    time: float
+    session: str | None
+    author: str
+    subject: str
+
+
+class Overview(NamedTuple):
+    """All of it at one moment."""
+
+    branch: str
+    at_work: tuple[AtWork, ...]
+    groups: tuple[SessionRows, ...]
+    landed: tuple[RecentCommit, ...]
+    names: dict[str, str]
+
+
+def look(ctx: Context, session: str | None, typed: Sequence[str] = ()) -> Overview:
+    """Look once. Writes nothing."""
+    everybody = pending_paths.everyone(ctx, counting=True)
+    groups = status.groups(ctx, session, status.owners(ctx, session, typed, everybody, counting=True))
+    counts = {name: len(pending_paths.counted(works)) for name, works in everybody.items()}
+    head = refs.read_head(ctx.repo)
+    landed = _landed(ctx) if head.oid else ()
+    seen = {*everybody, *(one.session for one in landed if one.session)}
+    seen |= {name for group in groups for row in group.rows for name in row.others}
+    seen |= {window.session for group in groups for row in group.rows for window in row.likely}
+    return Overview(
+        head.name.removeprefix("refs/heads/"),
+        tuple(_at_work(ctx, counts)),
+        tuple(groups),
+        landed,
+        {name: ctx.called(name) for name in seen},
+    )
+
+
+def _at_work(ctx: Context, counts: dict[str, int]) -> list[AtWork]:
+    out = []
+    for record in sessions.records(ctx.layout):
+        name = str(record["session"])
+        state = sessions.state_of(ctx.layout, name)
+        if state == "live" or counts.get(name):
+            agent, layout = record.get("agent"), ctx.layout
+            out.append(
+                AtWork(
+                    ctx.called(name),
+                    str(agent) if agent else None,
+                    state,
+                    sessions.last_event(layout, name),
+                    manifests.last_path(layout, name),
+                    counts.get(name, 0),
+                )
+            )
+    return sorted(out, key=lambda one: (-one.last, status.by_name(one.name)))
+
+
+def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
+    said = ctx.git.run(
+        "log",
+        f"-{_COMMITS}",
+        "-z",
+        "--no-show-signature",
+        "--encoding=UTF-8",
+        "--format=%h%x1f%ct%x1f%(trailers:key=Ralph-Session,valueonly,separator=%x2C)%x1f%an%x1f%s",
+    )
+    out = []
+    for row in nul.rows(said):
+        # The subject comes last and may hold the separator.
+        parts = row.decode("utf-8", "replace").split("\x1f", 4)
+        if len(parts) == 5:
+            session = parts[2].partition(",")[0].strip()
+            when = float(parts[1]) if parts[1].isdigit() else 0.0
+            known = member.local(ctx.layout, session) if is_valid(session) else None
+            out.append(RecentCommit(parts[0], when, known, parts[3], parts[4]))
+    return tuple(out)

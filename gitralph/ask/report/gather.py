@@ -1,0 +1,154 @@
+"""Collects the facts of a report: sessions, journals, commits, runs and events. Writes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from gitralph.ask import foreign, held, status
+from gitralph.ask import log as history
+from gitralph.ask.lines import age
+from gitralph.ask.log import LogWish
+from gitralph.ask.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
+from gitralph.ask.whose import Makers
+from gitralph.base.layout import Layout
+from gitralph.base.quote import shown
+from gitralph.git.context import Context
+from gitralph.hook import event_log, sessionfile
+from gitralph.hook.sessionfile import seconds
+from gitralph.records import events, sessions
+from gitralph.records import run as runs
+from gitralph.records.events import Emitted
+
+LIMIT = 100_000
+_FAILED = "task.failed"
+# Begins what stands for a person where a session's id would: no id has a blank.
+PERSON = "a person: "
+
+
+def gather(ctx: Context, run: str | None) -> Facts:
+    """The facts of the repository, or of one run. Raises Fatal for a run that is not there."""
+    records = [runs.read(ctx.layout, one) for one in ([run] if run else runs.all_ids(ctx.layout))]
+    wanted = _sessions_of(records) if run else None
+    title = f"run {run}" if run else os.path.basename(ctx.repo.root)
+    facts = Facts(title, sessionfile.now())
+    makers, wish = Makers(ctx), LogWish(frozenset(wanted) if wanted is not None else None)
+    _add_edits(ctx, facts, makers, wish)
+    _add_commits(ctx, facts, makers, wish)
+    if run is None:
+        _add_elsewhere(ctx, facts)
+        facts.branches = [held.sentence(ctx, one) for one in held.held(ctx)]
+    for record in records:
+        facts.tasks += list(_tasks(record))
+        facts.refusals += list(_refusals(ctx.layout, str(record["run"])))
+    _add_lanes(ctx, facts, wanted)
+    _add_contested(ctx, facts, wanted)
+    return facts
+
+
+def _sessions_of(records: list[runs.Record]) -> set[str]:
+    return {str(task["session"]) for r in records for task in r["tasks"] if task.get("session")}
+
+
+def _add_edits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> None:
+    found = history.edits(ctx, makers, wish)
+    facts.cut = max(0, len(found) - LIMIT)
+    for edit in found[facts.cut :]:
+        record = edit.record
+        facts.edits.append(
+            Edit(edit.time, edit.session, shown(edit.path), record.op, record.tool or "", record.exact)
+        )
+
+
+def _add_commits(ctx: Context, facts: Facts, makers: Makers, wish: LogWish) -> None:
+    for one in history.commits(ctx, makers, wish):
+        fate = "" if one.here else f"now {one.became[:8]}" if one.became else "not in HEAD"
+        whose = one.session or PERSON + one.author
+        facts.commits.append(SessionCommit(one.time, whose, one.oid, one.subject, fate))
+
+
+def _add_elsewhere(ctx: Context, facts: Facts) -> None:
+    """What other members of the fleet published, those of this clone's own sessions left out."""
+    for one in foreign.published(ctx):
+        facts.elsewhere.append(
+            Elsewhere(
+                seconds(one.time) or 0.0,
+                one.session,
+                one.agent or "",
+                one.model or "",
+                one.commit,
+                one.files,
+                one.lines,
+                one.writer,
+                age(one.synced),
+            )
+        )
+    facts.elsewhere.sort(key=lambda one: (one.time, one.oid))
+
+
+def _tasks(record: runs.Record) -> Iterator[TaskRow]:
+    for task in record["tasks"]:
+        if not isinstance(task, dict):
+            continue
+        name = f"{task.get('number')}/{task.get('total')} {task.get('text')}"
+        took = task.get("seconds")
+        yield TaskRow(
+            str(record["run"]),
+            name,
+            str(task.get("outcome") or "open"),
+            str(task.get("session") or ""),
+            str(task.get("commit") or ""),
+            len(task.get("files") or ()),
+            float(took) if isinstance(took, int | float) else 0.0,
+            str(task.get("detail") or ""),
+        )
+
+
+def _refusals(layout: Layout, run: str) -> Iterator[Refusal]:
+    fd = events.open_events(layout.events(event_log.name_of_run(run)))
+    if fd is None:
+        return
+    try:
+        for row in events.scan(fd):
+            payload = row.value.get("payload") if isinstance(row, Emitted) else None
+            if isinstance(row, Emitted) and row.topic == _FAILED and isinstance(payload, dict):
+                reason = f"{payload.get('task')}: {payload.get('reason')}"
+                yield Refusal(seconds(row.value.get("ts")), str(payload.get("session")), reason)
+    finally:
+        os.close(fd)
+
+
+def _add_lanes(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
+    known = {str(record["session"]): record for record in sessions.records(ctx.layout)}
+    busy = {edit.session for edit in facts.edits} | {one.session for one in facts.commits}
+    for session in sorted({*known, *busy}):
+        if wanted is not None and session not in wanted:
+            continue
+        if session.startswith(PERSON):
+            facts.lanes.append(Lane(session, "a person", "", None, None, session.removeprefix(PERSON)))
+            continue
+        record = known.get(session, {})
+        said = {"task": "task "}
+        words = [
+            f"{said.get(key, '')}{record[key]}"
+            for key in ("agent", "plan", "task", "bead")
+            if record.get(key)
+        ]
+        state = sessions.state_of(ctx.layout, session) if record else "elsewhere"
+        begin, end = seconds(record.get("started")), seconds(record.get("ended"))
+        if (
+            end is None and state == "stale"
+        ):  # it never said that it ends: what it did last is all that is known
+            end = sessions.last_event(ctx.layout, session) or begin
+        said_so = sessions.said(state)
+        facts.lanes.append(Lane(session, " ".join(words), said_so, begin, end, ctx.called(session)))
+    first = {one.session: one.time for one in reversed(facts.edits + facts.commits)}  # type: ignore[operator]
+    facts.lanes.sort(key=lambda lane: (lane.begin or first.get(lane.session, float("inf")), lane.session))
+
+
+def _add_contested(ctx: Context, facts: Facts, wanted: set[str] | None) -> None:
+    for row in status.owners(ctx, None):
+        mine = wanted is None or bool(wanted & set(row.sessions))
+        if row.owner == status.CONTESTED and mine:
+            who = ", ".join(map(ctx.called, row.sessions)) + (" and somebody unrecorded" if row.gap else "")
+            facts.contested.append((shown(row.path), who))

@@ -1,0 +1,287 @@
+"""``git ralph status``: whose is every uncommitted path, and what a commit of each would make of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gitralph.ask import ticks
+from gitralph.decide import decision, offers, pending_paths, plan, provenance
+from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import Wishes
+from gitralph.decide.offers import Maker
+from gitralph.decide.pending_paths import Work, Works
+from gitralph.git import uncommitted
+from gitralph.git.config import Config
+from gitralph.git.context import Context, without_programs
+from gitralph.git.listing import Counts
+from gitralph.git.snapshot import LeadsOutError, Worktree
+from gitralph.git.uncommitted import Change
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import GAP, Journal
+from gitralph.records import manifests, pending, sessions
+from gitralph.records.pending import PathState
+
+MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
+# The heading of what no session owns, where a person looks.
+YOURS = "yours"
+# The heading of what the loop itself wrote: the ticks in its plan.
+LOOP = "git ralph run"
+
+
+class Owned(NamedTuple):
+    """One uncommitted path, its owner in a word, and the sessions with something pending there.
+
+    ``gap``: somebody whom no hook saw has changes there as well. ``likely`` are the shell commands that may
+    have made what no session recorded. ``change`` is file against HEAD; ``works`` what each session has.
+    """
+
+    path: bytes
+    owner: str
+    sessions: tuple[str, ...]
+    gap: bool = False
+    likely: tuple[Maker, ...] = ()
+    change: Change = ("M", (None, None))
+    works: Mapping[str, Work] | None = None
+    by_shell: bool = False
+
+    @property
+    def entangled(self) -> bool:
+        """True where a commit of one of its sessions would be refused now."""
+        return any(work.refuses for work in (self.works or {}).values())
+
+
+class PathRow(NamedTuple):
+    """A path as one session has it: git's letter, its lines, why a commit would refuse, who else is there.
+
+    ``unrecorded``: so is somebody whom no hook saw.
+    """
+
+    path: bytes
+    letter: str
+    counts: Counts
+    source: bytes | None = None
+    reason: str | None = None
+    others: tuple[str, ...] = ()
+    unrecorded: bool = False
+    likely: tuple[Maker, ...] = ()
+
+
+class SessionRows(NamedTuple):
+    """A session with its rows; without an id those that nobody recorded, or the ticks of a run.
+
+    ``last``: when it recorded something, in seconds since the epoch. ``task``: what it works on in a plan.
+    """
+
+    session: str | None
+    name: str
+    agent: str | None = None
+    state: str = ""
+    last: float | None = None
+    rows: tuple[PathRow, ...] = ()
+    task: str | None = None
+
+
+def _recorded(state: PathState, works: Mapping[str, Work]) -> tuple[str, ...]:
+    """The sessions with work in a path, named after who recorded it: a parent's commit takes its child's."""
+    told = {r.session for r in state.journal.records if r.op != GAP} | state.bare
+    return tuple(sorted(told & works.keys() or works))
+
+
+def _owner(state: PathState, works: dict[str, Work], gap: bool, family: set[str]) -> Owned:
+    path = state.path
+    if not works:
+        return Owned(path, NOBODY, ())
+    found = _recorded(state, works)
+    mine = set(found) <= family
+    if (len(found) > 1 and not mine) or gap:
+        return Owned(path, CONTESTED, found, gap, works=works)
+    return Owned(path, MINE if mine else OTHER, found, works=works)
+
+
+def _gaps(ctx: Context, states: Iterable[PathState], works: Mapping[bytes, dict[str, Work]]) -> set[bytes]:
+    """The paths in which somebody whom no hook saw has changes as well.
+
+    Where one session alone has work, its commit tells. A filter makes another text for the commit, so that
+    its being the whole file tells nothing.
+    """
+    found, asked = set[bytes](), []
+    for state in states:
+        here = works.get(state.path, {})
+        names = _recorded(state, here)
+        # what came along with a moved file is told by its old path's records
+        if len(names) == 1 and here[names[0]].reason != decision.FILTERED and not state.came_with:
+            found |= set() if here[names[0]].whole else {state.path}
+        elif names and state.journal.records:
+            asked.append(state)
+    return found | _unexplained(ctx, asked)
+
+
+def _unexplained(ctx: Context, states: Iterable[PathState]) -> set[bytes]:
+    """The paths that hold more than all sessions together recorded: a commit of them all together tells."""
+    paths = {state.path: state for state in states}
+    if not paths:
+        return set()
+    ctx = without_programs(ctx)
+    # Corrections that nobody recorded would go along with whose lines they correct, and this asks whether
+    # there are any.
+    strict = replace(ctx, config=Config({**ctx.config.values, "ralph.unrecorded": "leave"}))
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        names = manifests.sessions_here(ctx.layout)
+        made = plan.build(strict, bench, "", Wishes(), list(paths), family=names, writing=False)
+    finally:
+        bench.remove()
+        ctx.repo.close()
+    filtered = {left.path for left in made.left if left.reason == decision.FILTERED}
+    untold = {left.path for left in made.left}
+    known = {path for path in made.entries if path not in untold and made.entries[path] == made.now.get(path)}
+    with Worktree(ctx.repo.root) as worktree:
+        known |= {path for path in filtered & paths.keys() if _is_chain(worktree, paths[path])}
+    return paths.keys() - known
+
+
+def _is_chain(worktree: Worktree, state: PathState) -> bool:
+    """Whether the records of a path lead from one to the next, and to what stands there."""
+    records = [r for r in state.journal.records if r.op != GAP]
+    if not records:
+        return False
+    chain = provenance.chain_of(records, records)
+    try:
+        return chain.is_contiguous() and provenance.ends_at(chain, worktree.read(state.path))
+    except LeadsOutError:
+        return False
+
+
+def owners(
+    ctx: Context,
+    session: str | None,
+    typed: Sequence[str] = (),
+    everybody: dict[str, Works] | None = None,
+    counting: bool = False,
+) -> list[Owned]:
+    """Every uncommitted path once, or those that pathspecs match, with its owner as ``session`` sees it.
+
+    ``everybody`` is what commits would find, where the caller has asked already; ``counting`` fills in what
+    changed, which costs another git process.
+    """
+    dirty = uncommitted.dirty(ctx.repo, ctx.config, typed=typed)
+    paths = list(dirty)
+    works = pending_paths.by_path(pending_paths.everyone(ctx) if everybody is None else everybody)
+    states = {path: PathState(path, Journal()) for path in paths} | pending.states_of(ctx.layout, paths)
+    family = set(pending.family(ctx.layout, session)) if session else set()
+    gaps = _gaps(ctx, states.values(), works)
+    rows = [_owner(states[path], works.get(path, {}), path in gaps, family) for path in paths]
+    made = offers.likely([row.path for row in rows if row.gap or row.owner == NOBODY], states)
+    left = offers.left_by_commands(ctx, [row.path for row in rows if row.owner == NOBODY])
+    changed = _changes(ctx, dirty) if counting and dirty else {}
+    return [
+        row._replace(
+            likely=made.get(row.path, ()),
+            change=changed.get(row.path, row.change),
+            by_shell=row.path in left,
+        )
+        for row in rows
+    ]
+
+
+def _changes(ctx: Context, dirty: Mapping[bytes, str]) -> dict[bytes, Change]:
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        return uncommitted.changes(ctx.repo, ctx.config, bench, dirty)
+    finally:
+        bench.remove()
+
+
+# --- by session ---
+
+
+def groups(ctx: Context, session: str | None, owned: Sequence[Owned]) -> list[SessionRows]:
+    """The same by session: one's own first, then the others by their names, then what nobody recorded.
+
+    That is the person's who looks, but for what a shell command made.
+    """
+    family = set(pending.family(ctx.layout, session)) if session else set()
+    rows: dict[str, list[PathRow]] = {}
+    for one in owned:
+        for name in _listed_under(ctx, one):
+            rows.setdefault(name, []).append(_row(one, name))
+    found = [_group(ctx, name, rows[name]) for name in rows]
+    found.sort(key=lambda group: (group.session not in family, by_name(group.name)))
+    rest = _unrecorded(owned)
+    plan = _ticked_plan(ctx, [row.path for row in rest if row.letter == "M" and not row.others])
+    ticked = tuple(row for row in rest if row.path == plan)
+    found += [SessionRows(None, LOOP, rows=ticked)] if ticked else []
+    made = {one.path for one in owned if one.by_shell} if not ctx.is_agent else {row.path for row in rest}
+    unknown = [row for row in rest if row.path != plan]
+    for name, is_made in ((YOURS, False), (NOBODY, True)):
+        told = tuple(row for row in unknown if (row.path in made) == is_made)
+        found += [SessionRows(None, name, rows=told)] if told else []
+    return found
+
+
+def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
+    """The path that holds ticks of the current run and nothing else."""
+    if not paths:
+        return None
+
+    return ticks.of_the_run(ctx, paths)
+
+
+def _listed_under(ctx: Context, one: Owned) -> list[str]:
+    """The sessions whose commit would take or refuse it; not a parent that takes it for its child."""
+    works = one.works or {}
+    return [name for name in one.sessions if name in works] or sorted(works)
+
+
+def _row(one: Owned, session: str) -> PathRow:
+    work = (one.works or {})[session]
+    others = tuple(name for name in one.sessions if name != session)
+    letter, counts = one.change
+    if work.change is not None:
+        letter, counts = work.change, counts if work.counts_of is None else work.counts_of
+    elif others or one.gap:
+        counts = (None, None)  # which of the lines are its own is what cannot be told
+    return PathRow(one.path, letter, counts, work.source, work.reason, others, one.gap)
+
+
+def _unrecorded(owned: Iterable[Owned]) -> list[PathRow]:
+    out = []
+    for one in owned:
+        if one.owner == NOBODY:
+            out.append(PathRow(one.path, *one.change, likely=one.likely))
+        elif one.gap:  # how many of the lines are nobody's the diff tells
+            out.append(PathRow(one.path, one.change[0], (None, None), others=one.sessions, likely=one.likely))
+    return out
+
+
+def _group(ctx: Context, session: str, rows: list[PathRow]) -> SessionRows:
+    record = sessionfile.read(ctx.layout, session) or {}
+    gone = {row.source for row in rows if row.source is not None}  # told with the name it has now
+    agent = record.get("agent")
+    return SessionRows(
+        session,
+        ctx.called(session),
+        str(agent) if agent else None,
+        sessions.state_of(ctx.layout, session),
+        sessions.last_event(ctx.layout, session),
+        tuple(row for row in rows if row.path not in gone),
+        task=_task(record),
+    )
+
+
+def _task(record: dict[str, object]) -> str | None:
+    """The task of a session, as people name it."""
+    plan, task = record.get("plan"), record.get("task")
+    if task is None or isinstance(task, (dict, list)):
+        return None
+    return (f"{os.path.basename(plan)} " if isinstance(plan, str) and plan else "") + f"task {task}"
+
+
+def by_name(name: str) -> tuple[str, int, str]:
+    """Sorts ``claude-2`` before ``claude-10``."""
+    stem, _, number = name.rpartition("-")
+    # Ten digits are no count of ours, but part of an id.
+    return (stem, int(number), name) if stem and number.isdecimal() and len(number) < 10 else (name, 0, name)

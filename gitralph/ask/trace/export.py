@@ -1,0 +1,49 @@
+"""``git ralph export``: the records of a range in another tool's format."""
+
+from collections.abc import Iterator
+
+from gitralph.ask.trace import git_ai, summary
+from gitralph.ask.trace.record import Document, records
+from gitralph.base.errors import Fatal
+from gitralph.git import refs, revisions
+from gitralph.git.context import Context
+
+AGENT_TRACE, GIT_AI, MARKDOWN = "agent-trace", "git-ai", "markdown"
+
+
+def commits(ctx: Context, typed: str | None) -> list[str]:
+    """The commits of a range, or of HEAD's history, oldest first. Raises Fatal for what names none."""
+    if typed is None:
+        head = refs.read_head(ctx.repo).oid
+        words = [head, "--"] if head is not None else None
+    else:
+        words = revisions.words(ctx.git, typed)
+    if words is None:
+        return []
+    said = ctx.git.try_run("rev-list", "--reverse", "--topo-order", *words)
+    if said.returncode:
+        shallow = ctx.git.line("rev-parse", "--is-shallow-repository") == "true"
+        hints = ["git fetch --unshallow  # this clone is shallow"] if shallow else []
+        raise Fatal(f"'{typed}' names no commits", *hints)
+    return said.stdout.decode().split()
+
+
+def agent_trace(ctx: Context, typed: str | None) -> Iterator[Document]:
+    """An Agent Trace record for each commit that a session of this clone made."""
+    yield from records(ctx, commits(ctx, typed))
+
+
+def markdown(ctx: Context, typed: str | None) -> str:
+    """A summary of a range for a pull request."""
+    return summary.markdown(ctx, commits(ctx, typed), typed)
+
+
+def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:
+    """``{"commit", "note"}`` for each such commit; with ``write`` those whose notes were written."""
+    for record in records(ctx, commits(ctx, typed)):
+        text, vcs = git_ai.note(record), record["vcs"]
+        if text is None or not isinstance(vcs, dict):
+            continue
+        commit = str(vcs["revision"])
+        if not write or git_ai.write(ctx, commit, text):
+            yield {"commit": commit, "note": text}

@@ -1,0 +1,344 @@
+"""Whose the lines are that a commit brought: as the records of this clone tell, a gap where they do not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from gitralph.ask import alike
+from gitralph.ask.changed import Commit, File
+from gitralph.base.ids import hashed, is_valid
+from gitralph.base.layout import MAIN, Layout
+from gitralph.decide.decision import EDITS, SHELL
+from gitralph.git.context import Context
+from gitralph.git.texts import with_line_feeds
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
+from gitralph.lines.order import chain
+from gitralph.lines.owners import WrittenBy, by_line
+from gitralph.lines.pieces import pieces
+from gitralph.lines.terms import Step
+from gitralph.records import commit_log, finished, pending, sessions
+
+
+class Owner(NamedTuple):
+    """Who made a line: a session and the model of the call. ``session`` None: nobody recorded it."""
+
+    session: str | None
+    model: str | None = None
+
+
+class Makers:
+    """The sessions of this clone, by the commits they made; what is asked for once serves every question.
+
+    Thousands may have been put away: of these an index is read, and the record of one that is asked for.
+    """
+
+    def __init__(self, ctx: Context) -> None:
+        self._layout = ctx.layout
+        self._told: dict[str, tuple[str | None, str | None] | None] = {}
+        self._families: dict[str, frozenset[str]] = {}
+        self._read_before: dict[tuple[str, bytes], Journal] = {}
+
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, Mapping[str, object]]]:
+        """Commit, then session, then what its ``.commits`` line says; of sessions not put away."""
+        found: dict[str, dict[str, Mapping[str, object]]] = {}
+        for kept in sessions.records(self._layout):
+            name = str(kept["session"])
+            for row in commit_log.read(self._layout, name).commits:
+                if isinstance(row.get("commit"), str):
+                    found.setdefault(row["commit"], {}).setdefault(name, row)
+        return found
+
+    @cached_property
+    def _away(self) -> dict[str, dict[str, bool]]:
+        return finished.made(self._layout)
+
+    def commits(self) -> Iterable[str]:
+        """Every commit that a session made, or whose edits are in it."""
+        return {**self._rows, **self._away}
+
+    def made(self, oid: str) -> dict[str, bool]:
+        """The sessions of a commit, each with whether another one's commit took its edits along."""
+        live = {name: row.get("included") is True for name, row in self._rows.get(oid, {}).items()}
+        return {**self._away.get(oid, {}), **live}
+
+    def worktree(self, oid: str, session: str | None) -> object:
+        """The worktree in which a session made a commit, as its line says."""
+        if session is None:
+            return None
+        row = self._rows.get(oid, {}).get(session)
+        if row is None:
+            rows = commit_log.read(self._layout, session).commits
+            row = next((one for one in rows if one.get("commit") == oid), {})
+        return row.get("worktree")
+
+    @cached_property
+    def by_hash(self) -> dict[str, str]:
+        """The sessions by the names that others read; asked only where somebody's trailer or statement is."""
+        away = (name for made in self._away.values() for name in made)
+        live = (str(kept["session"]) for kept in sessions.records(self._layout))
+        return {hashed(name): name for name in dict.fromkeys((*away, *live))}
+
+    def everyone(self) -> dict[str, str | None]:
+        """Every session, also those put away, with its agent. Reads all records."""
+        names = [str(kept["session"]) for kept in sessions.records(self._layout, finished=True)]
+        return {name: self.agent(name) for name in names}
+
+    def is_known(self, session: str) -> bool:
+        """True for a session that has a record here."""
+        return is_valid(session) and self._said_of(session) is not None
+
+    def agent(self, session: str | None) -> str | None:
+        """The agent of a session, as its record says."""
+        told = self._said_of(session) if session is not None else None
+        return told[0] if told is not None else None
+
+    def _said_of(self, session: str) -> tuple[str | None, str | None] | None:
+        """Agent and only model of a session; None for one without a record."""
+        if session not in self._told:
+            kept = sessionfile.read(self._layout, session) if is_valid(session) else None
+            self._told[session] = None if kept is None else _agent_and_model(kept)
+        return self._told[session]
+
+    def journal(self, layout: Layout, path: bytes) -> Journal:
+        """The records of a path, read once for all its commits."""
+        key = layout.own, path
+        if key not in self._read_before:
+            self._read_before[key] = pending.read_journal(layout, path)
+        return self._read_before[key]
+
+    def named(self, said: Iterable[str]) -> list[str]:
+        """The sessions of this clone that trailers name, by id or by hash."""
+        said = tuple(said)
+        names = [self.by_hash.get(one, one) for one in said] if said else []
+        return [name for name in names if self.is_known(name)]
+
+    def is_of(self, session: str, other: str) -> bool:
+        """True where ``other`` is ``session`` or a subagent's session of it."""
+        if session not in self._families:
+            self._families[session] = frozenset(pending.family(self._layout, session))
+        return other == session or other in self._families[session]
+
+    def model_of(self, record: Record) -> str | None:
+        """The model behind a record: the call's own, else the only one that its session worked with."""
+        if record.model is not None or record.agent_id is not None:
+            return record.model  # a subagent may work with another model than its session
+        told = self._said_of(record.session)
+        return told[1] if told is not None else None
+
+    def said(self, commit: Commit) -> tuple[str, ...]:
+        """The sessions that the message of a commit names, here or not: of a squash several."""
+        return tuple(dict.fromkeys(self.by_hash.get(one, one) for one in commit.mentioned))
+
+    def of_all(self, commit: Commit) -> tuple[str, ...]:
+        """The sessions that a commit may be of: the one that made it, else all that its message names."""
+        if any(not included for included in self.made(commit.oid).values()):
+            found = self.of(commit)
+            return (found,) if found is not None else ()
+        return self.said(commit)
+
+    def of(self, commit: Commit) -> str | None:
+        """The session that made a commit: as the records say, else as its message does; None for nobody."""
+        main = [name for name, included in self.made(commit.oid).items() if not included]
+        said = self.named(commit.sessions)
+        return next((name for name in said if name in main), None) or next(iter(main or said[-1:]), None)
+
+
+def _agent_and_model(kept: Mapping[str, object]) -> tuple[str | None, str | None]:
+    agent, models = kept.get("agent"), kept.get("models")
+    # With two models in a session nobody can say which of them made a call that names none.
+    alone = models[0] if isinstance(models, list) and len(models) == 1 else None
+    return agent if isinstance(agent, str) else None, alone if isinstance(alone, str) else None
+
+
+def _layout(ctx: Context, token: object) -> Layout:
+    """The records of the worktree that a commit was made in; this one's where it is gone."""
+    if not isinstance(token, str) or "/" in token or token in ("", ".", ".."):
+        return ctx.layout
+    found = Layout(ctx.layout.top, token)
+    return found if token == MAIN or os.path.isdir(found.edits) else ctx.layout
+
+
+@dataclass
+class CommitOwners:
+    """Answers for one commit: ``main`` made it; ``exact`` where the records themselves name it.
+
+    ``main`` None: no record and no message names anybody, as where a squash kept its title alone. Then lines
+    are a session's that stand there as it recorded them.
+    """
+
+    ctx: Context
+    makers: Makers
+    commit: Commit
+    main: str | None
+
+    def __post_init__(self) -> None:
+        made = self.makers.made(self.commit.oid)
+        self.exact = self.main in made
+        self.family = set(pending.family(self.ctx.layout, self.main)) if self.main is not None else set()
+        if self.exact:
+            others = set(self.makers.named(self.commit.includes)) | set(made)
+        else:  # git rewrote it: several commits may have become one
+            others = set(self.makers.named((*self.commit.mentioned, *self.commit.includes)))
+        self.allowed = self.family | others
+        made_in = self.makers.worktree(self.commit.oid, self.main) if self.main in made else None
+        self.layout = _layout(self.ctx, made_in)
+
+    def owners(self, file: File, text: bytes) -> dict[int, Owner]:
+        """The owner of each new line of a file, by its number from 1.
+
+        Lines of which nothing is known but what the commit's message says are left out.
+        """
+        wanted = [n for first, last in file.ranges for n in range(first, last + 1)]
+        found = self.makers.journal(self.layout, file.path)
+        if self.main is None:
+            return self._unnamed(file, found, text)
+        of = self.family if self.exact else self.allowed
+        own = [r for r in found.records if r.op != GAP and r.session in of]
+        # Without texts the path is all that was recorded: the commit's word for it counts.
+        if not any(record.is_exact for record in own):
+            models = {self.makers.model_of(record) for record in own}
+            return dict.fromkeys(wanted, self._main(models)) if self.exact else {}
+        if not self.exact:
+            return self._by_content(found.records, file, text, Owner(None), telling=1)
+        how, taken = self._taken_how(found), self._taken(found, own)
+        models = {self.makers.model_of(record) for record in taken}
+        # Guarantee 1 of `commit`: what it tells apart is this session's and nothing else.
+        if how == {EDITS}:
+            every = self._main(models)
+            if len(models) == 1:
+                return dict.fromkeys(wanted, every)
+            return self._by_content(taken, file, text, every, telling=0)
+        known = _until(found, commit_log.length_at(found, self.commit.oid))
+        made = [r for r in known.records if r.op != GAP and r.session in self.allowed]
+        rows = self._by_line(file, known, text)
+        # Only this session's own shell command could explain what `--with-shell` took (guarantee 1 again).
+        default = Owner(self.main if how and how <= {EDITS, SHELL} else None)
+        return {n: self._owner(rows[n - 1], made) or default for n in wanted if n <= len(rows)}
+
+    def _unnamed(self, file: File, found: Journal, text: bytes) -> dict[int, Owner]:
+        """The lines that stand as sessions recorded them, by their place; equal words alone prove nothing."""
+        lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
+        wanted = [n for first, last in file.ranges for n in range(first, last + 1) if n <= len(lines)]
+        made = [r for r in found.records if r.op != GAP and r.is_exact]
+        wrote = {line.rstrip(b"\r\n") for r in made for hunk in r.hunks or [] for line in hunk.lines}
+        # A weave costs more than a look: most commits of people hold no line that a session wrote.
+        if not any(lines[n - 1].strip() and lines[n - 1] in wrote for n in wanted):
+            return {}
+        rows = self._by_line(file, found, text)
+        owned = ((n, self._owner(rows[n - 1], made)) for n in wanted if n <= len(rows))
+        return {n: one for n, one in owned if one is not None}
+
+    def _main(self, models: set[str | None]) -> Owner:
+        """The committing session, with the model where there is only one."""
+        return Owner(self.main, next(iter(models)) if len(models) == 1 else None)
+
+    def _by_content(
+        self, records: Sequence[Record], file: File, text: bytes, default: Owner, telling: int
+    ) -> dict[int, Owner]:
+        """The owners of lines that some records wrote, by what stands in them.
+
+        For a commit that git rewrote its own place among the records is lost; a weave for each place that it
+        may have had costs minutes after a rebase of 150 commits of one file.
+        """
+        wrote: dict[bytes, set[Owner]] = {}
+        for record in records:
+            if record.op == GAP or record.session not in self.allowed:
+                continue
+            session = self._named_for(record)
+            owner = Owner(session, self.makers.model_of(record))
+            for hunk in record.hunks or []:
+                for line in hunk.lines:
+                    wrote.setdefault(line.rstrip(b"\r\n"), set()).add(owner)
+
+        lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
+        out: dict[int, Owner] = {}
+        for first, last in file.ranges:
+            piece = lines[first - 1 : last]
+            found = alike.follow(piece, lambda line: wrote.get(line, ()), _session, _common, telling)
+            out |= {first + at: one or default for at, one in enumerate(found)}
+        return out
+
+    def _taken(self, journal: Journal, own: list[Record]) -> list[Record]:
+        """Those of this session's records that the commit took something of; all where it does not say."""
+        names: set[str] = set()
+        upto: dict[object, int] = {}
+        for row in journal.log:
+            session, end, units = row.get("session"), row.get("upto"), row.get("units")
+            if row.get("commit") == self.commit.oid and isinstance(units, list):
+                # A unit is called by the offset of its record, then a number.
+                names |= {str(unit).partition(".")[0] for unit in units}
+            elif row.get("commit") == self.commit.oid and type(end) is int:
+                since = upto.get(session, 0)
+                names |= {str(r.offset) for r in own if r.session == session and since <= r.offset < end}
+            if type(end) is int:
+                upto[session] = max(end, upto.get(session, 0))
+        # A line of an older version may name nothing: then any of them may have been taken.
+        return [record for record in own if str(record.offset) in names] or own
+
+    def _taken_how(self, journal: Journal) -> set[object]:
+        """How the commit took this path; empty where others' lines or unrecorded ones may be in it."""
+        rows = [row for row in journal.log if row.get("commit") == self.commit.oid]
+        return set() if self.commit.includes else {row.get("how") for row in rows}
+
+    def _owner(self, row: WrittenBy, made: Sequence[Record]) -> Owner | None:
+        record = next((r for r in made if str(r.offset) == row.key), None)
+        if record is None:
+            return None
+        return Owner(self._named_for(record), self.makers.model_of(record))
+
+    def _named_for(self, record: Record) -> str:
+        return self.main if self.main is not None and record.session in self.family else record.session
+
+    def _by_line(self, file: File, known: Journal, text: bytes) -> list[WrittenBy]:
+        rows = [(r, b, a) for r, b, a in replay(known, self.layout) if r.is_exact]
+        converted = any(b"\r\n" in (one or b"") for _, b, a in rows for one in (b, a)) and b"\r\n" not in text
+        steps = [
+            Step(str(r.offset), None if r.op == GAP else r.session, _form(b, converted), _form(a, converted))
+            for r, b, a in rows
+        ]
+        count = len(full_lines(text))
+        # Beyond it the hook judges a file whole as well: its lines have no records.
+        if not steps or len(text) > TEXT_LIMIT:
+            return [WrittenBy(None, None, in_head=False)] * count
+        old = blob(self.ctx, file.old)
+        chained = chain(steps, steps[0].before)
+        return by_line(pieces(old, text, chained))
+
+
+def _form(text: bytes | None, converted: bool) -> bytes | None:
+    return with_line_feeds(text) if converted and text is not None else text
+
+
+def _session(owner: Owner) -> str | None:
+    return owner.session
+
+
+def _common(owners: Collection[Owner]) -> Owner:
+    """What owners of one session have in common: the session, and the model where it is one."""
+    models = {one.model for one in owners}
+    session = next(iter(owners)).session
+    return Owner(session, models.pop() if len(models) == 1 else None)
+
+
+def _until(journal: Journal, end: int) -> Journal:
+    cut = Journal()
+    # What was recorded after the commit must not explain its lines.
+    cut.records, cut.size = [r for r in journal.records if r.offset < end], end
+    return cut
+
+
+def blob(ctx: Context, oid: str | None) -> bytes | None:
+    """The bytes of a blob, None where there is none or it is not here."""
+    if oid is None:
+        return None
+    try:
+        kind, data = ctx.repo.objects.raw(oid.encode())
+    except KeyError:
+        return None
+    return data if kind == b"blob" else None

@@ -1,0 +1,75 @@
+"""``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
+
+from gitralph.ask import lines
+from gitralph.ask.lines import COMMITTED, PENDING, VOID, Finding
+from gitralph.ask.whose import Makers
+from gitralph.base.errors import UsageError
+from gitralph.base.quote import shown
+from gitralph.decide import reading
+from gitralph.decide.reading import Read
+from gitralph.git.context import Context
+from gitralph.hook.journal import GAP, Record
+from gitralph.records import commit_log
+from gitralph.words import ways_out
+
+
+def records(ctx: Context, path: bytes) -> list[Finding]:
+    """Every record of a path in file order, with what became of it; then commits known in another way.
+
+    What became of it is asked of HEAD and the file, as ``commit`` does; a commit that git rewrote
+    counts by the lines it holds.
+    """
+    read, makers = reading.read(ctx, path), Makers(ctx)
+    found = [
+        lines.of_record(makers, r, *_fate(read, r), None) for r in read.state.journal.records if r.op != GAP
+    ]
+    told = {(one.commit, one.session) for one in found}
+    for one in lines.every(ctx, read):
+        who = one.commit, one.session
+        if one.state == COMMITTED and (one.session or one.agent) and who not in told:
+            told.add(who)
+            found.append(one._replace(line=None))
+    return found
+
+
+def _fate(read: Read, record: Record) -> tuple[str, str | None]:
+    """What became of a record, and the commit that holds it."""
+    key, journal = str(record.offset), read.state.journal
+    noted = commit_log.commit_of(journal, record)
+    if key in read.pending:
+        return PENDING, None
+    lines = [commit for commit, made in zip(read.commits, read.keys, strict=True) if made == key]
+    holding = [commit for commit in lines if commit is not None]
+    if holding:
+        # git may have rewritten the commit since; then the one that holds most of its lines is meant.
+        return COMMITTED, noted if noted in holding else max(holding, key=holding.count)
+    return (COMMITTED, noted) if noted else (VOID, None)
+
+
+def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
+    """For each line of the file as it stands the session that wrote it and its record; None, None: nobody.
+
+    Raises Fatal where ``commit`` could not look at the file either.
+    """
+    read = reading.read(ctx, path)
+    made = {str(r.offset): r.session for r in read.records() if r.op != GAP}
+    return [(made[key], key) if key in made else (None, None) for key in read.keys]
+
+
+def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
+    """The sessions of which something in a path is in no commit. Raises Fatal as :func:`authors` does."""
+    read = reading.read(ctx, path)
+    found = {r.session for r in read.records() if str(r.offset) in read.pending}
+    return tuple(sorted(found))
+
+
+def line_of(ctx: Context, path: bytes, line: int) -> Finding:
+    """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
+    read = reading.read(ctx, path)
+    count = len(read.keys)
+    if not 0 < line <= count:
+        raise UsageError(
+            f"'{shown(path)}' has {count} line{'s'[: count != 1]}; there is no line {line}",
+            f"git ralph blame -- {ways_out.typed_name(ctx, path)}",
+        )
+    return lines.every(ctx, read)[line - 1]

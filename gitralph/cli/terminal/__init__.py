@@ -1,0 +1,1 @@
+"""What commands share towards the terminal: options, columns, colour, the pager, the live screen."""

@@ -1,0 +1,64 @@
+"""What a commit that found nothing of its session says of the changes that are there all the same."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+from gitralph.ask import status
+from gitralph.base.quote import shown
+from gitralph.cli.terminal import output
+from gitralph.decide.request import Result
+from gitralph.git.context import Context
+from gitralph.sessions import session_choice
+from gitralph.words.ways_out import can_be_typed, typed, typed_name
+
+# A line that names more is nobody's to read.
+_NAMED = 3
+# A line that is copied: with more paths a person names a folder.
+_TYPED = 10
+
+
+def tell(ctx: Context, result: Result, messages: Sequence[str], paths: Sequence[str]) -> None:
+    """Name changes that no session recorded, and other sessions' work, each with what to type next."""
+    told = {left.path for left in result.left}
+    rows = [row for row in status.owners(ctx, result.session, paths) if row.path not in told]
+    loose = [row.path for row in rows if row.owner == status.NOBODY]
+    if loose:
+        output.note(_counted(loose) + " that no session recorded: " + _listed(loose))
+        for hint in _ways(ctx, result.session, loose[:_TYPED], messages):
+            output.hint(hint)
+    elif rows:
+        names = sorted({ctx.called(session) for row in rows for session in row.sessions})
+        output.note(f"what is uncommitted here is of session {' and '.join(map(repr, names))}")
+        output.hint("git ralph status  # shows it")
+    if not session_choice.all_here(ctx.layout):
+        output.hint("git ralph doctor  # no session has recorded anything here: are the hooks at work?")
+
+
+def _counted(paths: Sequence[bytes]) -> str:
+    return f"{len(paths)} changed path{'s' if len(paths) != 1 else ''}"
+
+
+def _listed(paths: Sequence[bytes]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(f"'{shown(path)}'" for path in paths[:_NAMED]) + more
+
+
+def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: Sequence[str]) -> list[str]:
+    # A hint with a pattern for what no terminal shows could take a neighbour's file along.
+    known = [path for path in paths if can_be_typed(ctx, path)]
+    out = []
+    if known and not ctx.is_agent:
+        said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
+        there = [path for path in known if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
+        # what is gone has nothing to add, and git fails on it where it is staged
+        added = f"git add -- {' '.join(typed(ctx, path) for path in there)} && " if there else ""
+        given = " ".join(typed(ctx, path) for path in known)
+        out.append(f"{added}git commit{said} -- {given}  # they are yours: as ever with git")
+    # `a:1` is line 1 of a to assign
+    mine = " ".join(typed_name(ctx, path) for path in known if b":" not in path)
+    if mine and session is not None and not ctx.is_agent:
+        out.append(
+            f"git ralph assign --to {shlex.quote(ctx.called(session))} -- {mine}  # only if it made them"
+        )
+    return out

@@ -1,0 +1,185 @@
+"""How results reach people and programs: streams, JSON, quoting, hints."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Container, Iterable, Sequence
+from typing import TextIO
+
+from gitralph.base import streams
+from gitralph.base.errors import BUSY, FATAL, RalphError
+from gitralph.base.files import LockTimeoutError
+from gitralph.base.layout import Layout
+from gitralph.base.quote import c_quote, printable
+from gitralph.cli.terminal import columns, environ
+from gitralph.decide.decision import Left
+from gitralph.git.config import Config
+from gitralph.hook import sessionfile
+
+
+def text(path: bytes) -> str:
+    """A path as JSON holds it; bytes that are not UTF-8 become lone surrogates."""
+    return path.decode("utf-8", "surrogateescape")
+
+
+def say(line: str) -> None:
+    """Primary output for people: sentences, their words whole on a terminal."""
+    sys.stdout.write(_folded(printable_lines(line), sys.stdout) + "\n")
+
+
+def room() -> int | None:
+    """How many columns standard output has; None for a pipe, where nothing is cut."""
+    if not environ.is_terminal(sys.stdout):
+        return None
+
+    return columns.available(environ.snapshot())
+
+
+def table(rows: Iterable[Sequence[str]], soft: Sequence[int] = (), ends: Container[int] = ()) -> None:
+    """Rows whose columns stand in line, none wider than the terminal; see :func:`columns.fitted`."""
+    for line in columns.fitted(rows, room(), soft, ends):
+        sys.stdout.write(line + "\n")
+
+
+def content(block: str) -> None:
+    """Primary output that is not ours to break: lines of files and patches, ids."""
+    sys.stdout.write(printable_lines(block) + "\n")
+
+
+def folded(line: str) -> str:
+    """A line for standard output that is painted afterwards: broken as :func:`say` breaks it."""
+    return _folded(line, sys.stdout)
+
+
+def folded_for_stderr(line: str) -> str:
+    """The same for standard error."""
+    return _folded(line, sys.stderr)
+
+
+def _folded(block: str, stream: TextIO) -> str:
+    """Lines for a stream: broken between words where it is a terminal, else as they are."""
+    if not environ.is_terminal(stream):
+        return block
+
+    room = columns.available(environ.snapshot(), stream.fileno())
+    return "\n".join(columns.folded(line, room) for line in block.split("\n"))
+
+
+def flush() -> None:
+    """Let who reads along see what was said."""
+    sys.stdout.flush()
+
+
+def printable_lines(block: str) -> str:
+    """Text with its own newlines and tabs, every other control shown as an escape."""
+    rows = ["\t".join(printable(part) for part in row.split("\t")) for row in block.split("\n")]
+    return "\n".join(rows)
+
+
+def chatter(label: str, message: str) -> None:
+    """One labelled message on stderr."""
+    streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
+
+
+def warn(message: str) -> None:
+    """A warning on stderr."""
+    chatter("warning", message)
+
+
+def note(message: str) -> None:
+    """A note on stderr; one that starts with ``warning:`` is a warning."""
+    label, _, rest = message.partition(": ")
+    if label == "warning":
+        warn(rest)
+    else:
+        chatter("note", message)
+
+
+def hint(message: str) -> None:
+    """Advice on stderr, silent for ``GIT_ADVICE=0``."""
+    if not environ.wants_advice():
+        return
+    line = f"hint: {printable_lines(message)}"
+    if environ.is_terminal(sys.stderr):
+        line = columns.flowed(
+            line, columns.available(environ.snapshot(), sys.stderr.fileno()), message[:4] == "git "
+        )
+    streams.complain(line + "\n")
+
+
+def advise(config: Config, key: str, message: str) -> None:
+    """Advice that nobody needs twice: silent where ``advice.<key>`` says no."""
+    if config.boolean(f"advice.{key.lower()}", default=True):
+        hint(message)
+
+
+def report(error: RalphError) -> None:
+    """An expected failure, with its hints."""
+    for row in error.message.split("\n") if error.label == "error" else [error.message]:
+        chatter(error.label, row)
+    for one in error.hints:
+        hint(one)
+
+
+def fault(error: Exception) -> int:
+    """Say what ended a command; its exit code. A bug of ours is told plainly, or raised again on demand."""
+    if isinstance(error, RalphError):
+        report(error)
+        return error.exit_code
+    if isinstance(error, LockTimeoutError):
+        chatter("error", f"'{error.filename}' is locked by another git ralph; try again shortly")
+        return BUSY
+    if isinstance(error, OSError):
+        name = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
+        chatter("fatal", f"{name}{error.strerror or error}")
+        return FATAL
+    if environ.wants_trace() or isinstance(
+        error, ModuleNotFoundError
+    ):  # a half-made installation: main says so
+        raise error
+    chatter("fatal", f"internal error: {type(error).__name__}: {error}")
+    hint("run it again with RALPH_TRACE=1 for the details")
+    return FATAL
+
+
+def as_json(document: object) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(document, indent=1) + "\n")
+
+
+def json_line(document: object) -> None:
+    """One JSON document on a line of its own."""
+    sys.stdout.write(json.dumps(document) + "\n")
+
+
+def left_json(layout: Layout, left: Iterable[Left]) -> list[dict[str, object]]:
+    """Paths left out, as the commit document lists them."""
+    return [
+        {
+            "path": text(one.path),
+            "reason": one.reason,
+            "sessions": list(one.sessions),
+            "names": [sessionfile.called(layout, session) for session in one.sessions],
+            "lines": list(one.lines) if one.lines else None,
+            "detail": one.detail,
+        }
+        for one in left
+    ]
+
+
+def paths(listing: Iterable[bytes], zero: bool, high: bool = True) -> None:
+    """Paths one a line, C-quoted, or NUL-ended as they are."""
+    out = sys.stdout.buffer
+    sys.stdout.flush()
+    for path in listing:
+        out.write(path + b"\0" if zero else c_quote(path, high) + b"\n")
+    out.flush()
+
+
+def raw(data: bytes) -> None:
+    """Bytes as git made them."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

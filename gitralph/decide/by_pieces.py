@@ -1,0 +1,268 @@
+"""Puts the question of one path to ``lines`` and turns its answer into an outcome.
+
+Gathers texts and steps, and what HEAD had held; nothing that earlier commits took is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitralph.base.quote import shown
+from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide.decision import Left, Outcome, Use
+from gitralph.decide.inputs import Scene, manifest_upto, read_blob, records_of
+from gitralph.decide.path_texts import PathTexts
+from gitralph.git import history
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.texts import is_binary
+from gitralph.git.trees import Entry
+from gitralph.hook import sessionfile, windows
+from gitralph.hook.journal import GAP, Record, replay
+from gitralph.lines import choose, pieces
+from gitralph.lines.order import chain
+from gitralph.lines.pieces import Pieces
+from gitralph.lines.terms import UNRECORDED, Note, Separation, step_of
+from gitralph.lines.weave import NEWLINE
+from gitralph.records import commit_log
+from gitralph.records.pending import PathState
+
+_FILES = (0o100644, 0o100755)
+
+_MOVED_OVER = (
+    "another file was moved over uncommitted changes, and whether they still stood there is not known"
+)
+_NOWHERE = "it was moved here with lines of others, and HEAD has it no more where it was"
+GONE = "it was deleted after the last recorded edit; no session recorded it"
+
+Range = tuple[int, int]
+
+
+def separated(scene: Scene, state: PathState) -> Outcome:
+    """The outcome for one path whose lines can be told apart."""
+    others = provenance.others(scene, state)
+    whom = others or [decision.UNRECORDED]
+    barred = path_texts.whole_only(scene, state)
+    if barred is not None:
+        return _refuse(state, *barred, whom)
+    if path_texts.path_level(scene, state):
+        reason = decision.CONTESTED if others else decision.UNANCHORED
+        return _refuse(state, reason, "only its path was recorded, and others changed it too", whom)
+    known = path_texts.read(scene, state)
+    if path_texts.lost_text(scene, state):
+        return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
+    if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
+        return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
+    if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
+        return _gone(scene, state, known.pieces)
+    if known.carried and known.base is None and others:
+        return _refuse(state, decision.CONTESTED, _NOWHERE, whom)
+    how = _follow(scene, state)
+    found = choose.separate(
+        known.head,
+        known.steps,
+        known.disk,
+        owners=scene.own,
+        skip_entangled=scene.wishes.skip_entangled,
+        include_entangled=scene.wishes.include_entangled,
+        follow=how,
+        held=known.heads.lines,
+        heads=known.heads.texts,
+        moved=known.moved,
+    )
+    found, kept = _on_its_lines(scene, known, found, how)
+    outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
+    if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
+        return _refuse(state, decision.CONTESTED, _MOVED_OVER, whom)
+    return outcome
+
+
+def moved_along(scene: Scene, state: PathState) -> Outcome:
+    """Lines of the session that came here by another's move: they wait for the commit of that."""
+    if path_texts.whole_only(scene, state) is not None or is_binary(scene.contents[state.path].data):
+        return Outcome(state.path)
+    known = path_texts.read(scene, state).pieces
+    if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
+        return Outcome(state.path)
+    whose = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
+    called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
+    note = f"'{shown(state.path)}' was moved there by session {called}, whose commit goes first"
+    return Outcome(state.path, notes=(note,))
+
+
+def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
+    """Nobody recorded that the file went: of what went with it nothing is committed, and that is said."""
+    own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
+    if any(known.is_history(x) and known.owner(x) is None for x in own):
+        return _refuse(state, decision.GONE, GONE, [])
+    return Outcome(state.path)
+
+
+def _follow(scene: Scene, state: PathState) -> str:
+    """How corrections go along: where another's command may have made one, only if no word changed."""
+    if scene.by_person:
+        return choose.LEAVE  # they are what is asked for
+    if scene.config.choice("ralph.unrecorded", "follow", "leave") == "leave":
+        return choose.LEAVE
+    content = scene.contents[state.path]
+    now = (provenance.content_id(content), f"{content.mode:o}" if content.mode else None)
+    first = min(records_of(scene, state), key=lambda r: r.offset, default=None)
+    known = {r.after for r in state.journal.records} | ({first.before} if first is not None else set())
+    known -= {None}
+    told = {(r.session, r.call) for r in state.journal.records if r.by_shell}
+    if windows.may_have_changed(scene.layout, state.path, now, scene.own, known, told):
+        return choose.FORM
+    return choose.WORDS
+
+
+def _on_its_lines(
+    scene: Scene, known: PathTexts, found: Separation, how: str
+) -> tuple[Separation, tuple[Range, ...]]:
+    """What nobody recorded on the session's lines and stays out is said, and where: a person may give it."""
+    where = [n.lines for n in found.notes if n.lines and n.sessions == (UNRECORDED,) and n.kind in _LEFT]
+    if scene.by_person:
+        return found, ()
+    if found.refused or known.seen.blocks or not (where or how == choose.LEAVE):
+        return found, ()
+    look = choose.Attempt(known.pieces, scene.own, known.steps)
+    if how == choose.LEAVE:
+        look.follow(choose.WORDS)
+    shown_lines = list(enumerate(known.pieces.weave.shown, 1))
+    births = {line for unit in look.followed for line in known.pieces.births(unit)}
+    told = {n for first, last in where for n in range(first, last + 1)}
+    among = ranges(n for n, line in shown_lines if line in births and n not in told)
+    notes = [Note("differs", each, (UNRECORDED,), _AMONG) for each in among]
+    free = {n for n, x in shown_lines if known.pieces.is_added(x) and known.pieces.owner(x) is None}
+    fresh = {n for first, last in among for n in range(first, last + 1)}
+    return found._replace(notes=(*found.notes, *notes)), tuple(ranges(free & (told | fresh)))
+
+
+_LEFT = ("differs", "left out")
+_AMONG = "was put among this session's lines by somebody without a session, and is left to it"
+
+
+def ranges(numbers: Iterable[int]) -> list[Range]:
+    """Line numbers as ranges."""
+    out: list[Range] = []
+    for number in sorted(set(numbers)):
+        if out and number == out[-1][1] + 1:
+            out[-1] = out[-1][0], number
+        else:
+            out.append((number, number))
+    return out
+
+
+def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
+
+
+def _uses(
+    scene: Scene, state: PathState, taken: Iterable[str] = (), included: Iterable[str] = ()
+) -> tuple[Use, ...]:
+    """All that the session has there is told of, and what goes along: what it means later, the lines say."""
+    keys = {str(r.offset): r.session for r in state.journal.records if r.op != GAP}
+    units, others = list(taken), set(included) & set(keys.values())
+    return tuple(
+        Use(
+            name,
+            state.journal.size,
+            manifest_upto(scene, state, name),
+            tuple(unit for unit in units if keys.get(step_of(unit)) == name),
+        )
+        for name in sorted((scene.own & state.owners()) | others)
+    )
+
+
+def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separation) -> Outcome:
+    mode, is_foreign = path_texts.mode_of(scene, state)
+    entry = scene.reader.entry(state.path)
+    same_mode = entry is None or mode == entry.mode or found.text is None
+    is_same = found.text == head and same_mode
+    left, notes = (
+        left_of(state, found),
+        notes_of(scene, state, _unsaid(scene, state, found)),
+    )
+    if found.refused or (is_same and left):
+        return Outcome(state.path, left=left, notes=notes)
+    if is_same:
+        return _nothing(scene, state, notes)
+    content = ABSENT if found.text is None else Content(mode, found.text)
+    if is_foreign and found.text is not None:
+        notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
+    uses = _uses(scene, state, found.taken, found.includes)
+    return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
+
+
+def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
+    """Without what was said already of lines that are left out."""
+    fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
+    said = "\n".join(commit_log.said(state.journal, name) for name in scene.own)
+
+    def is_news(note: Note) -> bool:
+        if scene.by_person:
+            return note.kind not in _LEFT  # he sees what became of his lines: no record of his is lost
+        is_fresh = any(step_of(unit) in fresh for unit in note.units)
+        return note.kind != "left out" or is_fresh or _sentence(scene, note) not in said
+
+    return found._replace(notes=tuple(filter(is_news, found.notes)))
+
+
+def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
+    """No line of this session's is to be committed; said once."""
+    if not notes and not any(state.untold(name) for name in scene.own):
+        return Outcome(state.path)
+    unchanged = Left(state.path, decision.UNCHANGED, "nothing of this session's is left to commit")
+    if not notes:
+        notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
+    return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True)
+
+
+def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
+    """What of a path stays out."""
+    return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
+
+
+def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
+    """What a user is told of a path."""
+    out = []
+    for note in found.notes:
+        where = f"'{shown(state.path)}'"
+        if note.lines:
+            first, last = note.lines
+            where += f" line {first}" if first == last else f" lines {first}-{last}"
+        out.append(f"{where}: {_sentence(scene, note)}")
+    return tuple(out)
+
+
+def _sentence(scene: Scene, note: Note) -> str:
+    return decision.named(scene.layout, note.detail, note.sessions)
+
+
+def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:
+    """The lines that a move took along from a path and that are neither HEAD's nor the session's: whose."""
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact]
+    moved = next((before for r, before, _ in texts if r.offset == left_by.offset), None)
+    texts = [row for row in texts if row[0].offset < left_by.offset]
+    entry = history.entry_at(scene.repo, left_by.head, state.path)
+    head = read_blob(scene, entry) if isinstance(entry, Entry) else None
+    head, moved = path_texts.one_form(head), path_texts.one_form(moved)
+    rows = [path_texts.as_step(r, path_texts.one_form(b), path_texts.one_form(a)) for r, b, a in texts]
+    rows = [s._replace(undoes=(), restores=()) for s in rows]
+    steps = chain(rows, rows[0].before if rows else head)
+    known = pieces.pieces(head, moved, steps)
+    came = {str(r.offset): r for r, _, _ in texts if r.op == "rename-to" and r.session in scene.own}
+    found = dict[bytes, str | None]()
+    for line in known.differing():
+        if line <= NEWLINE or not known.is_added(line):
+            continue
+        unit = known.weave.units[known.unit(line)]
+        record = came.get(unit.key.rpartition(".")[0])
+        if unit.owner not in scene.own:
+            found[known.weave.content(line)] = unit.owner
+        elif record is not None and record.other_path is not None:
+            there = scene.recorded_at(record.other_path)
+            name = state.path.decode("utf-8", "surrogateescape")
+            ends = [r for r in there.journal.records if r.op == "rename-from" and r.other == name]
+            ends = [r for r in ends if r.offset != left_by.offset or there is not state]
+            if ends and there.path != state.path:
+                found |= lines_along(scene, there, ends[-1])
+    return found

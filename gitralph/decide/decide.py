@@ -1,0 +1,289 @@
+"""Decides for each pending path of a session what of it goes into the commit.
+
+Whole files here; where several owners share a text, ``by_pieces`` takes over. Decisions only: a scene goes in
+and an outcome comes out, and nothing is written but blobs.
+"""
+
+import itertools
+
+from gitralph.base.quote import shown
+from gitralph.decide import by_pieces, decision, path_texts, provenance
+from gitralph.decide.decision import Left, Outcome, Use
+from gitralph.decide.inputs import Scene, manifest_upto, records_of
+from gitralph.decide.provenance import Chain, records_since_head
+from gitralph.git import blobs, history
+from gitralph.git.snapshot import Content
+from gitralph.git.texts import is_binary
+from gitralph.git.trees import GITLINK, Entry
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import Record, replay
+from gitralph.records import pending
+from gitralph.records.pending import PathState
+
+# Names of work files in a bench, which one process may use for several looks at one path: the only state
+# here, and nothing is decided by it.
+_NUMBERS = itertools.count()
+
+
+def uses(scene: Scene, state: PathState, sessions: set[str] | None = None) -> tuple[Use, ...]:
+    """What a commit tells of these sessions (the family): how far it has read what they recorded here."""
+    out = []
+    for session in sorted(sessions if sessions is not None else scene.own):
+        if session in state.owners():
+            upto = state.journal.size if state.records.get(session) else -1
+            out.append(Use(session, upto, manifest_upto(scene, state, session)))
+    return tuple(out)
+
+
+def _unchanged(scene: Scene, state: PathState) -> bool:
+    path = state.path
+    return scene.entries.get(path) == scene.reader.entry(path)
+
+
+def _base_fits(scene: Scene, state: PathState, chain: Chain) -> bool:
+    """True when the chain starts from what HEAD holds."""
+    head = scene.reader.entry(state.path)
+    first = next(record for record in chain.records if record.is_exact)
+    if head is None or first.before is None:
+        return head is None and first.before is None
+    # The usual case costs no process: the bytes are the blob.
+    if first.before == head.oid.decode():
+        return True
+    text = _text_before(scene, state, first)
+    if text is None:
+        return False
+    name = f"base-{next(_NUMBERS)}"
+    # Only git knows what attributes make of a text; `hash-object --path` is wrong for a file that has CRLF in
+    # HEAD already (seen with git 2.39).
+    made = blobs.blobs_for(
+        scene.bench, name, {state.path: Content(head.mode, text)}, scene.reader, scene.worktree
+    )
+    entry = made[state.path]
+    return entry is not None and entry.oid == head.oid
+
+
+def _text_before(scene: Scene, state: PathState, record: Record) -> bytes | None:
+    for found, before, _after in replay(state.journal, scene.layout):
+        if found.offset == record.offset:
+            return before
+    return None
+
+
+def _take(scene: Scene, state: PathState, how: str, *notes: str) -> Outcome:
+    content = scene.contents[state.path]
+    return Outcome(state.path, content, how, uses=uses(scene, state), notes=notes)
+
+
+def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
+
+
+def _void(scene: Scene, state: PathState) -> Outcome:
+    """Nothing to commit, which is said once."""
+    where = shown(state.path)
+    content = scene.contents[state.path]
+    if content.absent:
+        first = next(iter(state.journal.records), None)
+        is_made = first is not None and first.before is None and not first.unknown_before
+        how = "was created and deleted again" if is_made else "is neither in HEAD nor on disk any more"
+        note = f"'{where}' {how}; nothing to commit there"
+    else:
+        note = f"'{where}' is as in HEAD; nothing to commit there"
+    others = sorted(state.owners() - scene.own)
+    if others:
+        called = ", ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in others)
+        note += f" (session {called} changed it too)"
+    left = Left(state.path, decision.UNCHANGED, "HEAD already has this content")
+    return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=(note,), void=True)
+
+
+def decide(scene: Scene, state: PathState) -> Outcome:
+    """The outcome for one path that several rules may keep out, in the order of the rules.
+
+    Whole files are decided before lines: those as in HEAD, those known by path alone, those without lines.
+    """
+    path, content = state.path, scene.contents[state.path]
+    if scene.by_person:
+        return _of_nobody(scene, state)
+    if not state.owners() & scene.own:
+        return Outcome(path)
+    # Asked for by name, so no rule below keeps it out; those that protect the repository stand in
+    # `inputs.look`.
+    if scene.wishes.whole_file:
+        return _take_whole(scene, state)
+    # A new path only: what git tracks is not ignored (gitignore(5)).
+    if path in scene.ignored:
+        return _refuse(state, decision.IGNORED, "git ignores it", [])
+    if content.absent and _is_moved_away(scene, state):
+        return _outcome_of_move(scene, state)
+    if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
+        return by_pieces.moved_along(scene, state)
+    others = provenance.others(scene, state)
+    if content.mode == GITLINK and not others:
+        return _submodule(scene, state)
+    if _unchanged(scene, state):
+        is_told = not any(state.untold(name) for name in scene.own) and not state.bare & scene.own
+        return Outcome(path) if is_told else _void(scene, state)
+    mine = counting(scene, state)
+    by_path = bool(state.bare & scene.own) or any(not r.is_exact for r in mine)
+    if by_path or path_texts.whole_only(scene, state) is not None or is_binary(content.data):
+        return by_pieces.separated(scene, state) if others else _whole(scene, state, mine)
+    since = records_since_head(scene, state)
+    if since is not None and _is_alone(scene, state, since):
+        # The way of nearly every commit: own exact records lead from HEAD to the file, and no line need be
+        # separated.
+        return _take_edits(scene, state, Chain(tuple(since)))
+    return by_pieces.separated(scene, state)
+
+
+def _is_moved_away(scene: Scene, state: PathState) -> bool:
+    """True for a file that was moved, with all its lines: whose these are is asked where it is now."""
+    last = state.journal.records[-1] if state.journal.records else None
+    if last is None or last.op != "rename-from" or last.other_path is None:
+        return False
+    there = scene.recorded_at(last.other_path)
+    to = pending.arrival(there.journal)
+    if (
+        to is None
+        or to.other_path != state.path
+        or pending.left_by(state.journal, to, there.path) is not last
+    ):
+        return False
+    return bool(there.came_with - scene.own) or not state.owners() <= scene.own
+
+
+def _outcome_of_move(scene: Scene, state: PathState) -> Outcome:
+    last = state.journal.records[-1]
+    if last.session in scene.own and not _unchanged(scene, state):
+        return _take_edits(scene, state, Chain((last,)))
+    if scene.reader.entry(state.path) is None:
+        return Outcome(state.path)  # it went along, in somebody's commit
+    return by_pieces.separated(scene, state)
+
+
+def _of_nobody(scene: Scene, state: PathState) -> Outcome:
+    """What of a path no session owns: all of it where none has anything there."""
+    path, content = state.path, scene.contents[state.path]
+    if path in scene.ignored:
+        return _refuse(state, decision.IGNORED, "git ignores it", [])
+    others = provenance.others(scene, state)
+    if not others:
+        if content.mode != GITLINK:
+            return Outcome(path) if _unchanged(scene, state) else _take(scene, state, decision.WHOLE_FILE)
+        found = _submodule(scene, state)
+        return found if found.taken else Outcome(path)
+    if _unchanged(scene, state) or content.mode == GITLINK:
+        return Outcome(path)
+    claimed = sorted(path_texts.claimants(state))
+    if claimed:
+        left = Left(path, decision.CONTESTED, "only its path was recorded", tuple(claimed), optional=True)
+        return Outcome(path, left=(left,))
+    since = records_since_head(scene, state)
+    if since and _is_chain(scene, state, since) and not _has_foreign_mode(scene, state, since):
+        return Outcome(path)  # the sessions made all that differs
+    return by_pieces.separated(scene, state)
+
+
+def counting(scene: Scene, state: PathState) -> list[Record]:
+    """The session's records after the file was HEAD's last, and by path alone those untold."""
+    since = records_since_head(scene, state)
+    late = {r.offset for r in (state.journal.records if since is None else since)}
+    open_ = {r.offset for name in scene.own for r in state.untold(name)}
+    return [r for r in records_of(scene, state) if r.offset in (late if r.is_exact else open_)]
+
+
+def _is_alone(scene: Scene, state: PathState, since: list[Record]) -> bool:
+    """True when this session's own exact records lead, one by one, from HEAD's text to the file's."""
+    # Others' lines may be in the file, or gone from it by a write that did not know of them.
+    return bool(since) and not state.owners() - scene.own and _is_chain(scene, state, since)
+
+
+def _is_chain(scene: Scene, state: PathState, since: list[Record]) -> bool:
+    """True when exact records lead, one by one, from HEAD's text to the file's."""
+    if not all(r.is_exact for r in since):
+        return False
+    chain = Chain(tuple(since))
+    head = scene.reader.entry(state.path)
+    starts = since[0].before == (None if head is None else head.oid.decode())
+    return starts and chain.is_contiguous() and provenance.ends_at(chain, scene.contents[state.path])
+
+
+def _has_foreign_mode(scene: Scene, state: PathState, since: list[Record]) -> bool:
+    head = scene.reader.entry(state.path)
+    content = scene.contents[state.path]
+    return head is not None and provenance.mode_of(Chain(tuple(since)), content, head.mode)[1]
+
+
+def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
+    """A file without lines, or known by its path, in which nobody else has anything.
+
+    A claim by hand takes it as it stands; what a hook recorded only as it was then.
+    """
+    content = scene.contents[state.path]
+    if state.bare & scene.own:
+        return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
+    if not mine:
+        return Outcome(state.path)
+    last = mine[-1]
+    if content.absent and last.after is None and last is state.journal.records[-1]:
+        # A deletion known by its path only has the same effect as an exact one: the file is gone.
+        if not last.is_exact:
+            return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
+        if _base_fits(scene, state, Chain((last,))):  # it deleted what HEAD has, whatever was there before
+            return _take_edits(scene, state, Chain((last,)))
+    chain = provenance.chain_of(state.journal.records, mine)
+    if content.absent and chain.last.after is not None:
+        return _refuse(state, decision.GONE, by_pieces.GONE, [])
+    if chain.path_level:
+        if provenance.ends_at(chain, content):
+            return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
+        return _refuse(
+            state, decision.UNANCHORED, "only its path was recorded, and the file changed afterwards", []
+        )
+    if not (chain.is_contiguous() and provenance.ends_at(chain, content) and _base_fits(scene, state, chain)):
+        return by_pieces.separated(scene, state)
+    return _take_edits(scene, state, chain)
+
+
+def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
+    found = _take(scene, state, decision.EDITS)
+    assert found.content is not None
+    head = scene.reader.entry(state.path)
+    mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
+    if foreign:
+        note = provenance.FOREIGN_MODE.format(shown(state.path))
+        return found._replace(content=Content(mode, found.content.data), notes=(*found.notes, note))
+    return found
+
+
+def _path_level_note(state: PathState) -> str:
+    return f"'{shown(state.path)}' is committed as it stands: only its path was recorded, its lines were not"
+
+
+def _submodule(scene: Scene, state: PathState) -> Outcome:
+    """The gitlink moves when the session recorded the gitlink itself."""
+    oid = history.submodule_head(scene.repo, state.path)
+    if oid is None:
+        return _refuse(state, decision.SUBMODULE, "it is a repository without a commit", [])
+    entry = Entry(GITLINK, oid)
+    if scene.reader.entry(state.path) == entry:
+        return _void(scene, state)
+    return (_take(scene, state, decision.WHOLE_FILE))._replace(entry=entry)
+
+
+def _take_whole(scene: Scene, state: PathState) -> Outcome:
+    """``--whole-file``: the path as it stands, whoever changed it."""
+    if scene.contents[state.path].mode == GITLINK:
+        return _submodule(scene, state)
+    if _unchanged(scene, state):
+        return _void(scene, state)
+    # Others' lines go along because they were asked for; the trailer says so, or history would lie about
+    # them.
+    return Outcome(
+        state.path,
+        scene.contents[state.path],
+        decision.WHOLE_FILE,
+        uses=uses(scene, state, state.owners() | scene.own),
+        notes=(f"'{shown(state.path)}' was committed whole, as it stands",),
+        includes=frozenset(state.owners() - scene.own),
+    )

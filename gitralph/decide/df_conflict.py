@@ -1,0 +1,95 @@
+"""Paths that take each other's place: a file where HEAD has a folder, a folder where it has a file.
+
+What a tree cannot hold at once belongs together, so it is listed and judged together: nobody else's
+file goes with a folder unnamed, and nobody's file is pushed aside.
+"""
+
+from gitralph.base.quote import shown
+from gitralph.decide import decide, decision
+from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.inputs import Scene
+from gitralph.decide.request import Draft
+from gitralph.git.snapshot import ABSENT
+from gitralph.git.trees import FOLDER, BlockedError
+
+
+def settle(scene: Scene, draft: Draft) -> Draft:
+    """The draft with what takes another path's place completed or refused."""
+    for path in [path for path, entry in draft.entries.items() if entry is not None]:
+        if path in draft.entries:  # else it went with another
+            draft = _settled(scene, draft, path)
+    return draft
+
+
+def _settled(scene: Scene, draft: Draft, path: bytes) -> Draft:
+    there = draft.base.lookup_safe(path)
+    if there is not None and there.mode == FOLDER:
+        return _with_folder_gone(scene, draft, path)
+    try:
+        draft.base.lookup(path)
+    except BlockedError as blocked:
+        return _with_way_clear(scene, draft, path, blocked.path)
+    return draft
+
+
+def _with_folder_gone(scene: Scene, draft: Draft, path: bytes) -> Draft:
+    """A file replaces a folder: every file below goes too, and is listed."""
+    below = [child for child in draft.base.files_below(path) if child not in draft.entries]
+    for child in below:
+        others = _others_at(scene, child)
+        if others:
+            detail = f"it takes the place of a folder, and others have changes in '{shown(child)}'"
+            return _kept_out(draft, path, detail, others)
+    return _with_removed(scene, draft, below, path)
+
+
+def _with_way_clear(scene: Scene, draft: Draft, path: bytes, blocking: bytes) -> Draft:
+    """A file below what is a file in HEAD: that one goes in the same commit, and is listed."""
+    if blocking in draft.entries and draft.entries[blocking] is None:
+        return draft
+    others, where = _others_at(scene, blocking), shown(blocking)
+    if others:
+        detail = f"'{where}' stands in its way in HEAD, and others have changes there"
+        return _kept_out(draft, path, detail, others)
+    # Exact records would have told of the removal; without one the file in HEAD is still somebody's.
+    if draft.how[path] == decision.EDITS:
+        detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
+        return _kept_out(draft, path, detail, _sessions(draft, blocking))
+    # Claimed as it stands, and it stands in a folder: the file is gone, whoever removed it.
+    return _with_removed(scene, draft, [blocking], path)
+
+
+def _kept_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> Draft:
+    """Take a path back out of the draft: refused, and its records stay pending."""
+    return draft.without([Left(path, decision.CONTESTED, detail, tuple(sessions))])
+
+
+def _others_at(scene: Scene, path: bytes) -> list[str]:
+    """The sessions whose changes would be passed over; none where all is to be taken as it stands."""
+    if scene.wishes.whole_file:
+        return []
+    return sorted(scene.recorded_at(path).owners() - scene.own)
+
+
+def _sessions(draft: Draft, path: bytes) -> list[str]:
+    state = draft.states.get(path)
+    return sorted(state.owners()) if state else [decision.UNRECORDED]
+
+
+def _with_removed(scene: Scene, draft: Draft, paths: list[bytes], with_path: bytes) -> Draft:
+    """Paths that are gone from the worktree go from HEAD too, as their records say or whoever did it."""
+    included = [found for path in paths for found in _included(scene, path)]
+    return draft._replace(
+        entries={**draft.entries, **dict.fromkeys(paths)},
+        how={**draft.how, **dict.fromkeys(paths, draft.how[with_path])},
+        outcomes=(*draft.outcomes, *included),
+    )
+
+
+def _included(scene: Scene, path: bytes) -> list[Outcome]:
+    """What ``--whole-file`` takes of others with a path that goes."""
+    state = scene.recorded_at(path)
+    if not (scene.wishes.whole_file and state.owners()):
+        return []
+    used, others = decide.uses(scene, state, state.owners()), frozenset(state.owners() - scene.own)
+    return [Outcome(path, ABSENT, decision.WHOLE_FILE, uses=used, includes=others)]

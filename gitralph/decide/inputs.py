@@ -1,0 +1,277 @@
+"""Everything a decision about paths looks at, read once: HEAD's tree, files, the blobs they make, records.
+
+A ``Question`` says where and for whom; :func:`look` answers it with a ``Scene``, which nothing changes.
+``commit``, ``status``, ``diff``, ``why``, ``undo`` and ``assign`` all decide on a scene, so that they cannot
+disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from gitralph.base import nul
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.base.quote import shown
+from gitralph.decide import decision
+from gitralph.decide.decision import Left
+from gitralph.git import blobs, history
+from gitralph.git.blobs import Workbench
+from gitralph.git.config import Config
+from gitralph.git.context import Context
+from gitralph.git.refs import Head
+from gitralph.git.repository import Repository
+from gitralph.git.run import GitError
+from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
+from gitralph.git.trees import GITLINK, BlockedError, Entry, TreeReader
+from gitralph.hook.journal import Record
+from gitralph.records import pending
+from gitralph.records.pending import Claims, PathState
+
+Entries = Mapping[bytes, Entry | None]
+
+
+class Wishes(NamedTuple):
+    """How the user wants doubtful paths treated.
+
+    ``with_shell``: what shell commands of the session may have made is wanted; ``own_shell``: where no other
+    session's may have.
+    """
+
+    skip_entangled: bool = False
+    include_entangled: bool = False
+    whole_file: bool = False
+    with_shell: bool = False
+    own_shell: bool = False
+
+
+# One value for all who wish nothing: it is frozen.
+_NO_WISHES = Wishes()
+
+
+@dataclass(frozen=True)
+class Question:
+    """Where and for whom is asked. ``family`` commits as one: the session and its subagents' sessions.
+
+    ``reader`` reads what edits are judged against, HEAD's tree.
+    """
+
+    repo: Repository
+    config: Config
+    layout: Layout
+    bench: Workbench
+    reader: TreeReader
+    worktree: Worktree
+    family: tuple[str, ...]
+    wishes: Wishes
+    head: str | None
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The family as a set."""
+        return frozenset(self.family)
+
+    @property
+    def by_person(self) -> bool:
+        """True where what no session owns is asked for."""
+        return decision.UNRECORDED in self.own
+
+    @property
+    def converts(self) -> bool:
+        """True when line ends may be converted whatever the attributes say."""
+        # `input` converts on the way in alone (git-config(1)), and that is the way a commit goes.
+        return (self.config.get("core.autocrlf") or "false").lower() in ("true", "input")
+
+    @cached_property
+    def _states(self) -> dict[bytes, PathState]:
+        return {}
+
+    @cached_property
+    def _claims(self) -> dict[str, Claims]:
+        return {}
+
+    def recorded_at(self, path: bytes) -> PathState:
+        """The records of a path beside those that are asked for; its journal is read once."""
+        if path not in self._states:
+            self._states[path] = pending.path_state(self.layout, path, [])
+        return self._states[path]
+
+    def claims_of(self, session: str) -> Claims:
+        """What a session's manifest claims; read once, and only where somebody asks."""
+        if session not in self._claims:
+            self._claims[session] = pending.claims(self.layout, session)
+        return self._claims[session]
+
+
+@dataclass(frozen=True)
+class Scene(Question):
+    """A question with what was read for it: ``contents`` and ``entries`` are the files as they stand.
+
+    ``barred`` are paths that are none of a commit's business, with the reason.
+    """
+
+    states: Mapping[bytes, PathState]
+    contents: Mapping[bytes, Content]
+    entries: Entries
+    ignored: frozenset[bytes]
+    barred: Mapping[bytes, Left]
+
+    @cached_property
+    def filtered(self) -> set[bytes]:
+        """The paths that a clean filter governs; asked only where any filter is configured."""
+        return _filtered(self, self.contents)
+
+
+def question(
+    ctx: Context,
+    bench: Workbench,
+    worktree: Worktree,
+    head: Head,
+    family: Iterable[str],
+    wishes: Wishes = _NO_WISHES,
+) -> Question:
+    """What is asked of the worktree as it stands against ``head``. Raises Fatal where HEAD is damaged."""
+    return Question(
+        repo=ctx.repo,
+        config=ctx.config,
+        layout=ctx.layout,
+        bench=bench,
+        reader=history.base_of(ctx.repo, head),
+        worktree=worktree,
+        family=tuple(family),
+        wishes=wishes,
+        head=head.oid,
+    )
+
+
+def _filtered(asked: Question, paths: Iterable[bytes]) -> set[bytes]:
+    # `clean` and, for filters that run once for all files, `process` (gitattributes(5)).
+    names = asked.config.names("filter", "clean") + asked.config.names("filter", "process")
+    return blobs.filtered_paths(asked.repo.git.at(asked.repo.root), paths) if names else set()
+
+
+def records_of(asked: Question, state: PathState) -> list[Record]:
+    """The family's records of a path, whatever became of them, in file order."""
+    records = [r for s in asked.family for r in state.records.get(s, [])]
+    return sorted(records, key=lambda record: record.offset)
+
+
+def manifest_upto(asked: Question, state: PathState, session: str) -> int | None:
+    """How far a session's manifest is read, where it names the path; another's is read on demand."""
+    if session in asked.own or session in state.manifest_upto:
+        return state.manifest_upto.get(session)
+    claim = asked.claims_of(session)
+    return claim.upto(state.path) if state.path in claim.fresh or state.path in claim.old else None
+
+
+def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
+    """Read the files and make their blobs; the scene says which paths are none of a commit's business."""
+    contents: dict[bytes, Content] = {}
+    barred: dict[bytes, Left] = {}
+    for path, state in states.items():
+        try:
+            contents[path] = asked.worktree.read(path)
+            asked.reader.lookup(path)
+        except LeadsOutError:
+            if _deleted(asked, state):  # for git too, nothing is there beyond a link
+                contents[path] = ABSENT
+                continue
+            barred[path] = Left(path, decision.OUTSIDE, "a folder on its way is a symbolic link")
+        except BlockedError as blocked:
+            if blocked.mode == GITLINK:
+                where = shown(blocked.path)
+                barred[path] = Left(path, decision.SUBMODULE, f"it lies in submodule '{where}'")
+        else:
+            barred |= _in_another_repository(asked, path, contents[path])
+    wanted = {path: content for path, content in contents.items() if path not in barred}
+    entries, unfiltered = _make_blobs(asked, wanted)
+    # git tracks what HEAD has, whatever the rules of ignoring say; only a new path can be ignored.
+    new = [p for p, c in wanted.items() if not c.absent and asked.reader.entry(p) is None]
+    return Scene(
+        repo=asked.repo,
+        config=asked.config,
+        layout=asked.layout,
+        bench=asked.bench,
+        reader=asked.reader,
+        worktree=asked.worktree,
+        family=asked.family,
+        wishes=asked.wishes,
+        head=asked.head,
+        states=states,
+        contents=contents,
+        entries=entries,
+        ignored=frozenset(ignored_paths(asked.repo, new)),
+        barred={**barred, **unfiltered},
+    )
+
+
+def _in_another_repository(asked: Question, path: bytes, content: Content) -> dict[bytes, Left]:
+    """A new path below a nested ``.git``: its record came from a script, not from our hook."""
+    if content.absent or asked.reader.entry(path) is not None:
+        return {}
+    nested = history.repository_above(asked.repo, path)
+    # Our hook never records across a nested `.git`; any script may write a manifest line.
+    if nested is None:
+        return {}
+    return {path: Left(path, decision.SUBMODULE, f"it lies in the repository '{shown(nested)}'")}
+
+
+def _deleted(asked: Question, state: PathState) -> bool:
+    """True when deleting the path was the last thing that was recorded there, by this session."""
+    mine = records_of(asked, state)
+    return bool(mine) and mine[-1].after is None and mine[-1] is state.journal.records[-1]
+
+
+def _make_blobs(
+    asked: Question, wanted: dict[bytes, Content]
+) -> tuple[dict[bytes, Entry | None], dict[bytes, Left]]:
+    """The entries of the files as they stand; the paths whose filter fails are refused."""
+    try:
+        return _blobs(asked, "now", wanted), {}
+    except GitError:
+        # One filter that fails makes the whole `git update-index` fail: find out which, so that the other
+        # paths go on.
+        suspects = sorted(_filtered(asked, wanted))
+        # No filter to blame: the failure is git's, and the whole question fails with it.
+        if not suspects:
+            raise
+    entries: dict[bytes, Entry | None] = {}
+    left = {}
+    for number, path in enumerate(suspects):
+        try:
+            entries |= _blobs(asked, f"one-{number}", {path: wanted[path]})
+        except GitError:
+            left[path] = Left(path, decision.FILTERED, "its clean filter failed")
+    plain = {path: content for path, content in wanted.items() if path not in suspects}
+    return entries | _blobs(asked, "plain", plain), left
+
+
+def _blobs(asked: Question, name: str, contents: dict[bytes, Content]) -> dict[bytes, Entry | None]:
+    return blobs.blobs_for(asked.bench, name, contents, asked.reader, asked.worktree)
+
+
+def ignored_paths(repo: Repository, paths: list[bytes]) -> set[bytes]:
+    """Those of ``paths`` that git ignores and does not track."""
+    if not paths:
+        return set()
+    done = repo.git.at(repo.root).try_run(
+        "-c",
+        # A look must start no program that the configuration names.
+        "core.fsmonitor=false",
+        "check-ignore",
+        "-z",
+        "--stdin",
+        stdin=nul.joined(paths),
+    )
+    return set(nul.rows(done.stdout))
+
+
+def read_blob(scene: Scene, entry: Entry) -> bytes:
+    """The raw bytes of a blob. Raises Fatal where it is missing."""
+    try:
+        return scene.repo.objects.raw(entry.oid)[1]
+    except KeyError:
+        raise Fatal(f"object {entry.oid.decode()} is missing from the object database") from None

@@ -1,0 +1,124 @@
+"""A file that was moved takes its text along: whose that is, is asked where it came from.
+
+Both ends of a rename belong together: a commit has both or neither, and no line of another session, or
+of nobody, under the new name.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from gitralph.base.quote import shown
+from gitralph.decide import by_pieces, decision, path_texts, provenance
+from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.inputs import Scene
+from gitralph.git.texts import with_line_feeds
+from gitralph.hook.journal import Record, full_lines
+from gitralph.records.pending import PathState
+
+_FROM, _TO = "rename-from", "rename-to"
+
+
+_OVER = "it was moved here from '{}' over a text that HEAD has not, and nothing of it would be committed"
+
+
+class Rename(NamedTuple):
+    """One rename: the path it left with that record of its journal, and the path it came to."""
+
+    old: bytes
+    new: bytes
+    state: PathState
+    left_by: Record
+
+
+def _state(scene: Scene, states: Mapping[bytes, PathState], path: bytes) -> PathState:
+    return states.get(path) or scene.recorded_at(path)
+
+
+def _source(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
+    """Where a file came from by the rename ``to``, one of the records of ``come``."""
+    old, path, records = to.other_path, come.path, come.journal.records
+    if old is None:
+        return _by_text(scene, states, come, to)
+    state, name = _state(scene, states, old), path.decode("utf-8", "surrogateescape")
+    ends = [r for r in state.journal.records if r.op == _FROM and r.other == name and r.session in scene.own]
+    # a file may go to and fro: the n-th arrival is of the n-th departure
+    number = [r.offset for r in records if r.op == _TO and r.other == to.other].index(to.offset)
+    return Rename(old, path, state, ends[min(number, len(ends) - 1)]) if ends else None
+
+
+def _by_text(scene: Scene, states: Mapping[bytes, PathState], come: PathState, to: Record) -> Rename | None:
+    """The same for records that do not name the other end: older versions wrote such."""
+    for old, state in states.items():
+        for record in state.journal.records:
+            fits = record.op == _FROM and record.other is None and record.before == to.after
+            if fits and record.session in scene.own and old != come.path:
+                return Rename(old, come.path, state, record)
+    return None
+
+
+def _moves(scene: Scene, states: Mapping[bytes, PathState]) -> Iterator[Rename]:
+    for state in states.values():
+        for record in state.journal.records:
+            is_own = record.op == _TO and record.session in scene.own
+            found = _source(scene, states, state, record) if is_own else None
+            if found is not None:
+                yield found
+
+
+def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
+    """The outcome of the new path, refused where it brings lines of others that came with the file."""
+    if found.content is None or found.content.data is None or not move.left_by.is_exact:
+        return found
+    came = _lines(found.content.data)
+    for path in (move.old, move.new):
+        entry = scene.reader.entry(path)
+        came -= _lines(scene.repo.objects.raw(entry.oid)[1]) if entry is not None else set()
+    along = by_pieces.lines_along(scene, move.state, move.left_by)
+    whose = {along[line] or decision.UNRECORDED for line in along if line in came and line.strip()}
+    if scene.wishes.include_entangled:  # else a person's correction was included, and nothing that came along
+        whose -= set(found.includes)
+    if not whose:
+        return found
+    who = sorted(whose)[0]
+    text = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
+    left = Left(
+        move.new, decision.CONTESTED, f"it was moved here from '{shown(move.old)}' with {text}", (who,)
+    )
+    return found._replace(content=None, uses=(), left=(left,))
+
+
+def _lines(text: bytes | None) -> set[bytes]:
+    return {line.rstrip(b"\n") for line in full_lines(with_line_feeds(text or b""))}
+
+
+def settle(
+    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome]
+) -> tuple[list[Outcome], list[tuple[bytes, bytes]]]:
+    """The outcomes with moved texts of others refused, and the paths that must be committed together."""
+    by_path = {one.path: one for one in decided}
+    if scene.wishes.whole_file:
+        return list(by_path.values()), []  # each path was named, to be taken as it stands
+    moves = list(_moves(scene, states))
+    for move in moves:
+        old, new = by_path.get(move.old), by_path[move.new]
+        # where the old path is refused already, one reason is enough; but some of it may be skipped only
+        told = old is not None and _refuses(old) and not scene.wishes.skip_entangled
+        if new.taken and not told:
+            by_path[move.new] = _without_others(scene, move, new)
+        elif old is not None and old.taken and not _refuses(new) and _is_lost(scene, states[move.new]):
+            left = Left(move.new, decision.CONTESTED, _OVER.format(shown(move.old)), (decision.UNRECORDED,))
+            by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
+    return list(by_path.values()), [(move.old, move.new) for move in moves]
+
+
+def _is_lost(scene: Scene, come: PathState) -> bool:
+    """Tell whether the file is as the move left it, and HEAD has another text and had none of those since."""
+    last = [r for r in come.journal.records if r.op == _TO and r.session in scene.own][-1]
+    if provenance.content_id(scene.contents[come.path]) != last.after:
+        return False
+    is_other = scene.entries.get(come.path) != scene.reader.entry(come.path)
+    return is_other and not path_texts.has_passed(scene, come, last.offset)
+
+
+def _refuses(found: Outcome) -> bool:
+    return any(left.refuses for left in found.left)

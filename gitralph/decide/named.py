@@ -1,0 +1,33 @@
+"""Paths that the user named for a commit which has nothing of the session there: said, never passed over."""
+
+import os
+
+from gitralph.decide import decision, pending_paths
+from gitralph.decide.decision import Left
+from gitralph.decide.request import Request
+from gitralph.git import uncommitted
+from gitralph.git.context import Context
+
+
+def exact(ctx: Context, request: Request) -> set[bytes]:
+    """The paths that the user wrote out, as against those that a folder or a pattern holds."""
+    here = os.fsdecode(ctx.repo.prefix)
+    return {os.fsencode(os.path.normpath(os.path.join(here, name))) for name in request.named}
+
+
+def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
+    """Changed paths that the user named for ``--whole-file`` and the session has nothing on.
+
+    A path that he wrote out, or all that he named; what a folder holds beside the session's is no fault.
+    """
+    assert request.match is not None
+    dirty = set(request.match(uncommitted.dirty_paths(ctx.repo, ctx.config))) - known
+    missed = sorted(dirty & exact(ctx, request) if known else dirty)
+    out = []
+    works = pending_paths.by_path(pending_paths.everyone(ctx)) if missed else {}
+    for path in missed:
+        others = sorted(works.get(path, {}))
+        detail = f"session '{ctx.called(request.session)}' has recorded nothing there"
+        reason = decision.CONTESTED if others else decision.UNANCHORED
+        out.append(Left(path, reason, detail, tuple(others)))
+    return out

@@ -1,0 +1,221 @@
+"""What shell commands changed and is nobody's yet: new files, and what several sessions may have made.
+
+A record says of which sessions it may be. One of them gets it where it edited the path since, and where
+somebody asks for it; else it is left, and offered.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Mapping
+from typing import NamedTuple
+
+from gitralph.base.ids import safe_form
+from gitralph.base.layout import Layout
+from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.inputs import Scene, Wishes
+from gitralph.git import uncommitted
+from gitralph.git.config import Config
+from gitralph.git.context import Context
+from gitralph.git.texts import is_binary
+from gitralph.hook import record as hook_record
+from gitralph.hook import sessionfile, shellwatch, variables, windows
+from gitralph.hook.journal import GAP, Record
+from gitralph.hook.windows import Window
+from gitralph.lines import owners
+from gitralph.lines.terms import GAP as GAP_KEY
+from gitralph.records import pending
+from gitralph.records.pending import PathState
+
+AUTO, INCLUDE, OFFER, OFF = "auto", "include", "offer", "off"
+
+
+class Maker(NamedTuple):
+    """A session whose shell command may have made a change, and which command that was, where it is known."""
+
+    session: str
+    agent_id: str | None
+    tool: str | None
+    call: str | None
+    time: str
+
+
+def setting(config: Config) -> str:
+    """``ralph.shellEdits``. Raises Fatal for a word that it may not be."""
+    return config.choice("ralph.shelledits", AUTO, INCLUDE, OFFER, OFF)
+
+
+def call_name(layout: Layout, command: Maker | Window) -> str:
+    """A command by its call, never by its text."""
+    call = f" '{command.call}'" if command.call and not command.call.startswith("input-") else ""
+    whose = sessionfile.called(layout, command.session)
+    return f"shell call{call} ({command.tool or 'shell'}) of '{whose}' at {command.time}"
+
+
+def catch_up(ctx: Context, session: str) -> None:
+    """Record what the session's own running command has changed by now, where we run inside it.
+
+    From outside, nobody knows whether it still runs: then what a person changed since would be the session's.
+    """
+    if setting(ctx.config) == OFF or not _runs_inside(ctx, session):
+        return
+    for name in pending.family(ctx.layout, session):
+        try:
+            shellwatch.so_far(ctx.layout, name, dict(ctx.environ))
+        except OSError:
+            continue  # what cannot be written now is told when the command ends
+
+
+def _runs_inside(ctx: Context, session: str) -> bool:
+    """True in the shell of this very session: its agent says so to the programs that it starts."""
+    said = {safe_form(value) for name in variables.MARKS if (value := ctx.environ.get(name))}
+    if session in said or ctx.environ.get("GEMINI_CLI"):  # Gemini names no session to its programs
+        return True
+    aliases = (sessionfile.read(ctx.layout, session) or {}).get("aliases")
+    return isinstance(aliases, list) and not said.isdisjoint(aliases)
+
+
+def paths(ctx: Context, family: Container[str]) -> list[bytes]:
+    """The uncommitted paths that shell commands of a family changed or may have changed."""
+    if setting(ctx.config) == OFF:
+        return []
+    touched: set[bytes] = set()
+    for window in windows.read(ctx.layout):
+        if window.session in family:
+            touched |= {*(window.rows or ()), *window.so_far}
+    return uncommitted.dirty_paths(ctx.repo, ctx.config, touched) if touched else []
+
+
+def left_by_commands(ctx: Context, paths: Iterable[bytes]) -> dict[bytes, Window]:
+    """Those of some paths that stand as a command that has ended left them, each with that command."""
+    commands = [] if setting(ctx.config) == OFF else windows.read(ctx.layout)
+    ended = [window for window in reversed(commands) if window.rows]
+    found: dict[bytes, Window] = {}
+    for path in paths if ended else ():
+        there = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path)))
+        now = (there.oid, there.mode)
+        rows = ((window, (window.rows or {}).get(path)) for window in ended)
+        made = next((window for window, row in rows if row is not None and row.after == now), None)
+        if made is not None:
+            found[path] = made
+    return found
+
+
+def give(state: PathState, own: frozenset[str], wishes: Wishes, config: Config) -> bool:
+    """Count as a session's what it may have: returns whether the family got anything."""
+    found = False
+    by = {r.session for r in state.journal.records if r.op != GAP}
+    takes_own = wishes.own_shell or setting(config) == INCLUDE
+    for record in state.journal.records:
+        if record.op != GAP or not record.may:
+            continue
+        certain = record.may == (record.session,) and not record.loose
+        whom = record.session
+        if wishes.with_shell and not own.isdisjoint(record.may):
+            whom = record.session if record.session in own else min(own.intersection(record.may))
+        elif not (certain and (whom in by or (takes_own and whom in own))):
+            continue
+        record.session = whom
+        record.op = "create" if record.before is None else "delete" if record.after is None else "edit"
+        state.records.setdefault(whom, []).append(record)
+        state.records[whom].sort(key=lambda one: one.offset)
+        found = found or whom in own
+    return found
+
+
+def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:
+    """True where nothing but shell commands of a family can have made what nobody's the file holds."""
+    state = pending.path_state(ctx.layout, path, [])
+    found, records = of(state), state.journal.records
+    now = hook_record.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
+    return bool(found) and records[-1].after == now and all(name in own for r in found for name in r.may)
+
+
+def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
+    """The changes of a path that are nobody's and may be a family's; or anybody's."""
+    found = [r for r in state.journal.records if r.op == GAP and r.may]
+    return found if own is None else [r for r in found if any(name in own for name in r.may)]
+
+
+def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, int] | None]:
+    """Those of them of which something shows, and the lines where it does, if they can be told."""
+    found = of(state, scene.own)
+    if not found or scene.entries.get(state.path) == scene.reader.entry(state.path):
+        return [], None
+    now = provenance.content_id(scene.contents[state.path])
+    mode = f"{scene.contents[state.path].mode:o}" if scene.contents[state.path].mode else None
+    known = path_texts.read(scene, state) if path_texts.whole_only(scene, state) is None else None
+    if known is None or any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
+        return [r for r in found if r.after == now], None
+    shown = owners.showing(known.pieces)
+
+    def shows(record: Record) -> bool:
+        if record.before == record.after:
+            return record.mode[1] == mode
+        return f"{GAP_KEY}{record.offset}" in shown
+
+    found = [record for record in found if shows(record)]
+    keys = {f"{GAP_KEY}{record.offset}" for record in found}
+    at = owners.standing(known.pieces, keys)
+    return found, (at[0], at[-1]) if at else None
+
+
+def settle(
+    scene: Scene, states: Mapping[bytes, PathState], decided: Iterable[Outcome], barred: Container[bytes]
+) -> list[Outcome]:
+    """The outcomes of a commit with what is offered to it beside what it takes."""
+    by_path = {one.path: one for one in decided}
+    for path, state in states.items():
+        if path in barred or path in scene.ignored:
+            continue
+        was = by_path.get(path)
+        own = [r for r in state.journal.records if r.op != GAP and r.session in scene.own]
+        given = bool(own) and all(r.may for r in own)
+        if was is not None and was.taken and was.how == decision.EDITS and given:
+            was = by_path[path] = was._replace(how=decision.SHELL)
+        left = _left(scene, state) if of(state, scene.own) else None
+        if left is None:
+            continue
+        if was is None:
+            by_path[path] = Outcome(path, left=(left,))
+        elif not any(one.refuses for one in was.left) and not (was.taken and was.how == decision.WHOLE_FILE):
+            by_path[path] = was._replace(left=(*was.left, left))
+    return sorted(by_path.values(), key=lambda one: one.path)
+
+
+def _left(scene: Scene, state: PathState) -> Left | None:
+    found, lines = _waiting(scene, state)
+    if not found:
+        return None
+    whose = sorted({name for record in found for name in record.may})
+    several = not set(whose) <= scene.own
+    names = " and ".join(call_name(scene.layout, _maker(record, record.session)) for record in found[-2:])
+    detail = f"likely changed by {names}"
+    if several:
+        called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
+        detail += f"; {called} were at work then, and each may have made it"
+    reason = decision.CONTESTED if several else decision.SHELL
+    return Left(state.path, reason, detail, tuple(whose), lines, optional=True, by_shell=True)
+
+
+def _maker(record: Record, session: str) -> Maker:
+    is_own = session == record.session
+    return Maker(
+        session,
+        record.agent_id if is_own else None,
+        record.tool,
+        record.call if is_own else None,
+        record.ts,
+    )
+
+
+def likely(dirty: Iterable[bytes], states: Mapping[bytes, PathState]) -> dict[bytes, tuple[Maker, ...]]:
+    """The commands, of any session, that may have made what nobody recorded in these paths."""
+    out: dict[bytes, tuple[Maker, ...]] = {}
+    for path in dirty:
+        found = of(states[path]) if path in states else []
+        makers = [_maker(record, name) for record in found[-1:] for name in record.may]
+        if makers:
+            out[path] = tuple(makers)
+    return out

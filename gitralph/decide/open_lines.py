@@ -1,0 +1,115 @@
+"""The uncommitted lines of a path and their owners: what an edit comes near to, a discard throws away.
+
+Asked before something happens, while an agent waits. A line that no session brought is a person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import NamedTuple
+
+from gitralph.decide import inputs, path_texts
+from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import Scene
+from gitralph.decide.path_texts import PathTexts
+from gitralph.decide.rewrites import ranges
+from gitralph.git import refs
+from gitralph.git.context import Context, without_programs
+from gitralph.git.snapshot import Worktree
+from gitralph.git.texts import is_binary
+from gitralph.hook.journal import TEXT_LIMIT, full_lines
+from gitralph.lines.terms import step_of
+from gitralph.lines.weave import EXISTS
+from gitralph.records import pending
+from gitralph.records.pending import PathState
+
+
+class OpenLine(NamedTuple):
+    """One line in which HEAD and the file differ. ``owner`` None: nobody recorded it.
+
+    ``number`` is its place in the file; of a removed line the place of the one that it stood before.
+    ``since`` is when it was recorded, empty where it was not.
+    """
+
+    owner: str | None
+    number: int
+    text: bytes
+    removed: bool = False
+    since: str = ""
+
+
+class OpenPath(NamedTuple):
+    """What is uncommitted in a path. ``whole`` are the owners of something there that has no lines."""
+
+    lines: tuple[OpenLine, ...] = ()
+    whole: frozenset[str | None] = frozenset()
+    head: bytes | None = None
+    disk: bytes | None = None
+
+    def lost(self, after: bytes | None) -> OpenPath:
+        """What of it would be gone if the file held ``after`` in its place, None for no file."""
+        if after == self.disk:
+            return OpenPath()
+        if after == self.head or after is None or self.disk is None:
+            kept = set() if after == self.head else {n for n, one in enumerate(self.lines) if one.removed}
+            return self._replace(lines=tuple(x for n, x in enumerate(self.lines) if n not in kept))
+        old, new = full_lines(self.disk), full_lines(after)
+        found = ranges(old, new)
+        gone = {at + 1 for first, last, _, _ in found for at in range(first, last)}
+        back = {line.rstrip(b"\r\n") for _, _, first, last in found for line in new[first:last]}
+        lines = [x for x in self.lines if (x.text in back if x.removed else x.number in gone)]
+        return self._replace(lines=tuple(lines))
+
+
+def read(ctx: Context, paths: Iterable[bytes]) -> Iterator[tuple[bytes, OpenPath]]:
+    """What is uncommitted in each of some paths; starts no program that the configuration names.
+
+    One that commit could not look at, such as a submodule, is passed over.
+    """
+    quiet = without_programs(ctx)
+    with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench, Worktree(ctx.repo.root) as tree:
+        asked = inputs.question(quiet, bench, tree, refs.read_head(quiet.repo), family=())
+        scene = inputs.look(asked, {path: pending.path_state(ctx.layout, path, []) for path in paths})
+        for path, state in scene.states.items():
+            if path not in scene.barred and path not in scene.ignored:
+                yield path, _of(scene, state)
+
+
+def _of(scene: Scene, state: PathState) -> OpenPath:
+    path = state.path
+    if scene.entries.get(path) == scene.reader.entry(path):
+        return OpenPath()
+    known = {r.session for r in state.journal.records} | state.bare
+    if path_texts.whole_only(scene, state) or _has_no_lines(scene, path):
+        return OpenPath(whole=frozenset[str | None](known) or frozenset([None]))
+    texts = path_texts.read(scene, state)
+    bare = path_texts.claimants(state)
+    lines = tuple(_lines(texts, {str(r.offset): r.ts for r in state.journal.records}))
+    whole: set[str | None] = set(bare)
+    pieces = texts.pieces
+    if pieces.is_added(EXISTS) or pieces.is_removed(EXISTS) or not lines:
+        whole.add(pieces.owner(EXISTS) if lines or pieces.is_added(EXISTS) else None)
+    if bare:  # what no record tells may be theirs: never a person's for certain
+        lines = tuple(line for line in lines if line.owner is not None)
+    return OpenPath(lines, frozenset(whole), texts.base, texts.disk)
+
+
+def _has_no_lines(scene: Scene, path: bytes) -> bool:
+    data = scene.contents[path].data or b""
+    entry = scene.reader.entry(path)
+    old = inputs.read_blob(scene, entry) if entry is not None else b""
+    return any(len(text) > TEXT_LIMIT or is_binary(text) for text in (data, old))
+
+
+def _lines(texts: PathTexts, times: Mapping[str, str]) -> Iterator[OpenLine]:
+    pieces, number = texts.pieces, 0
+    weave = pieces.weave
+    for line in weave.order():
+        stands = pieces.on_disk(line)
+        number += stands
+        if stands != bool(pieces.in_head[line]):
+            unit = weave.units[pieces.unit(line)]
+            at = number if stands else number + 1
+            since = times.get(step_of(unit.key), "")
+            yield OpenLine(unit.owner, at, weave.content(line), not stands, since)

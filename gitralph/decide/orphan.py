@@ -1,0 +1,69 @@
+"""What an orphan branch was left with: texts of the commit it was left from that the index still holds.
+
+``git checkout --orphan`` keeps index and files. An edit there is judged against that text, as
+``git commit --only`` takes it; any other text is the user's own. HEAD's reflog tells that commit: that some
+branch without a commit in common has the text says nothing (a page branch, a shallow clone).
+"""
+
+from gitralph.base.errors import Fatal
+from gitralph.git import history, index, reflog
+from gitralph.git.context import Context
+from gitralph.git.refs import Head
+from gitralph.git.trees import Entry, TreeReader
+from gitralph.records.pending import PathState
+
+
+class StartReader(TreeReader):
+    """HEAD's tree, and beside it the entries that the branch was left with."""
+
+    def __init__(self, base: TreeReader, kept: dict[bytes, Entry]) -> None:
+        super().__init__(base.objects, base.root)
+        self.kept = kept
+
+    def lookup(self, path: bytes) -> Entry | None:
+        return self.kept.get(path) or super().lookup(path)
+
+
+def _began_with_a_text(state: PathState) -> bool:
+    records = state.journal.records
+    return not records or any(r.before is not None or r.unknown_before for r in records)
+
+
+def _left(ctx: Context, head: Head) -> str | None:
+    """The commit that HEAD was at when its branch began anew, by its reflog; None where it did not."""
+    moves = reflog.of_head(ctx.repo)
+    if head.oid is None:
+        return moves[-1].new if moves else None
+    for at in range(len(moves) - 1, 0, -1):
+        move = moves[at]
+        if not move.message.startswith(b"commit"):
+            return None  # since it came to this branch, or back to it, by another way
+        if move.old is None and move.message.startswith(b"commit (initial): "):
+            return moves[at - 1].new
+    return None
+
+
+def start(
+    ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
+) -> TreeReader:
+    """What the edits of these paths are judged against: ``base``, HEAD's tree, on most branches.
+
+    ``folder`` is a private one.
+    """
+    new = [p for p, s in states.items() if _began_with_a_text(s) and base.lookup_safe(p) is None]
+    if not new:
+        return base
+    copy = index.copy_index(ctx.repo.index, f"{folder}/left.index")
+    staged = {p: mark.entry for p, mark in index.entries(ctx.git, copy, ctx.repo.root, new).items()}
+    if not staged:
+        return base
+    left = _left(ctx, head)
+    if left is None:
+        return base
+    try:
+        reader = TreeReader(base.objects, history.tree_of(ctx.repo, left))
+    except (Fatal, AttributeError):
+        return base
+    kept = {path: entry for path, entry in staged.items() if reader.entry(path) == entry}
+    kept = {p: e for p, e in kept.items() if history.last_held(ctx.repo, head.oid, p) is None}
+    return StartReader(base, kept) if kept else base

@@ -1,0 +1,128 @@
+"""Which commits a session may take back or rewrite: its own, that nobody else has yet; and what is kept."""
+
+import shlex
+from typing import NamedTuple
+
+from gitralph.base.errors import Fatal, Refused
+from gitralph.decide.request import Request
+from gitralph.git import message, refs
+from gitralph.git.commits import identity
+from gitralph.git.context import Context
+from gitralph.git.repository import Repository
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import is_oid
+from gitralph.records import commit_log, manifests, pending
+
+TAKEN_BACK = "taken back"
+REVERT = "git revert --no-edit {}  # takes it back in a commit of its own"
+
+
+class Old(NamedTuple):
+    """A commit as it stands: its parents, who wrote it and when, for git's environment, and its message."""
+
+    parents: tuple[str, ...]
+    author: dict[str, str]
+    message: bytes
+
+
+def makers(ctx: Context, commit: str) -> list[str]:
+    """The sessions of this worktree whose records tell of a commit."""
+    return [name for name in manifests.sessions_here(ctx.layout) if _made(ctx, name, commit)]
+
+
+def rewound(ctx: Context, session: str) -> str | None:
+    """The commit that a session made last here, where HEAD does not have it any more; None where it has.
+
+    None as well where :func:`told_of` it: an answer that tells of no news is not read.
+    """
+    rows = commit_log.read(ctx.layout, session).commits
+    here = [row for row in rows if row.get("worktree") == ctx.layout.token]
+    last = here[-1].get("commit") if here else None
+    if not isinstance(last, str) or not is_oid(last) or here[-1].get("included"):
+        return None
+    if (sessionfile.read(ctx.layout, session) or {}).get("rewound") == last:
+        return None
+    head = refs.read_head(ctx.repo)
+    return None if head.oid == last or refs.contains(ctx.repo, head, last) else last
+
+
+def told_of(ctx: Context, session: str, commit: str) -> None:
+    """Remember that the session was told that HEAD has its last commit no more."""
+    sessionfile.update(ctx.layout, session, rewound=commit)
+
+
+def _made(ctx: Context, session: str, commit: str) -> bool:
+    return any(one.get("commit") == commit for one in commit_log.read(ctx.layout, session).commits)
+
+
+def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
+    """Raise Refused for a commit that is not this session's, or that a remote branch holds."""
+    made_by, family = makers(ctx, commit), pending.family(ctx.layout, session)
+    # it may have been put away by gc since
+    made_by += [name for name in family if name not in made_by and _made(ctx, name, commit)]
+    if not set(made_by) & set(family):
+        whose = f"it is session '{ctx.called(made_by[0])}'s" if made_by else "no session's record tells of it"
+        raise Refused(
+            f"commit {commit[:7]} is not session '{ctx.called(session)}'s, so it cannot be {doing}: {whose}",
+            *_instead(ctx, session, doing, made_by),
+        )
+    said = ctx.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname:short)", "refs/remotes")
+    held = said.decode("utf-8", "replace").split("\n")[0]
+    if held:
+        raise Refused(
+            f"commit {commit[:7]} is published, so it cannot be {doing}: '{held}' holds it",
+            *([REVERT.format(commit[:7])] if doing == TAKEN_BACK else _instead(ctx, session, doing, [])),
+        )
+
+
+def _instead(ctx: Context, session: str, doing: str, made_by: list[str]) -> list[str]:
+    """What to type instead: what the session has, in a commit of its own; or whose it is takes it back."""
+    if doing != TAKEN_BACK:
+        name = shlex.quote(ctx.called(session))
+        return [f"git ralph commit --session {name}  # what it has pending, in a commit of its own"]
+    if ctx.is_agent or not made_by:
+        return []
+    return [f"git ralph uncommit --session {shlex.quote(ctx.called(made_by[0]))}  # if it is that one's last"]
+
+
+def check(ctx: Context, request: Request) -> None:
+    """Raise Refused where what ``--amend`` or ``--fixup`` names must stay as it is, Fatal for no commit."""
+    if request.amend:
+        head = refs.read_head(ctx.repo).oid
+        if head is None:
+            raise Fatal("there is no commit to amend")
+        refuse_foreign(ctx, request.session, head, "amended")
+        if len(read(ctx.repo, head).parents) > 1:
+            raise Refused(
+                f"commit {head[:7]} is a merge, so it cannot be amended",
+                *_instead(ctx, request.session, "amended", []),
+            )
+    elif request.fixup is not None:
+        refuse_foreign(ctx, request.session, resolve(ctx, request.fixup), "fixed up")
+
+
+def resolve(ctx: Context, typed: str) -> str:
+    """The commit that a revision means. Raises Fatal for none."""
+    done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
+    if done.returncode:
+        raise Fatal(f"'{typed}' is no commit", "git log")
+    return done.stdout.decode().strip()
+
+
+def read(repo: Repository, commit: str) -> Old:
+    """What a commit says. Raises Fatal where it is missing."""
+    found = repo.objects.commit(commit.encode())
+    author = identity("AUTHOR", found.author, found.author_time, found.author_timezone)
+    return Old(tuple(parent.decode() for parent in found.parents), author, found.message or b"")
+
+
+def first_message(ctx: Context, request: Request) -> bytes | None:
+    """The message to begin with, None where the request does not rewrite."""
+    if request.fixup is not None:
+        text = read(ctx.repo, resolve(ctx, request.fixup)).message
+        title = b"fixup! " + message.subject(text).encode("utf-8", "surrogateescape")
+        return message.join([title, *request.messages])
+    head = refs.read_head(ctx.repo).oid
+    if not request.amend or request.messages or head is None:
+        return None
+    return read(ctx.repo, head).message

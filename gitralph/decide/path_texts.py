@@ -1,0 +1,461 @@
+"""What is read of a path before anybody asks whose its lines are: HEAD, the file and the recorded edits.
+
+All texts are in working-tree form and in one form of line ends. ``commit``, ``status``, ``why``, ``undo`` and
+``assign`` ask the pieces that are made of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+from gitralph.decide import decision, provenance, rewrites
+from gitralph.decide.inputs import Scene, read_blob
+from gitralph.decide.provenance import Chain
+from gitralph.git import blobs, history, refs
+from gitralph.git.texts import with_line_feeds
+from gitralph.git.trees import Entry
+from gitralph.hook.journal import (
+    ASSIGN,
+    GAP,
+    REDO,
+    RESTORE,
+    TEXT_LIMIT,
+    UNDO,
+    Record,
+    TextHunk,
+    full_lines,
+    replay,
+)
+from gitralph.lines import give
+from gitralph.lines.formatting import told_apart
+from gitralph.lines.order import chain
+from gitralph.lines.pieces import Pieces, pieces
+from gitralph.lines.terms import GAP as GAP_KEY
+from gitralph.lines.terms import Step, Take
+from gitralph.lines.text import is_telling, split_lines
+from gitralph.records import pending
+from gitralph.records.pending import PathState
+
+FILES = (0, 0o100644, 0o100755)
+"""Modes of plain files, and of none."""
+
+Row = tuple[Record, bytes | None, bytes | None]
+"""A record with its texts before and after."""
+
+
+# The weave keeps every line that ever was, so memory grows with text and edits: beyond these a file is
+# judged whole, and a person does not read a diff of it either.
+# Two thousand pending edits of one path are days of work without a commit; each is folded into the weave at
+# every commit, status and diff of the path.
+STEP_LIMIT = 2000
+
+ARRIVED = "m"
+"""Ends the key of the step by which a moved file came as HEAD had it; the rest is the key of the move."""
+
+LOST_TEXT = "a recorded text of it is lost or damaged, so its lines cannot be told apart"
+
+
+@dataclass(frozen=True)
+class PathTexts:
+    """HEAD, the file and the steps of one path, in one form.
+
+    ``converted``: that form is not the bytes on disk, because git converts line ends here. ``seen`` says
+    which lines a hook rewrote in the commit alone. ``moved`` is what HEAD has where the file was moved from,
+    ``carried`` what was recorded there.
+    """
+
+    head: bytes | None
+    disk: bytes | None
+    steps: list[Step]
+    converted: bool
+    seen: rewrites.AsRead
+    moved: bytes | None
+    heads: Heads
+    carried: tuple[Record, ...] = ()
+
+    @property
+    def base(self) -> bytes | None:
+        """The text that the file is compared with: HEAD's, under whatever name."""
+        return self.head if self.moved is None else self.moved
+
+    @property
+    def unsure_moves(self) -> list[int]:
+        """The records of moves onto this path, of which others had changed what HEAD had there.
+
+        A hook sees a move when it is done: whether a change of theirs still stood there, nobody knows.
+        Where the file is again as a record before the move left it, or has no line of what was moved there,
+        the move is undone.
+        """
+        found = [at for at, step in enumerate(self.steps) if step.onto and step.before is not None]
+        return [int(self.steps[at].key.removesuffix(ARRIVED)) for at in found if not self._is_sure(at)]
+
+    def _is_sure(self, at: int) -> bool:
+        moved = self.steps[at]
+        came = set(split_lines(moved.after)) - set(split_lines(moved.before))
+        is_undone = not any(is_telling(line) for line in came.intersection(split_lines(self.disk)))
+        if is_undone or any(step.after == self.disk for step in self.steps[:at]):
+            return True
+        then = self.heads.text(moved.head) if moved.head else None
+        for step in reversed(self.steps[:at]):
+            if step.after == then or step.owner != moved.owner:
+                return step.after == then
+        return self.steps[0].before == then
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """Whose each line is."""
+        return self.pieces_by(self.steps)
+
+    def pieces_by(self, steps: Sequence[Step]) -> Pieces:
+        """The same as other steps would tell it."""
+        exists = self.head is not None
+        heads = self.heads
+        return pieces(self.base, self.disk, steps, heads.lines, heads.texts, exists=exists)
+
+
+def read(scene: Scene, state: PathState, carry: bool = True) -> PathTexts:
+    """Read a path. Whether a text of it is lost is known then, see :func:`lost_text`.
+
+    ``carry`` takes along what was recorded of the file at its old path; an undo of the move wants it whole.
+    """
+    head, disk = head_text(scene, state.path), scene.contents[state.path].data
+    first = _first(scene, state) or 0
+    texts = [(r, b, a) for r, b, a in replay(state.journal, scene.layout) if r.is_exact and r.offset >= first]
+    seen = rewrites.seen(texts, disk)
+    texts, disk = seen.rows, seen.worktree
+    converted = not is_plain(scene, state.path) or lost_crlf(head, disk, texts)
+    if converted:  # with core.autocrlf the file has CRLF, its blob LF, and a payload either
+        head, disk = one_form(head), one_form(disk)
+        texts = [(r, one_form(b), one_form(a)) for r, b, a in texts]
+    carried = _carried(scene, state) if texts and carry else []
+    if converted:
+        carried = [(r, one_form(b), one_form(a)) for r, b, a in carried]
+    rows = [as_step(*row) for row in texts]
+    start = head
+    if rows:
+        start = _start(scene, state, texts[0][0], texts[0][1], head)
+    if converted:
+        start = one_form(start)
+    moved = _moved_text(scene, state) if head is None and disk is not None else None
+    if moved is not None and converted:
+        moved = with_line_feeds(moved)
+    if carried:
+        head_then = moved if moved is not None else _left_text(scene, state)
+        head_then = one_form(head_then) if converted else head_then
+        rows = _from_old_path(rows, [as_step(*row) for row in carried], head_then)
+    steps = [
+        _read_late(scene, [*(r for r, _, _ in carried), *state.journal.records], step)
+        for step in chain(rows, start)
+    ]
+    if moved is not None and not carried:
+        steps = _arrived(steps, moved)
+    heads = Heads(scene, state, [r for r, _, _ in (*carried, *texts)], converted)
+    steps = told_apart(steps, heads.lines)
+    return PathTexts(head, disk, steps, converted, seen, moved, heads, tuple(r for r, _, _ in carried))
+
+
+class Heads:
+    """The texts that HEAD had at a path when its steps were recorded; each is read once, if asked for."""
+
+    def __init__(self, scene: Scene, state: PathState, rows: list[Record], converted: bool) -> None:
+        self.scene, self.state, self.converted = scene, state, converted
+        self.rows = [
+            (row.offset, row.head, (row.other_path if row.offset < 0 else None) or state.path)
+            for row in rows
+            if row.head
+        ]
+        self._texts: dict[tuple[str, bytes], bytes | None] = {}
+        self._lines: dict[str, set[bytes]] = {}
+
+    def text(self, head: str, path: bytes | None = None) -> bytes | None:
+        """What a commit has at the path, or at the one where the file was then."""
+        path = path or self.state.path
+        if (head, path) not in self._texts:
+            entry = history.entry_at(self.scene.repo, head, path)
+            text = read_blob(self.scene, entry) if isinstance(entry, Entry) else None
+            self._texts[head, path] = one_form(text) if self.converted else text
+        return self._texts[head, path]
+
+    def texts(self) -> set[bytes | None]:
+        """All of them, but for no text at all: that says nothing of any line."""
+        return {self.text(head, path) for _, head, path in self.rows} - {None}
+
+    def lines(self, key: str) -> set[bytes]:
+        """The lines that HEAD had when a step was recorded, or when an earlier one was."""
+        if key not in self._lines:
+            upto = int(key) if key.lstrip("-").isdigit() else self.state.journal.size
+            texts = {self.text(head, path) for offset, head, path in self.rows if offset <= upto}
+            self._lines[key] = {line for text in texts for line in split_lines(text)}
+        return self._lines[key]
+
+
+def head_text(scene: Scene, path: bytes) -> bytes | None:
+    """HEAD's text as a checkout would write it; the bytes themselves where nothing converts them."""
+    entry = scene.reader.entry(path)
+    if entry is None:
+        return None
+    return read_blob(scene, entry) if is_plain(scene, path) else working(scene, path, entry)
+
+
+def is_plain(scene: Scene, path: bytes) -> bool:
+    """True when the file's bytes are its blob's: nothing converts them."""
+    content, made = scene.contents[path], scene.entries.get(path)
+    same = made is None or made.oid.decode() == provenance.content_id(content)
+    # A deleted file has no bytes to compare with: where git converts line ends, HEAD's text must be
+    # converted.
+    return same and not (content.absent and scene.converts)
+
+
+def working(scene: Scene, path: bytes, entry: Entry) -> bytes:
+    """A blob as a checkout would write it."""
+    return blobs.working_form(scene.bench.git.at(scene.repo.root), path, entry)
+
+
+def one_form(text: bytes | None) -> bytes | None:
+    """A text with LF line ends: where git converts them, HEAD, file and records are compared so."""
+    return None if text is None else with_line_feeds(text)
+
+
+def takes_of(hunks: list[TextHunk], before: bytes | None, after: bytes | None) -> tuple[Take, ...] | None:
+    """What the hunks of an assignment give; None where its texts are read in another way than they were."""
+    places = [(h.start, h.removed, len(h.lines)) for h in hunks]
+    return give.takes(full_lines(before or b""), full_lines(after or b""), places)
+
+
+def as_step(record: Record, before: bytes | None, after: bytes | None) -> Step:
+    """A record and its texts as the engine reads them."""
+    if record.op == GAP:
+        key = f"{GAP_KEY}{record.offset}" if record.may else record.call or ""
+        return Step(key, None, before, after, offered=bool(record.may))
+    key, head = str(record.offset), record.head or ""
+    if record.op == ASSIGN:
+        given = takes_of(record.hunks or [], before, after)
+        if given is not None:
+            return Step(key, record.session, after, after, head=head, seen=True, takes=given)
+    if record.op in (UNDO, REDO):
+        return Step(key, record.session, before, after, head=head, seen=True, undoes=record.units)
+    if record.op == RESTORE:
+        return Step(key, record.session, before, after, head=head, seen=True, restores=record.units)
+    onto = record.op == "rename-to" and before is None
+    return Step(
+        key,
+        record.session,
+        before,
+        after,
+        head=head,
+        seen=record.seen,
+        onto=onto,
+        by_shell=record.by_shell,
+    )
+
+
+def lost_crlf(head: bytes | None, content: bytes | None, texts: list[Row]) -> bool:
+    """True when only records still have CRLF: a checkout wrote the file with the line ends of the blob."""
+    if any(_has_crlf(text) for text in (head, content)):
+        return False
+    return any(_has_crlf(text) for _, before, after in texts for text in (before, after))
+
+
+def _has_crlf(text: bytes | None) -> bool:
+    # One byte is found by memchr; the pair alone cost a tenth of a commit after 1,000 edits of 50 KB.
+    return text is not None and b"\r" in text and b"\r\n" in text
+
+
+def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
+    """The reason why lines of this path cannot be told apart, None when they can."""
+    content, entry = scene.contents[state.path], scene.reader.entry(state.path)
+    # A link's target and a submodule's commit have no lines.
+    if content.mode not in FILES or (entry is not None and entry.mode not in FILES):
+        return decision.CONTESTED, "it is not a plain file, and others have changes there"
+    # A clean filter (git-lfs, git-crypt) makes of each text a blob in which no line of it can be found.
+    if state.path in scene.filtered:
+        return decision.FILTERED, "a clean filter governs it, and others have changes there"
+    if len(content.data or b"") > TEXT_LIMIT:
+        return decision.TOO_LARGE, f"it is larger than {TEXT_LIMIT >> 20} MiB, and others changed it"
+    if _first(scene, state) is None:
+        return decision.TOO_LARGE, f"it has more than {STEP_LIMIT} pending edits"
+    return None
+
+
+def _first(scene: Scene, state: PathState) -> int | None:
+    """The record from which on they are read; None where more than STEP_LIMIT of them may be pending.
+
+    Of a longer journal what HEAD had already, when a record found the file so, is left alone.
+    """
+    records = state.journal.records
+    if len(records) <= STEP_LIMIT:
+        return 0
+    for record in records[-STEP_LIMIT:]:
+        entry = history.entry_at(scene.repo, record.head, state.path) if record.is_exact else None
+        if isinstance(entry, Entry) and entry.oid.decode() == record.before:
+            return record.offset
+    return None
+
+
+def _read_late(scene: Scene, records: Sequence[Record], step: Step) -> Step:
+    """Without the mark of an old read where git wrote its index since what it overwrote was recorded.
+
+    A file that `git checkout` put back and an old copy of it are the same texts, and where no event read the
+    file before the edit, nothing else tells them apart. Then nobody's line is refused for the other's.
+    """
+    times = [r.mtime for r in records if str(r.offset) in step.over]
+    try:
+        written = os.stat(scene.repo.index).st_mtime_ns
+    except FileNotFoundError:
+        written = 0
+    return step._replace(over=()) if any(at is None or written >= at for at in times) else step
+
+
+def lost_text(scene: Scene, state: PathState) -> bool:
+    """True when a record was found not to lead to its text, and HEAD never had what came of it.
+
+    Asked once the texts were read.
+    """
+    damaged = set(state.journal.damaged)
+    return any(not has_passed(scene, state, r.offset) for r in state.journal.records if r.offset in damaged)
+
+
+def path_level(scene: Scene, state: PathState) -> bool:
+    """True when the session claims more of the path than its texts tell."""
+    return bool(claimants(state) & scene.own)
+
+
+def claimants(state: PathState) -> set[str]:
+    """The sessions that have the path pending, but not its lines: only of these a commit's word is asked."""
+    return state.bare | {name for name in state.records if any(not r.is_exact for r in state.untold(name))}
+
+
+def mode_of(scene: Scene, state: PathState) -> tuple[int, bool]:
+    """The mode to commit, and whether the file has another that no session recorded."""
+    content, head = scene.contents[state.path], scene.reader.entry(state.path)
+    own = [r for r in state.journal.records if r.session in scene.own]
+    if scene.by_person and head is not None and not content.absent:
+        _, is_nobodys = provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)
+        return content.mode if is_nobodys else head.mode, False
+    if head is None or not own:
+        return content.mode or 0o100644, False
+    if content.absent:
+        return head.mode, False
+    mode, is_left = provenance.mode_of(Chain(tuple(own)), content, head.mode)
+    # one that is another session's goes with its commit
+    return mode, is_left and provenance.mode_of(Chain(tuple(state.journal.records)), content, head.mode)[1]
+
+
+def has_passed(scene: Scene, state: PathState, offset: int) -> bool:
+    """True when HEAD, or a commit before it, was seen to hold the path as it was after a record.
+
+    Then somebody committed the file as that record or a later one left it, whatever came after.
+    """
+    since = [r for r in state.journal.records if r.offset >= offset]
+    texts = {r.after for r in since if r.after is not None}
+
+    def holds(entry: Entry | history.Unknown | None) -> bool:
+        return isinstance(entry, Entry) and entry.oid.decode() in texts
+
+    if holds(scene.reader.entry(state.path)):
+        return True
+    head = refs.Head(None, scene.head)
+    commits = dict.fromkeys(r.head for r in since[1:] if r.head is not None)
+    return any(
+        holds(history.entry_at(scene.repo, commit, state.path)) and refs.contains(scene.repo, head, commit)
+        for commit in commits
+    )
+
+
+def _moved_text(scene: Scene, state: PathState) -> bytes | None:
+    """What HEAD has where the file was moved from: of those lines HEAD had each, under another name.
+
+    It is another file where something stands there again, or where it was made anew since.
+    """
+    seen = {state.path}
+    while (records := state.journal.records) and records[0].op == "rename-to" and records[0].is_exact:
+        path = records[0].other_path
+        is_anew = any(r.is_exact and r.before is None and r.after is not None for r in records[1:])
+        if path is None or path in seen or is_anew or not _is_gone(scene, path):
+            return None
+        seen.add(path)
+        entry = scene.reader.lookup_safe(path)
+        if entry is not None:
+            return read_blob(scene, entry) if entry.mode in FILES else None
+        state = scene.recorded_at(path)
+    return None
+
+
+def _is_gone(scene: Scene, path: bytes) -> bool:
+    content = scene.contents.get(path)
+    if content is not None:
+        return content.absent
+    return not os.path.lexists(os.path.join(os.fsencode(scene.repo.root), path))
+
+
+def _carried(scene: Scene, state: PathState) -> list[Row]:
+    """The records of a file at its old paths, before it was moved here; their offsets are below zero."""
+    to, seen, out = pending.arrival(state.journal), {state.path}, list[Row]()
+    while to is not None and to.other_path is not None and to.other_path not in seen:
+        here, old = state, scene.recorded_at(to.other_path)
+        left = pending.left_by(old.journal, to, here.path)
+        if left is None:
+            break
+        seen.add(old.path)
+        texts = [(r, b, a) for r, b, a in replay(old.journal, scene.layout) if r.is_exact]
+        state, to = old, pending.arrival(old.journal)
+        found = [row for row in texts if row[0].offset < left.offset and row[0] is not to]
+        shift = left.offset + 1 - (out[0][0].offset if out else 0)
+        out = [(_at(r, r.offset - shift, old.path), b, a) for r, b, a in found] + out
+    return out
+
+
+def _at(record: Record, offset: int, path: bytes) -> Record:
+    """The same record at another place of a longer journal."""
+    found = copy(record)
+    found.offset, found.other = offset, path.decode("utf-8", "surrogateescape")
+    if record.op in (UNDO, REDO, RESTORE):
+        found.op = "edit"  # the names of its units are those of the old journal
+    return found
+
+
+def _left_text(scene: Scene, state: PathState) -> bytes | None:
+    """What HEAD had at the old path when the file left it."""
+    to = pending.arrival(state.journal)
+    if to is None or to.other_path is None:
+        return None
+    entry = history.entry_at(scene.repo, to.head, to.other_path)
+    return read_blob(scene, entry) if isinstance(entry, Entry) else None
+
+
+def _from_old_path(rows: list[Step], carried: list[Step], head: bytes | None) -> list[Step]:
+    """The steps of a moved file: it came as HEAD had it, and was edited before and after it moved."""
+    first = rows[0]
+    start = carried[0].before if head is None else head
+    came = first._replace(key=first.key + ARRIVED, after=start)
+    return [came, *carried, first._replace(before=first.after, onto=False), *rows[1:]]
+
+
+def _arrived(steps: list[Step], moved: bytes) -> list[Step]:
+    """The steps of a file that was moved: first it came as HEAD had it, then with what was edited before."""
+    first = steps[0]
+    if first.owner is None or first.before is not None or first.after is None:
+        return steps
+    came = first._replace(key=first.key + ARRIVED, after=moved)
+    return [came, first._replace(before=moved), *steps[1:]]
+
+
+def _start(
+    scene: Scene, state: PathState, first: Record, before: bytes | None, head: bytes | None
+) -> bytes | None:
+    """The text that HEAD held when the first step was recorded; older dirt shows as a gap."""
+    if before == head:
+        return before
+    then = history.entry_at(scene.repo, first.head, state.path)
+    if first.op == ASSIGN and first.head is None:
+        return None  # there was no commit yet: an assignment knows
+    if isinstance(then, history.Unknown):
+        return before
+    if then is None:
+        return None
+    plain = is_plain(scene, state.path)
+    return read_blob(scene, then) if plain else working(scene, state.path, then)

@@ -1,0 +1,229 @@
+"""What waits for a commit: the one question that all who list, count or choose ask.
+
+Records alone do not answer it: plain git may have committed an edit, somebody may have taken it back. So
+the commit of a session is drafted as ``commit`` would, in a quarantine, and thrown away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from gitralph.base.errors import Fatal
+from gitralph.decide import decision, offers, plan
+from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Wishes
+from gitralph.decide.request import Draft
+from gitralph.git import blobs, listing, uncommitted
+from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context, without_programs
+from gitralph.git.listing import Counts
+from gitralph.git.trees import EMPTY_TREE, Entry
+from gitralph.hook import sessionfile, windows
+from gitralph.records import manifests, pending
+
+# With these alone a session has nothing that a commit could take, ever: it is not counted among those that
+# one must choose between, and status lists the path for what it is.
+_LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
+
+
+class Work(NamedTuple):
+    """What one session has in one path: None where a commit takes it, else the reason why it does not.
+
+    ``whole``: nothing else is uncommitted in the file. ``change`` is git's letter for what a commit makes of
+    it, R with ``source`` for a rename; ``counts_of`` its lines, None for those of the whole file. Both are
+    told where they were asked for.
+    """
+
+    reason: str | None = None
+    whole: bool = False
+    change: str | None = None
+    source: bytes | None = None
+    counts_of: Counts | None = None
+
+    @property
+    def counts(self) -> bool:
+        """True for what a commit takes or refuses; the rest is none of its business."""
+        return self.reason not in _LEAVING
+
+    @property
+    def refuses(self) -> bool:
+        """True where a commit would be refused for it."""
+        return self.reason in decision.REFUSING
+
+
+Works = dict[bytes, Work]
+
+
+def of(ctx: Context, session: str, counting: bool = False) -> Works:
+    """What a commit of ``session`` would find, by path. Writes nothing, starts no configured program.
+
+    ``counting`` tells the lines of each change too, which costs a git process.
+    """
+    if not os.path.isdir(ctx.layout.top):
+        return {}
+    quiet = without_programs(ctx)
+    with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
+        return _of(quiet, bench, session, counting)
+
+
+def _of(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
+    try:
+        return _drafted(ctx, bench, session, counting)
+    except Fatal as error:  # damage of one session's records costs nobody else's
+        ctx.warn(f"what session '{ctx.called(session)}' has pending cannot be told: {error.message}")
+        family = pending.family(ctx.layout, session)
+        raw = pending.recorded_paths(ctx.layout, family, lambda old: old)
+        return {p: Work(decision.UNANCHORED) for p, s in raw.items() if not s.owners().isdisjoint(family)}
+
+
+def everyone(ctx: Context, counting: bool = False) -> dict[str, Works]:
+    """The same of every session of this worktree that has any, in the order of their ids."""
+    names = set(_unfinished(ctx))
+    if offers.setting(ctx.config) == offers.INCLUDE:
+        names |= {window.session for window in windows.read(ctx.layout)}
+    if not names:
+        return {}
+    quiet = without_programs(ctx)
+    with closing(quiet.repo), open_bench(quiet, quarantine=True) as bench:
+        found = {name: _of(quiet, bench, name, counting) for name in sorted(names)}
+    return {name: works for name, works in found.items() if works}
+
+
+def _unfinished(ctx: Context) -> Iterator[str]:
+    """The sessions of which anything was recorded that no commit told of, or that differs from HEAD."""
+    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    old = {path for claim in claims for path in claim.old}
+    dirty = set(uncommitted.dirty_paths(ctx.repo, ctx.config, old)) if old else set[bytes]()
+    left = {claim.session for claim in claims if claim.fresh or not dirty.isdisjoint(claim.old)}
+    for claim in claims:
+        if not left.isdisjoint(pending.family(ctx.layout, claim.session)):
+            yield claim.session
+
+
+def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
+    """After a commit that left nothing of these sessions: git's hook need not ask any more.
+
+    Taken away first and looked at then: what is recorded meanwhile puts it there again.
+    """
+    for session in family:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(ctx.layout.pending(session))
+            if pending.claims(ctx.layout, session).fresh:
+                sessionfile.mark_pending(ctx.layout, session)
+
+
+def put_marks_away(ctx: Context) -> None:
+    """The same of every session here, by what is pending now: plain git may have committed it."""
+    marked = [name for name in manifests.sessions_here(ctx.layout) if _unmarked(ctx, name)]
+    found = everyone(ctx) if marked else {}
+    for session in marked:
+        if any(name in found for name in pending.family(ctx.layout, session)):
+            sessionfile.mark_pending(ctx.layout, session)
+
+
+def _unmarked(ctx: Context, session: str) -> bool:
+    try:
+        os.unlink(ctx.layout.pending(session))
+        return True
+    except FileNotFoundError:
+        return False
+
+
+def counted(works: Works) -> list[bytes]:
+    """The paths that a commit takes or refuses, sorted."""
+    return sorted(path for path, work in works.items() if work.counts)
+
+
+def _drafted(ctx: Context, bench: Workbench, session: str, counting: bool) -> Works:
+    made = plan.build(ctx, bench, session, Wishes(), None, writing=False)
+    works = _found(made)
+    if counting and made.entries:
+        works = _counted(ctx, made, bench, works)
+    return _without_clean(ctx, works)
+
+
+def _counted(ctx: Context, made: Draft, bench: Workbench, works: Works) -> Works:
+    """The same with letters and lines of what a commit would take."""
+    letters = made.changes
+    lines: dict[bytes, Counts] = {}
+    if any(path in works and not works[path].whole for path in letters):
+        words = ("-r", "-z", "--numstat", "--no-renames")
+        tree = plan.rebuilt(ctx, bench, made).tree
+        said = bench.git.run("diff-tree", *words, made.base.root or EMPTY_TREE, tree)
+        lines = {
+            path: found
+            for path, found in listing.counts(said).items()
+            if path not in works or not works[path].whole
+        }
+    sources = {new: old for old, new in made.together if letters.get(old) == "D" and letters.get(new) == "A"}
+    for new, old in sources.items():
+        lines[new] = _between(bench, made.base.entry(old), made.entries[new])
+    return {
+        path: work._replace(
+            change="R" if path in sources else letters[path],
+            source=sources.get(path),
+            counts_of=lines.get(path),
+        )
+        if path in letters
+        else work
+        for path, work in works.items()
+    }
+
+
+def _between(bench: Workbench, old: Entry | None, new: Entry | None) -> Counts:
+    """The lines that a rename changed besides."""
+    if old is None or new is None or old.oid == new.oid:
+        return 0, 0
+    said = bench.git.run("diff", "--numstat", "-z", "--no-ext-diff", "--no-textconv", old.oid, new.oid)
+    added, removed = said.split(b"\t")[:2]  # two blobs have two names, told after the lines
+    return (int(added), int(removed)) if added != b"-" else (None, None)
+
+
+def _found(made: Draft) -> Works:
+    lefts: dict[bytes, list[Left]] = {}
+    for one_left in made.left:
+        lefts.setdefault(one_left.path, []).append(one_left)
+    out: Works = {}
+    for one in made.outcomes:
+        path, left = one.path, lefts.get(one.path, [])
+        refused = [x.reason for x in left if x.refuses]
+        leaving = [x.reason for x in left if x.reason in _LEAVING]
+        if refused or (leaving and path not in made.entries):
+            out[path] = Work((refused or leaving)[0])
+        elif path in made.entries:
+            out[path] = Work(None, made.entries[path] == made.now.get(path))
+        elif one.content is None and one.notes and not one.void:
+            out[path] = Work(decision.WAITING)  # lines that stand on what another session has not committed
+    for path in made.entries:  # the files below a folder that gives way to a file
+        out.setdefault(path, Work(None, True))
+    return out
+
+
+def _without_clean(ctx: Context, works: Works) -> Works:
+    """Without the filtered files that git's index knows to be as in HEAD: our draft ran no filter."""
+    if not works or not (ctx.config.names("filter", "clean") or ctx.config.names("filter", "process")):
+        return works
+    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), works)
+    clean = filtered - set(uncommitted.dirty_paths(ctx.repo, ctx.config, filtered)) if filtered else set()
+    return {path: work for path, work in works.items() if path not in clean or not work.counts}
+
+
+def by_path(everybody: dict[str, Works]) -> dict[bytes, dict[str, Work]]:
+    """The same turned round: who has what in a path."""
+    out: dict[bytes, dict[str, Work]] = {}
+    for session, works in everybody.items():
+        for path, work in works.items():
+            out.setdefault(path, {})[session] = work
+    return out
+
+
+def rivals(ctx: Context, sessions: Iterable[str]) -> list[str]:
+    """Those of ``sessions`` whose work no other one's commit takes as a child's."""
+    names = list(sessions)
+    children = {child for name in names for child in pending.family(ctx.layout, name)[1:] if child in names}
+    return [name for name in names if name not in children]

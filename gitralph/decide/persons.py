@@ -1,0 +1,83 @@
+"""What of the files is a person's: which paths his commit looks at, and what he has to name to have it taken.
+
+Whose the lines of a path are is asked as for any session, see ``decide.decide``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from gitralph.base.quote import shown
+from gitralph.decide import decision, offers, provenance
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Scene
+from gitralph.git import uncommitted
+from gitralph.git.context import Context
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.hook.journal import GAP, full_lines, replay
+from gitralph.lines.text import is_telling
+from gitralph.records import pending
+from gitralph.records.pending import PathState
+
+
+def candidates(ctx: Context, exact: Container[bytes]) -> list[bytes]:
+    """The paths that `git commit -a` would look at, and new files that are ``exact``."""
+    found = uncommitted.dirty(ctx.repo, ctx.config)
+    return [path for path in found if found[path] != uncommitted.UNTRACKED or path in exact]
+
+
+def asked_for(ctx: Context, wanted: set[bytes] | None) -> tuple[set[bytes], dict[bytes, Content]]:
+    """What `git commit -a` would look at, or what was asked for; what is staged as removed is gone."""
+    found = uncommitted.dirty(ctx.repo, ctx.config, wanted or ()) if wanted != set() else {}
+    paths = {path for path, letters in found.items() if wanted or letters != uncommitted.UNTRACKED}
+    return paths, {path: ABSENT for path in paths if found[path][0] == "D"}
+
+
+def barred(ctx: Context, scene: Scene, is_named: bool) -> dict[bytes, Left]:
+    """What is none of a commit's business though no session owns it, each path with the reason."""
+    by_shell = {} if is_named else _left_by_commands(ctx, scene)
+    return {**by_shell, **_moved_here(ctx, scene)}
+
+
+def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
+    """New files with lines that a session has in a file which is gone: somebody moved it."""
+    new = [p for p, s in scene.states.items() if not s.owners() and scene.reader.lookup_safe(p) is None]
+    texts = {path: scene.contents[path].data for path in new if path in scene.contents}
+    if not any(texts.values()):
+        return {}
+    found: dict[bytes, Left] = {}
+    gone = [path for path, letters in uncommitted.dirty(ctx.repo, ctx.config).items() if "D" in letters]
+    for old, state in pending.states_of(ctx.layout, gone).items():
+        brought = _brought(ctx, state)
+        for path, text in texts.items():
+            who = {brought[line] for line in full_lines(text or b"") if line in brought}
+            if who:
+                detail = f"it has lines of '{shown(old)}', which is gone"
+                found[path] = Left(path, decision.CONTESTED, detail, tuple(sorted(who)))
+    return found
+
+
+def _brought(ctx: Context, state: PathState) -> dict[bytes, str]:
+    """The telling lines that sessions brought to a path, each with who did."""
+    found = dict[bytes, str]()
+    for record, before, after in replay(state.journal, ctx.layout):
+        if record.op != GAP:
+            came = set(full_lines(after or b"")).difference(full_lines(before or b""))
+            found |= dict.fromkeys(filter(is_telling, came), record.session)
+    return found
+
+
+def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
+    """What no session recorded and a shell command of one made: a person who wants it names it."""
+    free = [path for path in scene.contents if not provenance.others(scene, scene.states[path])]
+    found = offers.left_by_commands(ctx, free)
+    return {
+        path: Left(
+            path,
+            decision.SHELL,
+            f"made by {offers.call_name(ctx.layout, window)}",
+            (window.session,),
+            optional=True,
+        )
+        for path, window in found.items()
+    }

@@ -1,0 +1,173 @@
+"""A commit of some hunks: what of a draft a person may choose, and the draft with just that.
+
+Hunks are those of HEAD's text against the text that would be committed, so that each subset of them holds
+lines of HEAD and of whose commit it is, and no others. What was not chosen needs no note: HEAD lacks it and
+the file has it, so it is pending as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from typing import NamedTuple
+
+from gitralph.base.errors import Busy
+from gitralph.base.quote import shown
+from gitralph.decide import decision, plan
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Entries
+from gitralph.decide.request import Draft, Pick, Picks, Request
+from gitralph.git import blobs, hunks
+from gitralph.git.blobs import Workbench
+from gitralph.git.context import Context
+from gitralph.git.hunks import Patch
+from gitralph.git.objects import Objects
+from gitralph.git.trees import EMPTY_TREE, FILES, Entry
+from gitralph.hook.journal import full_lines
+
+_MOVED = "it changed while you were asked"
+
+
+class PickedPath(NamedTuple):
+    """What is asked of a path, or of paths that go together: hunk by hunk, or one question for all of it."""
+
+    paths: tuple[bytes, ...]
+    patch: Patch
+    what: str
+    """What there is one question of: ``this hunk``, ``addition``."""
+    picks: Picks
+    texts: tuple[bytes, bytes] | None
+    """Both blobs, None where the paths go as a whole."""
+
+    @property
+    def questions(self) -> int:
+        """How many questions it is."""
+        return 1 if self.texts is None else len(self.patch.hunks)
+
+    def shown(self, number: int) -> bytes:
+        """What a person sees before a question."""
+        if self.texts is None:
+            return self.patch.header + b"".join(hunk.shown for hunk in self.patch.hunks)
+        return (self.patch.header if number == 0 else b"") + self.patch.hunks[number].shown
+
+    def chosen(self, numbers: list[int]) -> Picks:
+        """What these answers choose."""
+        if not numbers:
+            return {}
+        if self.texts is None or len(numbers) == self.questions:
+            return self.picks
+        old, new = map(full_lines, self.texts)
+        text = hunks.with_only(old, new, self.patch.hunks, numbers)
+        return {path: pick._replace(text=text) for path, pick in self.picks.items()}
+
+
+# --- what can be chosen ---
+
+
+def offers(ctx: Context, bench: Workbench, made: Draft, color: bool) -> list[PickedPath]:
+    """What a person may choose of a draft, in the order of its paths."""
+    filtered = blobs.filtered_paths(ctx.git.at(ctx.repo.root), made.entries)
+    return [_offer(ctx, bench, made, paths, filtered, color) for paths in _groups(made)]
+
+
+def _groups(made: Draft) -> Iterable[tuple[bytes, ...]]:
+    done = set[bytes]()
+    for path in sorted(made.entries):
+        todo, found = [path], set[bytes]()
+        while todo:
+            one = todo.pop()
+            if one not in found | done and one in made.entries:
+                found.add(one)
+                todo += made.tied(one)
+        done |= found
+        if found:
+            yield tuple(sorted(found))
+
+
+def _offer(
+    ctx: Context, bench: Workbench, made: Draft, paths: tuple[bytes, ...], filtered: set[bytes], color: bool
+) -> PickedPath:
+    if made.base.root is None:
+        bench.git.try_run("hash-object", "-t", "tree", "-w", "/dev/null")
+    git = bench.git.at(ctx.repo.root)
+    patch = hunks.between(git, made.base.root or EMPTY_TREE, made.tree, paths, color)
+    picks = {path: Pick(made.base.entry(path), made.entries[path]) for path in paths}
+    texts = None
+    if len(paths) == 1 and paths[0] not in filtered and patch.hunks and _by_lines(made, paths[0]):
+        with closing(bench.objects(ctx.repo.common_dir)) as objects:
+            texts = _texts(objects, picks[paths[0]])
+    return PickedPath(paths, patch, _what(picks) if texts is None else "this hunk", picks, texts)
+
+
+def _by_lines(made: Draft, path: bytes) -> bool:
+    """True where a part of a path can go: its lines are told apart, or all of them are the person's."""
+    old, new = made.base.entry(path), made.entries[path]
+    if old is None or new is None or old.mode != new.mode or old.mode not in FILES:
+        return False
+    return made.by_person or made.how[path] == decision.EDITS
+
+
+def _texts(objects: Objects, pick: Pick) -> tuple[bytes, bytes]:
+    assert pick.before is not None
+    assert pick.shown is not None
+    return objects.raw(pick.before.oid)[1], objects.raw(pick.shown.oid)[1]
+
+
+def _what(picks: Picks) -> str:
+    if len(picks) > 1:
+        return "this change of " + " and ".join(f"'{shown(path)}'" for path in sorted(picks))
+    (one,) = picks.values()
+    if one.before is None:
+        return "addition"
+    if one.shown is None:
+        return "deletion"
+    return "mode change" if one.before.oid == one.shown.oid else "this file"
+
+
+# --- what was chosen ---
+
+
+def applied(ctx: Context, bench: Workbench, made: Draft, picks: Picks) -> Draft:
+    """The draft with what was chosen of it; what is another by now than what was shown is left."""
+    entries: dict[bytes, Entry | None] = {}
+    left, partly = list[Left](), set[bytes]()
+    for path, entry in made.entries.items():
+        pick = picks.get(path)
+        if pick is None:
+            left.append(Left(path, decision.DECLINED, "it was not chosen", optional=True))
+        elif (made.base.entry(path), entry) != (pick.before, pick.shown):
+            left.append(Left(path, decision.STALE, _MOVED))
+        elif pick.text is not None and entry is not None:
+            oid = bench.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=pick.text).strip()
+            entries[path] = Entry(entry.mode, oid)
+            partly.add(path)
+        else:
+            entries[path] = entry
+    left += [Left(path, decision.STALE, _MOVED) for path in picks if path not in made.entries]
+    made = made.without(left)
+    rest = [Left(path, decision.DECLINED, "some of it was not chosen", optional=True) for path in partly]
+    # Which records the commit took something of is for the lines to tell: the log names none.
+    outcomes = tuple(
+        one._replace(uses=tuple(use._replace(units=()) for use in one.uses)) if one.path in partly else one
+        for one in made.outcomes
+    )
+    made = made._replace(entries=entries, outcomes=outcomes, left=(*made.left, *rest))
+    return plan.rebuilt(ctx, bench, made)
+
+
+def after_hook(request: Request, entries: Entries) -> Request:
+    """The same for paths that were chosen as a whole and rewritten by a hook of the repository since."""
+    if request.picks is None:
+        return request
+    picks = {
+        path: pick._replace(shown=entries[path]) if path in entries and pick.text is None else pick
+        for path, pick in request.picks.items()
+    }
+    return request._replace(picks=picks)
+
+
+def refuse_moved(made: Draft) -> None:
+    """Raise Busy where a path that was chosen is another one than what was shown."""
+    for one in made.left:
+        if one.detail == _MOVED:
+            raise Busy(f"'{shown(one.path)}' changed while you were asked", "try again")

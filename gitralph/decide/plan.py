@@ -1,0 +1,283 @@
+"""Builds the tree a commit would have, without the index and without moving anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from gitralph.decide import (
+    decide,
+    decision,
+    df_conflict,
+    inputs,
+    moved_files,
+    offers,
+    orphan,
+    own_commit,
+    persons,
+    provenance,
+)
+from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.inputs import Question, Scene, Wishes
+from gitralph.decide.request import Draft
+from gitralph.git import blobs, history, refs, uncommitted
+from gitralph.git.blobs import Workbench
+from gitralph.git.config import Config
+from gitralph.git.context import Context
+from gitralph.git.refs import Head
+from gitralph.git.repository import Repository
+from gitralph.git.snapshot import Content, Worktree
+from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
+from gitralph.hook.journal import Journal, Record
+from gitralph.records import pending
+from gitralph.records.pending import PathState
+
+
+def _read_states(asked: Question, matches: Collection[bytes] | None) -> dict[bytes, PathState]:
+    """What the session has pending now, among the paths that were asked for."""
+    if asked.by_person:
+        paths = sorted(matches or ())
+        return {path: PathState(path, Journal()) for path in paths} | pending.states_of(asked.layout, paths)
+    states = pending.recorded_paths(asked.layout, list(asked.family), _differing(asked.repo, asked.config))
+    if matches is not None:
+        states = {path: state for path, state in states.items() if path in matches}
+    pending.add_foreign_claims(asked.layout, states, set(asked.family))
+    return states
+
+
+def _differing(repo: Repository, config: Config) -> Callable[[set[bytes]], list[bytes]]:
+    """Those of some paths that are not as in HEAD, as git tells."""
+    return lambda paths: uncommitted.dirty_paths(repo, config, paths)
+
+
+def candidates(ctx: Context, session: str, exact: Collection[bytes] = ()) -> list[bytes]:
+    """The paths that a commit of a session would look at; for a person new files too that are ``exact``."""
+    if session == decision.UNRECORDED:
+        return persons.candidates(ctx, exact)
+    family = pending.family(ctx.layout, session)
+    known = pending.recorded_paths(ctx.layout, family, _differing(ctx.repo, ctx.config))
+    return sorted({*known, *offers.paths(ctx, family)})
+
+
+def build(
+    ctx: Context,
+    bench: Workbench,
+    session: str,
+    wishes: Wishes,
+    matches: Iterable[bytes] | None,
+    unwritten: Mapping[bytes, Record] | None = None,
+    instead: Mapping[bytes, Content] | None = None,
+    family: list[str] | None = None,
+    writing: bool = True,
+) -> Draft:
+    """Decide every pending path of a session and build the tree. ``matches`` limits the paths.
+
+    ``unwritten`` are records that count as if they were in the journals already; ``instead`` are contents
+    to judge in place of the files, with what was recorded until a file held them. ``family`` are sessions
+    that count as one, in place of the session's own. Whoever needs no tree asks without ``writing``.
+
+    Raises Fatal for damage; refusals are in the draft.
+    """
+    head = refs.read_head(ctx.repo)
+    family = pending.family(ctx.layout, session) if family is None else family
+    wanted = None if matches is None else set(matches)
+    is_named = wanted is not None
+    if family == [decision.UNRECORDED]:
+        wanted, gone = persons.asked_for(ctx, wanted)
+        instead = {**gone, **(instead or {})}
+    with Worktree(ctx.repo.root, instead) as worktree:
+        asked = inputs.question(ctx, bench, worktree, head, family, wishes)
+        base = asked.reader
+        read = _read(ctx, asked, head, wanted, unwritten or {}, instead or {}, is_named)
+        outcomes, together = _decide_all(read)
+        draft = Draft(
+            head=head,
+            session=session,
+            base=base,
+            start=read.scene.reader,
+            tree=base.root or b"",
+            outcomes=outcomes,
+            left=tuple(left for found in outcomes for left in found.left),
+            states=read.states,
+            together=together,
+            family=asked.family,
+            rewound=own_commit.rewound(ctx, session) if writing and session else None,
+        )
+        draft = df_conflict.settle(read.scene, _with_entries(read.scene, draft))
+        if wishes.skip_entangled:
+            # where a path is in the draft all the same, only some lines of it are left
+            draft = draft.leaving([one for one in draft.refusals if one.path not in draft.entries])
+    return rebuilt(ctx, bench, draft) if writing else draft
+
+
+class _Read(NamedTuple):
+    """What one reading found. ``states`` are the session's, without those that shell commands offer."""
+
+    scene: Scene
+    states: Mapping[bytes, PathState]
+    offered: Mapping[bytes, PathState]
+    barred: Mapping[bytes, Left]
+
+
+def _read(
+    ctx: Context,
+    asked: Question,
+    head: Head,
+    wanted: Collection[bytes] | None,
+    unwritten: Mapping[bytes, Record],
+    instead: Mapping[bytes, Content],
+    is_named: bool,
+) -> _Read:
+    """Records and files as they were at one moment.
+
+    No lease on the journals: hooks must never wait for a commit. So read the records, look at the files, and
+    see whether a record came meanwhile; then read again. A path that changes three times in a row is `stale`.
+    """
+    for once_more in (True, True, False):
+        states = _read_states(asked, wanted)
+        for path, content in instead.items():
+            if path in states:
+                # What a hook saw was the file as the index had it; a record after that tells of another text.
+                states[path] = pending.as_of(states[path], provenance.content_id(content)) or states[path]
+        for path, record in unwritten.items():
+            if path in states:
+                states[path].add(record)
+        # a bench of its own: every reading makes its copies afresh
+        inner = asked.bench.inner(ctx.repo.common_dir)
+        start = _start(ctx, inner.folder, asked.reader, head, states)
+        taken, offered = _offered(ctx, asked, states, wanted)
+        states |= taken
+        scene = inputs.look(replace(asked, bench=inner, reader=start), {**states, **offered})
+        # what counts as written already would be forgotten with the journal read again
+        seen = {path: None if path in unwritten else _as_seen(scene, path) for path in _grown(scene, states)}
+        fitting = {path: state for path, state in seen.items() if state is not None}
+        states, grown = {**states, **fitting}, seen.keys() - fitting.keys()
+        if not (grown and once_more):
+            break
+    scene = replace(scene, states={**scene.states, **fitting})
+    stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
+    barred = {**stale, **scene.barred}
+    if asked.by_person:
+        barred = {**persons.barred(ctx, scene, is_named), **barred}
+    return _Read(scene, states, offered, barred)
+
+
+def _offered(
+    ctx: Context, asked: Question, states: Mapping[bytes, PathState], wanted: Collection[bytes] | None
+) -> tuple[dict[bytes, PathState], dict[bytes, PathState]]:
+    """The further paths of which the session gets what shell commands changed, and those where it may ask."""
+    taken: dict[bytes, PathState] = {}
+    offered: dict[bytes, PathState] = {}
+    for state in states.values():
+        offers.give(state, asked.own, asked.wishes, asked.config)
+    for path in offers.paths(ctx, asked.own):
+        if path in states or (wanted is not None and path not in wanted):
+            continue
+        state = pending.path_state(asked.layout, path, [])
+        if offers.give(state, asked.own, asked.wishes, asked.config):
+            pending.add_foreign_claims(asked.layout, {path: state}, set(asked.family))
+            taken[path] = state
+        elif offers.of(state, asked.own):
+            offered[path] = state
+    return taken, offered
+
+
+def _grown(scene: Scene, states: Mapping[bytes, PathState]) -> list[bytes]:
+    """The paths that got a record since their journal was read."""
+    return [p for p, s in states.items() if pending.journal_bytes(scene.layout, p) != s.journal.length]
+
+
+def _as_seen(scene: Scene, path: bytes) -> PathState | None:
+    """The state in which the file was read; None when no record of that time tells of it.
+
+    An agent that writes twenty times a second would else make every reading useless.
+    """
+    if path not in scene.contents:
+        return None
+    old = scene.states[path].journal
+    last = old.records[-1].offset if old.records else 0
+    now = pending.path_state(
+        scene.layout, path, [pending.claims(scene.layout, name) for name in scene.family]
+    )
+    pending.add_foreign_claims(scene.layout, {path: now}, set(scene.family))
+    offers.give(now, scene.own, scene.wishes, scene.config)
+    return pending.as_of(now, provenance.content_id(scene.contents[path]), last)
+
+
+def _decide_all(read: _Read) -> tuple[tuple[Outcome, ...], tuple[tuple[bytes, bytes], ...]]:
+    """The outcome of each path, in order, and the paths of which a commit has both or neither."""
+    scene, states = read.scene, read.states
+    found = [Outcome(path, left=(left,)) for path, left in read.barred.items()]
+    found += [decide.decide(scene, state) for path, state in states.items() if path not in read.barred]
+    found.sort(key=lambda one: one.path)
+    together: list[tuple[bytes, bytes]] = []
+    if any(r.op == "rename-to" for s in states.values() for r in s.journal.records):
+        found, together = moved_files.settle(scene, states, found)
+    return tuple(offers.settle(scene, {**states, **read.offered}, found, read.barred)), tuple(together)
+
+
+def _with_entries(scene: Scene, draft: Draft) -> Draft:
+    """The draft with the blobs of what is taken: as they stand, or of the text that separation made."""
+    made: dict[bytes, Content] = {}
+    how = {}
+    links = {found.path: found.entry for found in draft.outcomes if found.entry is not None}
+    now = {**scene.entries, **links}
+    entries: dict[bytes, Entry | None] = {}
+    for found in draft.outcomes:
+        if not found.taken or found.content is None:
+            continue
+        how[found.path] = found.how
+        if found.path in links or found.content == scene.contents.get(found.path):
+            entries[found.path] = now.get(found.path)
+        else:
+            made[found.path] = found.content
+    if made:
+        entries |= blobs.blobs_for(scene.bench, "made", made, scene.reader, scene.worktree)
+    # Same blob and mode as HEAD, after a filter or an undo: a commit does not list it, as git does not.
+    changed = {path: entry for path, entry in entries.items() if entry != draft.base.entry(path)}
+    return draft._replace(entries=changed, now=now, how=how)
+
+
+def _start(
+    ctx: Context, folder: str, base: TreeReader, head: Head, states: dict[bytes, PathState]
+) -> TreeReader:
+    # A path that HEAD lacks may have been committed by a branch that was left: only then is an older start
+    # looked for.
+    if all(base.lookup_safe(path) is not None for path in states):
+        return base
+
+    return orphan.start(ctx, folder, base, head, states)
+
+
+def rebuilt(ctx: Context, bench: Workbench, draft: Draft) -> Draft:
+    """The draft with the tree of its entries, whose new folders are written."""
+    # From HEAD's tree, not from the index: what is staged belongs to the user.
+    builder = TreeBuilder(draft.base)
+    tree = builder.build(draft.entries)
+    write_trees(bench.objects_dir(ctx.repo.common_dir), builder.new, lasting=bench.lasting)
+    return draft._replace(tree=tree, trees=tuple(builder.new))
+
+
+def moved_on(ctx: Context, bench: Workbench, made: Draft, head: Head) -> Draft | None:
+    """The draft on a HEAD that has gone on since; None where it must be decided anew.
+
+    What was decided stands where HEAD holds on every path that was looked at what it held before.
+    """
+    if made.start is not made.base or head.ref != made.head.ref or not made.head.oid:
+        return None
+    if not refs.contains(ctx.repo, head, made.head.oid):
+        return None  # reset or amended: it may be other commits' lines that are pending now
+    base = history.base_of(ctx.repo, head)
+    paths = {
+        *made.states,
+        *made.entries,
+        *(one.path for one in made.outcomes),
+        *(one.path for one in made.left),
+    }
+    if any(base.lookup_safe(path) != made.base.lookup_safe(path) for path in paths):
+        return None
+    try:
+        return rebuilt(ctx, bench, made._replace(head=head, base=base, start=base))
+    except BlockedError:  # a file stands now where a new path's folder would be
+        return None

@@ -1,0 +1,116 @@
+"""A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from gitralph.base.errors import Fatal
+from gitralph.base.quote import shown
+from gitralph.decide import inputs, path_texts, pathspecs, provenance
+from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import Scene
+from gitralph.decide.path_texts import PathTexts
+from gitralph.git import blame, refs
+from gitralph.git.context import Context
+from gitralph.git.snapshot import Worktree
+from gitralph.git.texts import is_binary
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
+from gitralph.hook.locate import OutsideError
+from gitralph.lines import owners
+from gitralph.records import commit_log, pending
+from gitralph.records.pending import PathState
+
+
+def tree_path(ctx: Context, typed: str) -> bytes:
+    """What the user typed, relative to the cwd, as a tree path. Raises Fatal outside the worktree."""
+    try:
+        target = ctx.locate(typed)
+    except OutsideError as error:
+        raise Fatal(f"'{typed}': {error}") from None
+    if target.place.root != ctx.repo.root:
+        raise Fatal(f"'{typed}' belongs to another worktree, '{target.place.root}'")
+    if not os.path.lexists(target.file) and not os.path.lexists(ctx.layout.journal(target.path)):
+        pathspecs.refuse_unknown(ctx, [typed], literal=True)
+    return target.path
+
+
+class Read(NamedTuple):
+    """A path: its records, the place in the journal of each line's record, and what git says of the line.
+
+    ``pending`` are the places of the records of which something is in no commit.
+    """
+
+    state: PathState
+    keys: list[str | None]
+    lines: list[blame.Line]
+    pending: frozenset[str]
+    carried: tuple[Record, ...] = ()
+
+    def records(self) -> Iterator[Record]:
+        """What was recorded of the file, and where it was before it was moved."""
+        yield from self.carried
+        yield from self.state.journal.records
+
+    @property
+    def commits(self) -> list[str | None]:
+        """The commit of each line, None for an uncommitted one."""
+        return [line.commit for line in self.lines]
+
+
+def read(ctx: Context, path: bytes) -> Read:
+    """Read a path. Raises Fatal where commit could not look at it either."""
+    state = pending.path_state(ctx.layout, path, [])
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        with Worktree(ctx.repo.root) as worktree:
+            asked = inputs.question(ctx, bench, worktree, refs.read_head(ctx.repo), family=())
+            scene = inputs.look(asked, {path: state})
+            if scene.barred:
+                raise Fatal(f"'{shown(path)}': {scene.barred[path].detail}")
+            data = scene.contents[path].data or b""
+            lines = _blamed(ctx, path, data)
+            if len(data) > TEXT_LIMIT or is_binary(data):
+                return Read(state, [None] * len(lines), lines, _since_head(scene, state))
+            known = path_texts.read(scene, state)
+            waiting = _pending(scene, state, known)
+            return Read(state, _keys(known, len(lines)), lines, waiting, known.carried)
+    finally:
+        bench.remove()
+
+
+def _since_head(scene: Scene, state: PathState) -> frozenset[str]:
+    """The records of which the file may still hold something, where its lines are not told apart."""
+    if scene.entries.get(state.path) == scene.reader.entry(state.path):
+        return frozenset()
+    since = provenance.records_since_head(scene, state)
+    return _keys_of(state.journal.records if since is None else since)
+
+
+def _pending(scene: Scene, state: PathState, known: PathTexts) -> frozenset[str]:
+    """The records of which something is in no commit.
+
+    What is known by its path alone has no lines to look for: it waits until a commit has told of it, as
+    long as HEAD has another file there.
+    """
+    if scene.entries.get(state.path) == scene.reader.entry(state.path):
+        return frozenset()
+    bare = [r for r in state.journal.records if r.op != GAP and not r.is_exact]
+    waiting = [r for r in bare if r.offset >= commit_log.told(state.journal, r.session)]
+    return _keys_of(waiting) | owners.pending(known.pieces)
+
+
+def _keys_of(records: Iterable[Record]) -> frozenset[str]:
+    return frozenset(str(record.offset) for record in records)
+
+
+def _keys(known: PathTexts, count: int) -> list[str | None]:
+    """The record behind each line of the file as it stands, by its place in the journal."""
+    rows = owners.by_line(known.pieces)
+    made = [row.key if row.key is not None and row.key.lstrip("-").isdigit() else None for row in rows]
+    places = [known.seen.line(number) for number in range(1, count + 1)]
+    return [made[at - 1] if 0 < at <= len(made) else None for at in places]
+
+
+def _blamed(ctx: Context, path: bytes, data: bytes) -> list[blame.Line]:
+    found = blame.lines(ctx.git.at(ctx.repo.root), ctx.config, path, len(full_lines(data)))
+    return found if found is not None else blame.uncommitted(data)

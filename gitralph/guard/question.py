@@ -1,0 +1,156 @@
+"""``git ralph guard``: would the commit that git is about to make take another live session's lines?
+
+Judged by the index that git hands its hooks, which is a temporary one under ``commit -a`` and for paths.
+"""
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gitralph.base.quote import printable
+from gitralph.commit.preview import preview
+from gitralph.decide.request import Draft, Request
+from gitralph.git import refs, uncommitted
+from gitralph.git.context import Context
+from gitralph.git.run import Git
+from gitralph.git.trees import Entry
+from gitralph.records import manifests, pending, sessions
+
+WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
+MODES = (WARN, REFUSE, NARROW, OFF)
+PERSON = (WARN, REFUSE, OFF)
+BYPASS = "or take them all the same: git commit --no-verify"
+# Beyond so many pairs of lines their order is not asked: a thousand against a thousand take 0.1 s.
+_COMPARED = 4_000_000
+# A hunk's header in unified form; a count that is left out is 1 (diff(1)).
+_HEAD = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+
+
+class GuardedPath(NamedTuple):
+    """One path of one session that would be committed with it; ``lines`` None when all of it is meant."""
+
+    path: bytes
+    session: str
+    lines: int | None
+
+
+@dataclass
+class _Hunk:
+    """Old lines ``start`` to ``end`` become ``added``."""
+
+    start: int
+    end: int
+    added: list[bytes]
+
+
+def mode(ctx: Context) -> str:
+    """What to do about it: ``RALPH_GUARD`` where it names a way, else ``ralph.guard``.
+
+    For a person ``ralph.guardPerson``, unless the guard is off.
+    """
+    said = ctx.environ.get("RALPH_GUARD", "")
+    if said in MODES:
+        return said
+    value = _setting(ctx, "ralph.guard", ctx.config.get("ralph.guard"), MODES)
+    if ctx.is_agent or value == OFF or _is_slip(ctx):
+        return value
+    return _setting(ctx, "ralph.guardPerson", ctx.config.get("ralph.guardperson"), PERSON)
+
+
+def _is_slip(ctx: Context) -> bool:
+    return (ctx.config.get("ralph.guard") or WARN) not in MODES
+
+
+def _setting(ctx: Context, name: str, value: str | None, modes: Sequence[str]) -> str:
+    if not value or value in modes:
+        return value or WARN
+    # Whoever set it wanted a guard: a slip of the keyboard must not be what takes it away.
+    ctx.warn(f"bad value '{printable(value)}' for '{name}', taken for '{REFUSE}': use {', '.join(modes)}")
+    return REFUSE
+
+
+def staged(ctx: Context) -> dict[bytes, Entry | None]:
+    """What the index at hand, which git is about to commit, changes against HEAD."""
+    given = ctx.environ.get("GIT_INDEX_FILE") or ctx.repo.index
+    return uncommitted.staged(ctx.git, refs.read_head(ctx.repo).oid, given)
+
+
+def _others(ctx: Context, paths: list[bytes], own: str | None) -> list[str]:
+    """The live sessions but our own with records in one of ``paths``; a draft tells what is left of them."""
+    family = set(pending.family(ctx.layout, own)) if own else set()
+    naming = manifests.sessions_naming(ctx.layout, paths, family)
+    found = {name for names in naming.values() for name in names}
+    return sorted(n for n in found if sessions.state_of(ctx.layout, n) == "live")
+
+
+def _hunks(git: Git, old: bytes, new: bytes) -> list[_Hunk] | None:
+    """The line changes between two blobs, None where they have no lines."""
+    plain = ("--no-ext-diff", "--no-textconv", "--no-color", "-U0")
+    # No context and no configured driver: only the numbers in the headers and the added lines are read.
+    said = git.run("-c", "diff.algorithm=histogram", "diff", *plain, old, new)
+    out: list[_Hunk] = []
+    for line in said.split(b"\n"):
+        found = _HEAD.match(line)
+        if found:
+            at, count = int(found[1]), int(found[2] or b"1")
+            out.append(_Hunk(at, at + count, []) if count else _Hunk(at + 1, at + 1, []))
+        elif out and line.startswith(b"+"):
+            out[-1].added.append(line[1:])
+    return out if out or not said else None
+
+
+def _taken_of(theirs: _Hunk, staged: Sequence[_Hunk]) -> int:
+    """How many lines of their hunk the staged ones have too: taken away of the same old lines, or added."""
+    near = [one for one in staged if one.start <= theirs.end and theirs.start <= one.end]
+    removed = sum(len(range(max(theirs.start, one.start), min(theirs.end, one.end))) for one in near)
+    common = _in_order(theirs.added, [line for one in near for line in one.added])
+    if not any(line.strip() for line in common) and any(line.strip() for line in theirs.added):
+        common = []  # blank lines alone may be anybody's
+    return max(removed, len(common))
+
+
+def _in_order(lines: Sequence[bytes], there: Sequence[bytes]) -> list[bytes]:
+    """The longest run of ``lines``, in their order, that stands in ``there``."""
+    if len(lines) * len(there) > _COMPARED:
+        return list((Counter(lines) & Counter(there)).elements())
+    matcher = difflib.SequenceMatcher(None, lines, there, autojunk=False)
+    return [line for at, _, count in matcher.get_matching_blocks() for line in lines[at : at + count]]
+
+
+def _lines(git: Git, old: Entry | None, theirs: Entry | None, staged: Entry | None) -> int | None:
+    """How many of the changed lines of ``theirs`` are in ``staged``; None: all of the path."""
+    if staged is None or theirs is None:
+        # A deletion has no lines: both delete the path, or they have nothing in common.
+        return None if theirs == staged else 0
+    base = old.oid if old is not None else git.run("hash-object", "-w", "--stdin", stdin=b"").strip()
+    one, two = _hunks(git, base, theirs.oid), _hunks(git, base, staged.oid)
+    if one is None or two is None:
+        return None
+    return sum(_taken_of(hunk, two) for hunk in one)
+
+
+def _taken(git: Git, made: Draft, staged: dict[bytes, Entry | None], session: str) -> list[GuardedPath]:
+    out = []
+    for path, entry in made.entries.items():
+        if path in staged:
+            lines = _lines(git, made.base.lookup_safe(path), entry, staged[path])
+            out += [] if lines == 0 else [GuardedPath(path, session, lines)]
+    # what cannot be told apart is in the commit when anything of the path is
+    unclear = {left.path for left in made.left if left.refuses and left.path in staged}
+    return out + [GuardedPath(path, session, None) for path in sorted(unclear - set(made.entries))]
+
+
+def judge(ctx: Context, own: str | None) -> list[GuardedPath]:
+    """Everything of other live sessions that a commit of the index at hand would take."""
+    found = staged(ctx)
+    out: list[GuardedPath] = []
+    for session in _others(ctx, sorted(found), own):
+        _, made, bench = preview(ctx, Request(session, match=lambda _all: list(found)))
+        try:
+            out += _taken(bench.git, made, found, session)
+        finally:
+            bench.remove()
+    return sorted(out, key=lambda one: (one.path, one.session))

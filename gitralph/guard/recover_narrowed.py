@@ -1,0 +1,161 @@
+"""Finishes or drops a plain commit that the guard narrowed: its git is done, or was killed somewhere.
+
+Runs under the commit lock. What git had in hand is known from the intent: files of ours by their inode, its
+own ``index.lock`` as it was seen, so that no lock of anybody else's is taken away.
+"""
+
+import os
+from collections.abc import Iterator
+
+from gitralph.base import process
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.commit import land, restage
+from gitralph.decide import pending_paths
+from gitralph.git import dead_locks, history, index, plain_index, refs
+from gitralph.git.context import Context
+from gitralph.git.plain_index import AS_IS, PATHS, WHOLE, Given
+from gitralph.git.repository import Repository
+from gitralph.git.trees import Entry
+from gitralph.hook.journal import is_oid
+from gitralph.records import intents, pending
+from gitralph.records.intents import Narrowed
+
+# How far back a commit is looked for where no reflog is kept.
+# The first command of ours after the kill looks: only what others committed meanwhile is nearer to the tip.
+# Beyond fifty it is not found and its records stay pending; the next commit sees that HEAD has them.
+_FAR = 50
+
+
+def recover(ctx: Context) -> list[str]:
+    """Settle every one whose git is gone; returns the commits that had been made."""
+    finished = []
+    for todo in list(intents.unfinished(ctx.layout, Narrowed)):
+        if process.is_running(todo.git):
+            continue
+        there = land.seen_from(ctx.repo, todo.git_dir)
+        commit = settle(ctx, todo)
+        finished += [commit] if commit else []
+        if there is not None:
+            dead_locks.clear(there, todo.ref)
+    return finished
+
+
+def settle(ctx: Context, todo: Narrowed) -> str | None:
+    """Give the user's index back, and finish the commit where it was made; its oid then."""
+    there = land.seen_from(ctx.repo, todo.git_dir)
+    if there is not None:
+        give_back(there, ctx.layout, todo)
+        _drop_locks(there, todo, ("narrowed",))
+    commit = _made(there or ctx.repo, todo) if todo.lines else None
+    if commit is not None:
+        land.finish(ctx.repo, ctx.layout, todo.made(commit))
+    if commit is not None and todo.token == ctx.layout.token:
+        pending_paths.put_mark_away(ctx, pending.family(ctx.layout, todo.session))
+    if commit is not None or todo.form == AS_IS:  # what its shell had staged is not in the user's index
+        restage.mark(land.own_layout(ctx.layout, todo.token), pending.family(ctx.layout, todo.session))
+    if there is not None:
+        _drop_locks(there, todo, ("final",))
+    intents.remove(ctx.layout, todo)
+    return commit
+
+
+def drop(repo: Repository, lay: Layout, todo: Narrowed) -> None:
+    """Take everything back and forget it: nothing is to be committed."""
+    give_back(repo, lay, todo)
+    intents.remove(lay, todo)
+
+
+def place_of(repo: Repository, todo: Narrowed) -> Given:
+    """The index files of that commit."""
+    real = repo.index
+    read = {AS_IS: real, WHOLE: real + ".lock"}.get(todo.form)
+    return Given(todo.form, read or f"{repo.git_dir}/next-index-{todo.git['pid']}.lock", real)
+
+
+def give_back(repo: Repository, lay: Layout, todo: Narrowed) -> None:
+    """The user's own index in its place, however far the exchange had come; once given back it stays."""
+    narrowed, original = todo.prepared.get("narrowed", ""), todo.prepared.get("original", "")
+    if todo.form != AS_IS or not os.path.exists(narrowed):
+        return
+    place = place_of(repo, todo)
+    if not plain_index.give_back(place, todo.prepared) and not index.is_ours(place.real, original):
+        _under_lock(repo, lay, todo, place)
+    # Gone, it says that nothing of it is in the index: what is there from now on is the user's.
+    os.unlink(narrowed)
+
+
+def _under_lock(repo: Repository, lay: Layout, todo: Narrowed, place: Given) -> None:
+    """The same without git's lock being ours: whole, or where others have written meanwhile by entry."""
+    narrowed, original = todo.prepared["narrowed"], todo.prepared.get("original", "")
+    if index.is_ours(place.real, narrowed) and os.path.exists(original):
+        index.take_lock(original, place.lock, land.WAIT)
+        if plain_index.give_back(place, todo.prepared) and index.is_ours(place.real, original):
+            return
+    rows = {path: (before, after) for path, before, after in _rows(todo.swapped)}
+    for _ in range(5):
+        copy = index.copy_index(repo.index, f"{lay.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
+        staged = index.entries(repo.git, copy, repo.root, rows)
+        now = {path: staged[path].entry if path in staged else None for path in rows}
+        wanted = {path: before for path, (before, after) in rows.items() if now[path] == after}
+        if not wanted:
+            copy.remove()
+            return
+        if land.install(repo, copy, wanted, {p: s.flags for p, s in staged.items()}):
+            return
+
+
+def _rows(rows: list[list[object]]) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+    for path, before, after in rows:
+        yield str(path).encode("utf-8", "surrogateescape"), land.entry(before), land.entry(after)
+
+
+def _made(repo: Repository, todo: Narrowed) -> str | None:
+    """The commit that git made of it, None where it made none that the branch ever had."""
+    for oid in dict.fromkeys(_candidates(repo, todo)):
+        try:
+            is_it = is_oid(oid) and history.tree_of(repo, oid) == todo.tree.encode()
+        except Fatal:
+            continue
+        if is_it and land.landed(repo, todo.made(oid)):
+            return oid
+    return None
+
+
+def _candidates(repo: Repository, todo: Narrowed) -> Iterator[str]:
+    """What moved away from the HEAD it was decided on: by the reflogs, else by the parents."""
+    start = (todo.old or refs.ZERO).encode() + b" "
+    logs = [f"{repo.git_dir}/logs/HEAD"] + ([f"{repo.common_dir}/logs/{todo.ref}"] if todo.ref else [])
+    for log in logs:
+        try:
+            with open(log, "rb") as file:
+                rows = [row.split(b" ") for row in file if row.startswith(start)]
+        except OSError:
+            continue
+        yield from (row[1].decode("ascii", "replace") for row in rows)
+    words = ("rev-list", "--first-parent", "--parents", f"-n{_FAR}", todo.ref or "HEAD", "--")
+    for row in repo.git.try_run(*words).stdout.decode().splitlines():
+        commit, *parents = row.split()
+        if parents[:1] == ([todo.old] if todo.old else []):
+            yield commit
+
+
+def _drop_locks(repo: Repository, todo: Narrowed, kinds: tuple[str, ...]) -> None:
+    """Remove locks that are prepared files of ours, or git's own as the guard saw it."""
+    place = place_of(repo, todo)
+    if todo.form not in (WHOLE, PATHS):
+        return
+    for lock in (place.lock, place.read):
+        if any(index.is_ours(lock, todo.prepared.get(kind, "")) for kind in kinds):
+            os.unlink(lock)
+    if todo.form == PATHS and todo.lock and seen(place.lock) == todo.lock:
+        os.unlink(place.lock)
+
+
+def seen(path: str) -> list[int]:
+    """What tells a file of git's from another of that name; empty for none."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return []
+    return [found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size]

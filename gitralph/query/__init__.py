@@ -1,1 +1,0 @@
-"""Questions to the same inputs and decisions as commit: status, why, diff, guard, events."""

@@ -1,0 +1,64 @@
+"""All that was recorded, over time: every journal of every worktree, also what commits took long ago.
+
+The one reader for questions about the past; what is pending is asked of ``records.pending``. A gc removes a
+journal in which nothing is pending, so what is older than the last gc may be gone: an answer made of this
+says what is known, never that there was no more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gitralph.base import files, jsonline
+from gitralph.base.layout import MAIN, Layout
+from gitralph.hook import journal
+from gitralph.hook.journal import GAP, Journal, Record
+
+# A bound on memory: a journal grows by a line an edit, and gc takes it away once nothing in it is pending.
+_LIMIT = 1 << 28
+
+
+class KeptJournal(NamedTuple):
+    """The journal of one path in one worktree, as it was when it was read."""
+
+    layout: Layout
+    journal: Journal
+    data: bytes
+
+    @property
+    def records(self) -> list[Record]:
+        """The edits of sessions; a gap, which is nobody's, has no line here."""
+        return [record for record in self.journal.records if record.op != GAP]
+
+    @property
+    def path(self) -> bytes | None:
+        """The tree path, as a record says it: the file's name has only a part of it, and a digest."""
+        for record in self.records:
+            path = jsonline.object_in(self.data[record.offset : record.end]).get("path")
+            return path.encode("utf-8", "surrogateescape") if isinstance(path, str) else None
+        return None
+
+
+def worktrees(layout: Layout) -> list[Layout]:
+    """The state of every worktree that has any, the main one first, those that git lost included."""
+    try:
+        linked = sorted(os.listdir(f"{layout.top}/worktrees"))
+    except OSError:
+        linked = []
+    return [Layout(layout.top, token) for token in (MAIN, *linked)]
+
+
+def journals(layout: Layout) -> Iterator[KeptJournal]:
+    """The journals of one worktree, read without a lock: a line that is half written is for next time."""
+    try:
+        names = sorted(os.listdir(layout.edits))
+    except OSError:
+        return
+    for name in names:
+        try:
+            data = files.read_bytes(f"{layout.edits}/{name}", _LIMIT)
+        except OSError:
+            continue
+        yield KeptJournal(layout, journal.parse(data), data)

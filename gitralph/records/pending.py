@@ -1,0 +1,275 @@
+"""What sessions recorded in one worktree: manifests and journals. Must not tell what of it is pending."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gitralph.base import files, locks
+from gitralph.base.layout import Layout
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import GAP, Journal, Record
+from gitralph.records import commit_log, manifests
+
+# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
+_LIMIT = 1 << 30
+_FEW = 16
+"""So many paths are looked at without asking git first: its processes take longer than the files."""
+
+
+@dataclass(frozen=True)
+class PathState:
+    """One path: its journal, and per session all that it recorded there.
+
+    ``bare`` are sessions with a claim: a manifest line that no journal record stands behind. What any of it
+    means now is judged by the content of HEAD and file; only claims, and records that know a path alone, are
+    over once a commit has told of them.
+    """
+
+    path: bytes
+    journal: Journal
+    records: dict[str, list[Record]] = field(default_factory=dict)
+    bare: set[str] = field(default_factory=set)
+    manifest_upto: dict[str, int] = field(default_factory=dict)
+    came_with: set[str] = field(default_factory=set)
+    """The sessions that edited the file at its old path, before it was moved here."""
+
+    def owners(self) -> set[str]:
+        """Every session with a record or a claim here."""
+        return set(self.records) | self.bare | self.came_with
+
+    def untold(self, session: str) -> list[Record]:
+        """The records of a session of which no commit has told yet, by its answer or by a note."""
+        upto = commit_log.told(self.journal, session)
+        return [record for record in self.records.get(session, ()) if record.offset >= upto]
+
+    def add(self, record: Record) -> None:
+        """Count a record as the last one of the journal, which does not hold it yet."""
+        record.offset = record.end = self.journal.size
+        self.journal.records.append(record)
+        self.records.setdefault(record.session, []).append(record)
+
+
+@dataclass
+class Claims:
+    """One session's manifest in this worktree: new lines per path beyond what a commit told of.
+
+    Of the paths in ``late`` the manifest was read again, up to that byte, when their journal was read.
+    """
+
+    session: str
+    size: int = 0
+    fresh: dict[bytes, int] = field(default_factory=dict)
+    old: set[bytes] = field(default_factory=set)
+    damaged: int = 0
+    late: dict[bytes, int] = field(default_factory=dict)
+
+    def upto(self, path: bytes) -> int:
+        """How far the manifest's lines of one path are known."""
+        return self.late.get(path, self.size)
+
+    def catch_up(self, layout: Layout, path: bytes) -> None:
+        """Read the lines of one path that were added after the manifest was read."""
+        since = self.upto(path)
+        size, added = manifests.added(layout, self.session, since, path)
+        if size > since:
+            self.late[path] = size
+        if added:
+            self.fresh[path] = self.fresh.get(path, 0) + added
+
+
+def family(layout: Layout, session: str) -> list[str]:
+    """A family: a session and its subagents' sessions, committed as one; parents first.
+
+    Each child is named in its parent's record.
+    """
+    out, todo = [], [session]
+    while todo:
+        name = todo.pop(0)
+        # Records are files that anybody may write: two sessions that name each other as children must not
+        # loop.
+        if name in out:
+            continue
+        out.append(name)
+        record = sessionfile.read(layout, name)
+        children = record.get("children") if record else None
+        todo += [c for c in children if isinstance(c, str)] if isinstance(children, list) else []
+    return out
+
+
+def claims(layout: Layout, session: str) -> Claims:
+    """Read one manifest against the log."""
+    lines, done = manifests.read(layout, session), commit_log.read(layout, session)
+    found = Claims(session, lines.size, damaged=len(lines.damaged) + done.damaged)
+    for path, offsets in lines.lines.items():
+        upto = done.upto.get((layout.token, path), 0)
+        fresh = sum(1 for offset in offsets if offset >= upto)
+        if fresh:
+            found.fresh[path] = fresh
+        else:
+            found.old.add(path)
+    return found
+
+
+def read_journal(layout: Layout, path: bytes, claimed: Sequence[Claims] = ()) -> Journal:
+    """The journal of a path, read while no hook is between its two appends; empty when missing.
+
+    ``claimed``, manifests read earlier, learn the lines of this path that came since.
+    """
+    name = layout.journal(path)
+    try:
+        fd = files.open_regular(name, os.O_RDONLY)
+    except FileNotFoundError:
+        return Journal()
+    try:
+        # Shared: several commands may read at once, and none between a hook's manifest line and its record.
+        files.lock(fd, name, files.SHARED, wait=locks.WAIT)
+        size = os.fstat(fd).st_size
+        found = journal.parse(os.pread(fd, min(size, _LIMIT), 0))
+        # Else a commit takes the record and leaves its line behind, which then looks like a script's claim.
+        for claim in claimed:
+            claim.catch_up(layout, path)
+        return found
+    finally:
+        os.close(fd)
+
+
+def journal_bytes(layout: Layout, path: bytes) -> int:
+    """How long the journal of a path is now, 0 when there is none."""
+    try:
+        return os.stat(layout.journal(path), follow_symlinks=False).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _by_session(found: PathState) -> None:
+    for record in found.journal.records:
+        if record.op != GAP:  # nobody's, of a version that gave the names of its units away
+            found.records.setdefault(record.session, []).append(record)
+
+
+def path_state(layout: Layout, path: bytes, claimed: list[Claims]) -> PathState:
+    """Everything known of one path; ``claimed`` are the manifests that may hold claims of it."""
+    found = PathState(path, read_journal(layout, path, claimed))
+    _by_session(found)
+    for claim in claimed:
+        fresh = claim.fresh.get(path, 0)
+        if path in claim.fresh or path in claim.old:
+            found.manifest_upto[claim.session] = claim.upto(path)
+        # More manifest lines than records: a script appended the path, or a hook was killed between its two
+        # appends.
+        if fresh > len(found.untold(claim.session)):
+            found.bare.add(claim.session)
+    found.came_with.update(_came_with(layout, path, found.journal))
+    return found
+
+
+def left_by(journal: Journal, to: Record, path: bytes) -> Record | None:
+    """The record by which a file went to ``path``, where ``to`` came; ``journal`` is of the path it left."""
+    name = path.decode("utf-8", "surrogateescape")
+    ends = [r for r in journal.records if r.op == "rename-from" and r.session == to.session]
+    fitting = [r for r in ends if r.other == name and r.before == to.after and r.is_exact]
+    return fitting[-1] if fitting else None
+
+
+def arrival(journal: Journal) -> Record | None:
+    """The record that a file came by as it was, where it was at another path before."""
+    first = next(iter(journal.records), None)
+    came = first is not None and first.op == "rename-to" and first.is_exact and first.before is None
+    return first if came else None
+
+
+def _came_with(layout: Layout, path: bytes, journal: Journal) -> set[str]:
+    found, seen = set[str](), {path}
+    while (to := arrival(journal)) is not None and to.other_path is not None and to.other_path not in seen:
+        journal, here = read_journal(layout, to.other_path), path
+        left = left_by(journal, to, here)
+        if left is None:
+            break
+        path = to.other_path
+        seen.add(path)
+        found |= {r.session for r in journal.records if r.op != GAP and r.offset < left.offset}
+    return found
+
+
+def states_of(layout: Layout, paths: Iterable[bytes]) -> dict[bytes, PathState]:
+    """What is recorded of each path, of those where anything is."""
+    claimed = [claims(layout, name) for name in manifests.sessions_here(layout)]
+    out = {}
+    for path in paths:
+        naming = [claim for claim in claimed if path in claim.fresh or path in claim.old]
+        if naming or os.path.lexists(layout.journal(path)):
+            out[path] = path_state(layout, path, naming)
+    return out
+
+
+def as_of(state: PathState, text: str | None, since: int = 0) -> PathState | None:
+    """The state when the file last held a text, by its id (None: no file); None where it never did.
+
+    Only a record from byte ``since`` on can tell. What was recorded after it is not in the state.
+    """
+    records = state.journal.records
+    ends = [
+        n
+        for n, r in enumerate(records)
+        if r.offset >= since and r.after == text and (r.is_exact or text is not None)
+    ]
+    if not ends:
+        return None
+    if ends[-1] == len(records) - 1:
+        return state
+    cut = Journal()
+    cut.records, cut.size = records[: ends[-1] + 1], records[ends[-1]].end
+    cut.log, cut.damaged, cut.length = (
+        state.journal.log,
+        state.journal.damaged,
+        state.journal.length,
+    )
+    found = PathState(state.path, cut, bare=set(state.bare), manifest_upto=dict(state.manifest_upto))
+    _by_session(found)
+    return found
+
+
+def recorded_paths(
+    layout: Layout, sessions: list[str], differing: Callable[[set[bytes]], Iterable[bytes]]
+) -> dict[bytes, PathState]:
+    """The paths in which ``sessions`` (one family) may have something pending, each with its state.
+
+    A session that works for weeks has recorded thousands of paths that HEAD holds by now, so ``differing``
+    says which of those that a commit told of are not as in HEAD.
+    """
+    claimed = [claims(layout, session) for session in sessions]
+    fresh = {path for claim in claimed for path in claim.fresh}
+    old = {path for claim in claimed for path in claim.old} - fresh
+    old = {path for path in old if os.path.lexists(layout.journal(path))}
+    out: dict[bytes, PathState] = {}
+    for path in sorted({*fresh, *(differing(old) if len(old) > _FEW else old)}):
+        found = path_state(layout, path, claimed)
+        if found.owners() & set(sessions):
+            out[path] = found
+    for state in list(out.values()):
+        _follow(layout, state, sessions, out)
+    return out
+
+
+def _follow(layout: Layout, state: PathState, sessions: list[str], out: dict[bytes, PathState]) -> None:
+    """Find where a file went that somebody moved: the lines of ``sessions`` in it went along."""
+    while state.journal.records and (last := state.journal.records[-1]).op == "rename-from":
+        path = last.other_path
+        if path is None or path in out:
+            return
+        state = path_state(layout, path, [])
+        if state.came_with.isdisjoint(sessions):
+            return
+        out[path] = state
+
+
+def add_foreign_claims(layout: Layout, states: dict[bytes, PathState], own: set[str]) -> None:
+    """Find other sessions' claims of these paths."""
+    for path, sessions in manifests.sessions_naming(layout, list(states), own).items():
+        for session in sessions:
+            claim = claims(layout, session)
+            fresh = claim.fresh.get(path, 0)
+            if fresh > len(states[path].untold(session)):
+                states[path].bare.add(session)

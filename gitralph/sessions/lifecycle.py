@@ -1,0 +1,171 @@
+"""Starting, listing and ending sessions, and the environment contract of a launcher."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from typing import Any
+
+from gitralph.base import files, gitdir, process
+from gitralph.base.errors import Fatal, UsageError
+from gitralph.base.layout import Layout
+from gitralph.commit import restage
+from gitralph.decide import pending_paths
+from gitralph.decide.pending_paths import Works
+from gitralph.git.context import Context, in_worktree, root_with
+from gitralph.hook import event_log, names, sessionfile
+from gitralph.records import over_time, sessions
+
+# git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
+_NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
+
+
+def listing(ctx: Context, everybody: dict[str, Works], finished: bool = False) -> list[dict[str, object]]:
+    """Every session of the repository; ``everybody`` is what commits of this worktree would find."""
+    out = []
+    for record in sessions.records(ctx.layout, finished):
+        session = str(record["session"])
+        works = everybody.get(session, {})
+        if record.get("children") and not works:  # a parent without edits of its own
+            works = pending_paths.of(ctx, session)
+        out.append(describe(ctx.layout, record, works))
+    return out
+
+
+def works_elsewhere(ctx: Context, session: str) -> dict[str, Works]:
+    """What a session has pending in other worktrees, by their roots: at work in a bead it has it there."""
+    out = {}
+    for state in over_time.worktrees(ctx.layout):
+        root = root_with(ctx, state) if os.path.lexists(state.manifest(session)) else None
+        if root is not None and root != ctx.repo.root:
+            there = in_worktree(ctx, root)
+            with closing(there.repo):
+                out[root] = pending_paths.of(there, session)
+    return out
+
+
+def describe(layout: Layout, record: dict[str, Any], works: Works) -> dict[str, object]:
+    """A session as ``session list --json`` shows it; ``works`` is what a commit of it would find."""
+    session = str(record["session"])
+    keys = ("agent", "plan", "task", "bead", "worktree")
+    name = sessionfile.name_in(layout, record) or session
+    shown: dict[str, object] = {"id": session, "name": name, **{key: record.get(key) for key in keys}}
+    shown["state"] = sessions.state_of(layout, session)
+    shown["started"] = record.get("started")
+    shown["pending"] = sum(work.counts for work in works.values())
+    return shown
+
+
+def new_id() -> str:
+    """An id that sorts by time and is unique within a second."""
+    return time.strftime("s-%Y%m%d-%H%M%S-", time.gmtime()) + os.urandom(4).hex()
+
+
+def _continued(ctx: Context, plan: str | None, task: str | None) -> str | None:
+    for record in reversed(list(sessions.records(ctx.layout))):
+        same = record.get("plan") == plan and record.get("task") == task
+        if same and record.get("worktree") == ctx.layout.token and not record.get("ended"):
+            return str(record["session"])
+    return None
+
+
+def _author(ctx: Context) -> str | None:
+    # Without the option git makes a name of the login and the host, which nobody chose.
+    done = ctx.git.try_run("-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT")
+    if done.returncode:
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape").rsplit(" ", 2)[0]
+
+
+def start(
+    ctx: Context,
+    session: str | None,
+    *,
+    again: bool,
+    agent: str | None = None,
+    plan: str | None = None,
+    task: str | None = None,
+    bead: str | None = None,
+    parent: str | None = None,
+) -> str:
+    """Make or continue a session; returns its id.
+
+    Raises UsageError when an id is taken and ``again`` was not asked for.
+    """
+    if session is None and again and (plan is not None or task is not None):
+        session = _continued(ctx, plan, task)
+    launcher = process.ancestor(_NOT_THE_LAUNCHER)
+    if session is not None and sessionfile.read(ctx.layout, session) is not None:
+        if not again:
+            raise UsageError(f"session '{session}' exists already", "use --continue to go on with it")
+        sessionfile.update(ctx.layout, session, ended=None, process=launcher)
+        sessionfile.mark_active(ctx.layout, session)
+        return session
+    # One word would mean two sessions from then on.
+    holder = names.holder(ctx.layout, session)
+    if holder is not None:
+        raise UsageError(f"'{session}' is what session '{holder}' is called", "git ralph session list")
+    session = session or new_id()
+    fields = sessionfile.new_record(
+        ctx.layout,
+        session,
+        agent=agent,
+        plan=plan,
+        task=task,
+        bead=bead,
+        parent=parent,
+        root=ctx.repo.root,
+        branch=gitdir.head_branch(ctx.repo.place),
+        head=gitdir.head_oid(ctx.repo.place),
+        author=_author(ctx),
+        process=launcher,
+    )
+    sessionfile.create(ctx.layout, fields)
+    # A launcher may append to it at once; and who lists sessions of this worktree finds it there.
+    os.close(_touch(ctx.layout.manifest(session)))
+    if parent is not None:
+        sessionfile.update(ctx.layout, parent, children=[session])
+    return session
+
+
+def _touch(path: str) -> int:
+
+    return files.open_regular(path, os.O_WRONLY | os.O_CREAT)
+
+
+def contract(ctx: Context, session: str) -> dict[str, str]:
+    """The environment that a launcher exports for a session."""
+    record = sessionfile.read(ctx.layout, session) or {}
+    env = {
+        "RALPH_TRACKING": "1",
+        "RALPH_ROOT": ctx.repo.root,
+        "RALPH_SESSION": session,
+        "RALPH_MANIFEST": ctx.layout.manifest(session),
+    }
+    for name, key in (("RALPH_PLAN", "plan"), ("RALPH_TASK_NUM", "task"), ("RALPH_BEAD", "bead")):
+        if record.get(key) is not None:
+            env[name] = str(record[key])
+    events = _events_file(ctx)
+    if events is not None:
+        env["RALPH_EVENTS_FILE"] = events
+    return env
+
+
+def _events_file(ctx: Context) -> str | None:
+    """The events file of the run that is current here, None when there is none."""
+    try:
+        found = event_log.chosen(ctx.environ, lambda: ctx.layout)
+    except Fatal as error:
+        ctx.warn(error.message)
+        return None
+    return found.path if found.name != event_log.FALLBACK else None
+
+
+def end(ctx: Context, session: str) -> None:
+    """Mark a session as over. Raises Fatal for one we do not know."""
+    if sessionfile.read(ctx.layout, session) is None:
+        raise Fatal(f"no session '{session}'", "git ralph session list")
+    sessionfile.update(ctx.layout, session, ended=sessionfile.now())
+    sessionfile.clear_active(ctx.layout, session)
+    restage.due(ctx, session)

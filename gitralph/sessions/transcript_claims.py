@@ -1,0 +1,86 @@
+"""When no hook recorded anything for a session: the files that its transcript names, as an offer.
+
+Never taken unasked. A transcript tells what an agent meant to write, not what stands there: only
+uncommitted paths of this worktree are offered, and only by their path.
+"""
+
+import glob
+import os
+
+from gitralph.base import files, jsonline
+from gitralph.decide import pending_paths
+from gitralph.git import uncommitted
+from gitralph.git.context import Context
+from gitralph.hook import locate, sessionfile
+from gitralph.records import manifests, pending
+from gitralph.sessions import transcript
+
+# Long sessions have transcripts of tens of megabytes; what is beyond was written later and is not offered.
+_LIMIT = 128 << 20
+_PLACES = {
+    "claude-code": ".claude/projects/*/{id}.jsonl",
+    "codex": ".codex/sessions/*/*/*/rollout-*-{id}.jsonl",
+    "qwen": ".qwen/projects/*/chats/{id}.jsonl",
+    "copilot": ".copilot/session-state/{id}/events.jsonl",
+    "gemini": ".gemini/tmp/*/chats/session-*-{short}.jsonl",
+}
+
+
+def is_empty(ctx: Context, session: str) -> bool:
+    """True when no manifest of the session or of its children holds a line, told of or not."""
+    family = pending.family(ctx.layout, session)
+    return not any(manifests.read(ctx.layout, name).lines for name in family)
+
+
+def find(ctx: Context, session: str) -> tuple[str, str] | None:
+    """Agent and transcript of a session: as its record has it, else where such agents keep theirs."""
+    kept = sessionfile.read(ctx.layout, session) or {}
+    agent, path = kept.get("agent"), kept.get("transcript")
+    if agent in transcript.AGENTS and isinstance(path, str) and os.path.isfile(path):
+        return str(agent), path
+
+    home = ctx.environ.get("HOME", "")
+    for name, pattern in _PLACES.items() if home[:1] == "/" else ():
+        if agent in transcript.AGENTS and name != agent:
+            continue
+        wanted = pattern.format(id=glob.escape(session), short=glob.escape(session[:8]))
+        found = sorted(glob.glob(f"{glob.escape(home)}/{wanted}"))
+        # Two files of one id: a copy, and nobody knows which is the session's.
+        if len(found) == 1:
+            return name, found[0]
+    return None
+
+
+def named_paths(ctx: Context, session: str) -> tuple[str, list[bytes]]:
+    """The agent and the uncommitted paths of this worktree that the transcript names, sorted."""
+    where = find(ctx, session)
+    if where is None:
+        return "", []
+    agent, path = where
+    try:
+        data = files.read_bytes(path, _LIMIT, foreign=True)
+    except OSError:
+        return agent, []
+    known = set()
+    for written in transcript.paths(agent, jsonline.objects(data)):
+        try:
+            target = locate.locate(ctx.repo.root, written, ctx.environ, follow=True)
+        except (locate.OutsideError, OSError, ValueError):
+            continue
+        if target.place.root == ctx.repo.root:
+            known.add(target.path)
+    return agent, _uncommitted(ctx, known)
+
+
+def _uncommitted(ctx: Context, paths: set[bytes]) -> list[bytes]:
+    dirty = uncommitted.dirty_paths(ctx.repo, ctx.config, paths) if paths else []
+    # What a session recorded is better evidence than what a transcript says.
+    taken = pending_paths.by_path(pending_paths.everyone(ctx)) if dirty else {}
+    return [path for path in dirty if path not in taken]
+
+
+def ways(ctx: Context, session: str) -> list[str]:
+    """What to type where no hook recorded anything of a session, but its transcript names our files."""
+    if not is_empty(ctx, session) or not named_paths(ctx, session)[1]:
+        return []
+    return [f"git ralph track --from-transcript --session {ctx.called(session)}"]

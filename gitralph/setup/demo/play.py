@@ -1,0 +1,302 @@
+"""``git ralph demo``: two scripted agents and a human in one throw-away repository, scene by scene.
+
+Everything happens in a temporary folder with a home of its own; nothing outside it is read or written.
+The last scene is a self-check that compares each commit with `script`, not with gitralph.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from subprocess import CompletedProcess, Popen
+
+from gitralph.base import nul, runner
+from gitralph.base.errors import REFUSED, Fatal
+from gitralph.git.run import Git
+from gitralph.setup.demo import agent, check
+from gitralph.setup.demo import script as script_module
+from gitralph.setup.demo.script import CLAUDE, HUMAN, PI, SHARED, StoryEdit
+
+AGENTS = {CLAUDE: "claude-code", PI: "pi"}
+_ENDED = "the demo's own step failed"
+# An agent of the demo makes a few edits in a second; more means that it hangs.
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class SceneRow:
+    """One line of a scene: who it belongs to, and its columns."""
+
+    who: str | None
+    columns: tuple[str, ...]
+
+
+@dataclass
+class StoryScene:
+    """What the reader sees next: a title, what was typed, a table, remarks."""
+
+    title: str
+    command: str | None = None
+    rows: list[SceneRow] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+class Playground:
+    """The throw-away folder: a repository, a home, and the environment of everybody in it."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="git-ralph-demo-"))
+        self.root = self.folder + "/repository"
+        self.lock = self.folder + "/turn"
+        for name in ("home", "tmp", "repository"):
+            os.mkdir(f"{self.folder}/{name}")
+        self.env = self._environment(environ)
+        self.git = Git(Git.find(environ).program, self.env, self.root)
+
+    def _environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "PATH": environ.get("PATH", os.defpath),
+            "HOME": self.folder + "/home",
+            "TMPDIR": self.folder + "/tmp",
+            "LC_ALL": "C.UTF-8",
+            # Nothing of this machine's configuration: the story is the same everywhere.
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CEILING_DIRECTORIES": self.folder,
+            "GIT_TERMINAL_PROMPT": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # The agents run the gitralph that plays this, also from a checkout.
+            "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry[:1] == "/"),
+        }
+
+    def ralph(self, *args: str) -> "CompletedProcess[bytes]":
+        """Run ``git ralph`` as a user would; its output comes back."""
+        words = [*agent.GIT_RALPH, *args]
+        return runner.run(words, env=self.env, cwd=self.root)
+
+    def write(self, edit: StoryEdit) -> None:
+        """The human's editor saves a file."""
+        with agent.turn(self.lock):
+            file = os.path.join(self.root, edit.path)
+            agent.save(file, edit.apply(agent.read(file)))
+
+    def files(self) -> dict[str, str]:
+        """Every file of the working tree with its text."""
+        names = nul.texts(self.git.run("ls-files", "-z", "--cached", "--others"))
+        return {name: agent.read(os.path.join(self.root, name)) or "" for name in names}
+
+    def remove(self) -> None:
+        """Take the whole folder away."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _set_up(stage: Playground) -> None:
+    stage.git.run("init", "-q", "-b", "main")
+    for key, value in (("user.name", "The Human"), ("user.email", "human@example.com")):
+        stage.git.run("config", key, value)
+    for path, text in script_module.BASE.items():
+        agent.save(os.path.join(stage.root, path), text)
+    stage.git.run("add", ".")
+    stage.git.run("commit", "-q", "-m", "Start")
+
+
+def _start_agent(stage: Playground, session: str) -> "Popen[bytes]":
+    edits = [[edit.path, edit.old, edit.new] for edit in script_module.EDITS[session]]
+    script = {
+        "agent": AGENTS[session],
+        "session": session,
+        "cwd": stage.root,
+        "lock": stage.lock,
+        "edits": edits,
+    }
+    words = [sys.executable, "-P", "-m", "gitralph.setup.demo.agent"]
+    child = runner.start(words, env=stage.env, cwd=stage.root, stdin=subprocess.PIPE, stdout=None)
+    assert child.stdin is not None
+    child.stdin.write(json.dumps(script).encode())
+    child.stdin.close()
+    # communicate() would flush what is closed.
+    child.stdin = None
+    return child
+
+
+def _human_works(stage: Playground) -> None:
+    stage.write(script_module.STAGED_EDIT)
+    stage.git.run("add", script_module.STAGED)
+    for edit in script_module.EDITS[HUMAN]:
+        stage.write(edit)
+
+
+def _everybody_works(stage: Playground) -> None:
+    """Both agents and the human at once."""
+    human = threading.Thread(target=_human_works, args=(stage,))
+    agents = [_start_agent(stage, session) for session in AGENTS]
+    human.start()
+    try:
+        for child in agents:
+            _, said = child.communicate(timeout=_SECONDS)
+            if child.returncode:
+                raise Fatal(f"{_ENDED}: {said.decode('utf-8', 'replace').strip()[-400:]}")
+    finally:
+        human.join()
+        for child in agents:
+            child.kill()
+
+
+def _status(stage: Playground, title: str) -> StoryScene:
+    """What anybody sees who types ``git ralph status`` now."""
+    done = stage.ralph("status")
+    if done.returncode:
+        raise Fatal(f"{_ENDED}: {done.stderr.decode('utf-8', 'replace').strip()}")
+    rows = done.stdout.decode("utf-8", "replace").splitlines()
+    return StoryScene(title, "git ralph status", [SceneRow(None, (row,)) for row in rows])
+
+
+def _who_wrote(stage: Playground) -> StoryScene:
+    """The shared file with the author of each line, as the script knows it."""
+    rows = []
+    for line in (agent.read(f"{stage.root}/{SHARED}") or "").splitlines():
+        who = script_module.author_of(line)
+        rows.append(SceneRow(who, (f"+ {who}" if who else "", line)))
+    return StoryScene(f"{SHARED} in the working tree, three hands in one file", None, rows)
+
+
+@dataclass
+class StoryCommit:
+    """One commit of the story: what it should hold is checked at the end."""
+
+    who: str
+    oid: str
+    edits: list[StoryEdit]
+
+
+def _stat(stage: Playground, oid: str) -> list[SceneRow]:
+    """A commit's content: every line it adds or takes away."""
+    rows = []
+    for path, (added, removed) in check.content(stage.git, oid).items():
+        marked = [("-", line) for line in removed] + [("+", line) for line in added]
+        for number, (sign, line) in enumerate(marked):
+            rows.append(SceneRow(sign, (path if number == 0 else "", f"{sign} {line}")))
+    return rows
+
+
+def _try_commit(stage: Playground, who: str, *paths: str) -> tuple[StoryScene, str | None]:
+    words = [
+        "commit",
+        "--session",
+        who,
+        "-m",
+        script_module.SUBJECTS[who],
+        *(["--", *paths] if paths else []),
+    ]
+    done = stage.ralph(*words)
+    shown = " ".join(f"'{word}'" if " " in word else word for word in words)
+    said = done.stderr.decode("utf-8", "replace").splitlines()
+    if done.returncode == REFUSED:
+        return StoryScene(f"{who} is refused, nothing was written", f"git ralph {shown}", remarks=said), None
+    if done.returncode:
+        return StoryScene(f"{who} cannot commit", f"git ralph {shown}", remarks=said, faults=said), None
+    oid = stage.git.line("rev-parse", "HEAD")
+    return StoryScene(f"{who} commits {oid[:7]}", f"git ralph {shown}", _stat(stage, oid), said), oid
+
+
+def _agent_commits(stage: Playground, who: str, landed: list[StoryCommit]) -> Iterator[StoryScene]:
+    """The commit of one session; where the shared file is refused, of its own files."""
+    edits = script_module.EDITS[who]
+    scene, oid = _try_commit(stage, who)
+    yield scene
+    if oid is None and not scene.faults:
+        edits = [edit for edit in edits if edit.path != SHARED]
+        scene, oid = _try_commit(stage, who, *(edit.path for edit in edits))
+        scene.remarks.append(f"{SHARED} stays out: its owners cannot be told apart")
+        yield scene
+    if oid is not None:
+        landed.append(StoryCommit(who, oid, edits))
+
+
+def _human_commits(stage: Playground, landed: list[StoryCommit]) -> Iterator[StoryScene]:
+    """Plain git: first what was staged, then the rest of the human's own."""
+    agents = [one for one in landed if one.who != HUMAN]
+    separated = len(agents) == len(AGENTS) and all(SHARED in _paths(one.edits) for one in agents)
+    own = [e for e in script_module.EDITS[HUMAN] if separated or e.path != SHARED]
+    # Where the shared file was refused it stays uncommitted, and `-a` would take the agents' lines of it.
+    rest = ["-a"] if separated else ["--", *(edit.path for edit in own)]
+    for subject, edits, more in (
+        (script_module.STAGED_SUBJECT, [script_module.STAGED_EDIT], []),
+        (script_module.SUBJECTS[HUMAN], own, rest),
+    ):
+        stage.git.run("commit", "-q", "-m", subject, *more)
+        oid = stage.git.line("rev-parse", "HEAD")
+        landed.append(StoryCommit(HUMAN, oid, edits))
+        shown = " ".join(["git commit -m", f"'{subject}'", *more])
+        yield StoryScene(f"{HUMAN} commits {oid[:7]}", shown, _stat(stage, oid))
+
+
+def _paths(edits: list[StoryEdit]) -> list[str]:
+    return [edit.path for edit in edits]
+
+
+def _blame(stage: Playground, landed: list[StoryCommit]) -> StoryScene:
+    """The shared file as git tells it: which commit holds each line."""
+    by_oid = {one.oid: one.who for one in landed}
+    rows = []
+    oid = ""
+    for line in stage.git.run("blame", "--porcelain", SHARED).decode().splitlines():
+        if line.startswith("\t"):
+            name = "uncommitted" if not oid.strip("0") else oid[:7]
+            who = by_oid.get(oid)
+            rows.append(SceneRow(who, (name, who or "", line[1:])))
+        elif len(line.split(" ", 1)[0]) == 40:
+            oid = line[:40]
+    return StoryScene(f"{SHARED} afterwards, as git blame tells it", f"git blame {SHARED}", rows)
+
+
+def play(environ: Mapping[str, str], keep: bool) -> Generator[StoryScene]:
+    """The whole story; the last scene holds the verdict. The folder goes away unless ``keep``."""
+    stage = Playground(environ)
+    try:
+        yield from _acts(stage)
+        if keep:
+            yield StoryScene("Kept", None, remarks=[stage.root])
+    finally:
+        if not keep:
+            stage.remove()
+
+
+def _acts(stage: Playground) -> Iterator[StoryScene]:
+    _set_up(stage)
+    _everybody_works(stage)
+    yield _status(stage, "Before any commit: whose every change is")
+    yield _who_wrote(stage)
+    # Both must be the same after all agents committed: the promise of `commit`.
+    staged, files = stage.git.run("diff", "--cached"), stage.files()
+    landed: list[StoryCommit] = []
+    faults: list[str] = []
+    for who in AGENTS:
+        for scene in _agent_commits(stage, who, landed):
+            faults += scene.faults
+            yield scene
+    if stage.git.run("diff", "--cached") != staged:
+        faults.append("what the human had staged changed")
+    yield from _human_commits(stage, landed)
+    if stage.files() != files:
+        faults.append("the working tree changed")
+    yield _status(stage, "Afterwards: what is left")
+    yield _blame(stage, landed)
+    for one in landed:
+        faults += check.compare(stage.git, one.who, one.oid, one.edits)
+    faults += check.nothing_lost(stage.git, stage.files(), {one.who: one.edits for one in landed})
+    yield _verdict(landed, faults)
+
+
+def _verdict(landed: list[StoryCommit], faults: list[str]) -> StoryScene:
+    remarks = [
+        f"{len(landed)} commits, each compared line by line with who wrote what",
+        "the human's staged change was left alone and committed by a plain git commit",
+        "no line is missing, no file was touched",
+    ]
+    return StoryScene("Self-check", None, remarks=[] if faults else remarks, faults=faults)

@@ -1,0 +1,513 @@
+"""``git ralph assign``: what nobody recorded becomes a session's, because a person says so.
+
+Line by line by the same weave as a commit; where lines cannot be told apart, whole paths. One journal
+record a path says it; the working tree is only read. Refuses whole, with nothing written, what another
+session recorded.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from gitralph.base import files, locks
+from gitralph.base.errors import Refused, UsageError
+from gitralph.base.quote import shown
+from gitralph.commit import land, recover
+from gitralph.decide import by_pieces, decision, inputs, path_texts, provenance
+from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Scene
+from gitralph.decide.path_texts import PathTexts
+from gitralph.decide.provenance import Chain
+from gitralph.git import refs
+from gitralph.git.context import Context, refuse_operation
+from gitralph.git.snapshot import Content, LeadsOutError, Worktree
+from gitralph.git.texts import is_binary
+from gitralph.git.trees import GITLINK
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
+from gitralph.lines import give
+from gitralph.lines.give import Unrecorded
+from gitralph.lines.terms import Step
+from gitralph.records import manifests, pending
+from gitralph.records.pending import PathState
+from gitralph.takeback import land_files
+from gitralph.words import advice
+from gitralph.words.ways_out import typed_name
+
+__all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
+Lines = by_pieces.Range
+_DRIFTED = "HEAD holds other text here than the text that was changed"
+# Each try is lost to an edit recorded while the file was read.
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Unowned:
+    """What nobody recorded in one path, and the text it stands in.
+
+    ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
+    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``settled`` says why there is
+    nothing to give.
+    """
+
+    path: bytes
+    state: PathState
+    content: Content
+    head: bytes | None
+    head_mode: int | None
+    commit: str | None
+    changes: list[Unrecorded] = field(default_factory=list)
+    others: dict[int, str] = field(default_factory=dict)
+    writers: frozenset[str] = frozenset()
+    whole: str | None = None
+    settled: str | None = None
+    converted: bool = False
+    mode: bool = False
+    known: PathTexts | None = None
+    owners: frozenset[str] = frozenset()
+
+    @property
+    def count(self) -> int:
+        """How many lines the file has."""
+        return len(full_lines(self.content.data or b""))
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """What became of the question; ``paths`` are the lines each path gave."""
+
+    status: str
+    session: str
+    paths: dict[bytes, list[Lines]] = field(default_factory=dict)
+    left: list[Left] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+Wanted = dict[bytes, list[Lines] | None]
+Pick = Callable[[Unowned, list[Unrecorded]], list[Unrecorded]]
+"""Asks which of the changes a person wants."""
+
+
+def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None) -> Assigned:
+    """Give ``session`` what nobody recorded in these paths: in some lines of them, or everywhere.
+
+    Raises Refused with nothing written, UsageError for lines that a file has not.
+    """
+    refuse_operation(ctx, "assigned")
+    # What a kill cut short is finished first: it may be this very assignment.
+    with locks.hold(ctx.layout, locks.COMMIT):
+        recover.settle(ctx)
+    before: dict[bytes, Content] = {}
+    for _ in range(_TRIES):
+        found = _survey(ctx, session, wanted)
+        moved = [one for one in found if before.get(one.path, one.content) != one.content]
+        if any(wanted[one.path] is not None or pick for one in moved):
+            break  # line numbers, and answers, were about another text
+        before = {one.path: one.content for one in found}
+        result = Assigned("nothing", session)
+        chosen = {one.path: _choose(ctx, one, session, wanted[one.path], pick, result) for one in found}
+        _refuse(ctx, session, result)
+        records = _records(ctx, session, found, chosen, pick is None and wanted, result)
+        if not records:
+            return result
+        if _write(ctx, found, records):
+            return replace(result, status="assigned")
+    left = [Left(path, decision.STALE, "it keeps changing; try again") for path in wanted]
+    raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
+
+
+# --- what is there ---
+
+
+def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Unowned]:
+    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    states = {path: pending.path_state(ctx.layout, path, claims) for path in wanted}
+    head = refs.read_head(ctx.repo)
+    bench = open_bench(ctx, quarantine=True)
+    try:
+        with Worktree(ctx.repo.root) as worktree:
+            family = pending.family(ctx.layout, session)
+            scene = inputs.look(inputs.question(ctx, bench, worktree, head, family), states)
+            ignored = {path: Left(path, decision.IGNORED, "git ignores it") for path in scene.ignored}
+            barred = {**ignored, **scene.barred}
+            if barred:
+                left = list(barred.values())
+                raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
+            return [_look(ctx, scene, state) for state in states.values()]
+    finally:
+        bench.remove()
+
+
+def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
+    path = state.path
+    content, entry = scene.contents[path], scene.reader.entry(path)
+    found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
+    if scene.entries.get(path) == entry:
+        return replace(found, settled="it is as in HEAD")
+    claimed = path_texts.claimants(state)
+    others = claimed - scene.own
+    if others:
+        ways = [
+            f"git ralph track --release --session {ctx.called(name)} -- {_typed(ctx, path)}"
+            for name in sorted(others)
+        ]
+        left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
+        raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
+    if claimed:
+        return replace(found, settled="this session claims the whole path already")
+    found = replace(found, whole=_whole(scene, state), writers=_writers(scene, state))
+    if content.mode != GITLINK and found.whole is None:
+        found = _with_lines(scene, state, found)
+    elif content.mode != GITLINK and (entry is None or entry.mode != GITLINK):
+        found = _from_last(scene, state, replace(found, head=path_texts.head_text(scene, path)))
+    return replace(found, mode=_has_new_mode(found))
+
+
+def _writers(scene: Scene, state: PathState) -> frozenset[str]:
+    """Who recorded what stands between HEAD's text and the file."""
+    since = provenance.records_since_head(scene, state)
+    known = state.journal.records if since is None else since
+    return frozenset(record.session for record in known if record.op != GAP)
+
+
+def _whole(scene: Scene, state: PathState) -> str | None:
+    content = scene.contents[state.path]
+    barred = path_texts.whole_only(scene, state)
+    if barred is not None:
+        return barred[1].partition(",")[0]
+    if is_binary(content.data) or is_binary(path_texts.head_text(scene, state.path)):
+        return "it is binary"
+    return None
+
+
+def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
+    known = path_texts.read(scene, state)
+    barred = None
+    if path_texts.lost_text(scene, state):
+        barred = Left(state.path, decision.UNANCHORED, path_texts.LOST_TEXT)
+    elif known.seen.blocks:
+        barred = Left(
+            state.path, decision.STALE, "a hook's lines are in the commit alone, and the file has others"
+        )
+    if barred is not None:
+        raise Refused(advice.describe(scene.layout, barred), left=(barred,))
+    pieces = known.pieces_by(_steps(known))
+    return replace(
+        found,
+        head=known.head,
+        converted=known.converted,
+        known=known,
+        owners=scene.own,
+        changes=give.unrecorded(pieces, scene.own, known.steps),
+        others=give.recorded(pieces, scene.own),
+    )
+
+
+def _steps(known: PathTexts) -> list[Step]:
+    """Those of a path; where there is none, HEAD's text is where all begins."""
+    return known.steps or [Step("head", None, known.base, known.base)]
+
+
+def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
+    """What this session recorded last is where its whole path goes on from."""
+    rows = replay(state.journal, scene.layout)
+    if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in scene.own:
+        return found
+    known = rows[-1][2] == found.content.data
+    return replace(found, head=rows[-1][2], settled="this session recorded it already" if known else None)
+
+
+def _has_new_mode(found: Unowned) -> bool:
+    """Nobody's change of the executable bit goes with the whole path."""
+    if found.head_mode is None or found.content.absent or found.content.mode == found.head_mode:
+        return False
+    known = Chain(tuple(found.state.journal.records))
+    return provenance.mode_of(known, found.content, found.head_mode)[1]
+
+
+# --- what is wanted of it ---
+
+
+def _choose(
+    ctx: Context,
+    found: Unowned,
+    session: str,
+    wanted: list[Lines] | None,
+    pick: Pick | None,
+    result: Assigned,
+) -> list[Unrecorded]:
+    where = f"'{shown(found.path)}'"
+    if wanted is not None:
+        _check(found, wanted)
+    if found.settled:
+        result.notes.append(f"{where}: {found.settled}; nothing to assign there")
+        return []
+    if found.whole is not None:
+        _choose_whole(found, session, wanted is not None or pick is not None, result)
+        return []
+    chosen = [one for one in found.changes if wanted is None or _is_within(found, one, wanted)]
+    if wanted is not None:
+        result.left.extend(_recorded(found, wanted))
+    if pick is None:
+        result.left.extend(_in_the_way(found, chosen))
+    else:
+        barred = _in_the_way(found, chosen)
+        result.notes.extend([f"{advice.describe(ctx.layout, left)}; not asked" for left in barred])
+        chosen = pick(found, [one for one in chosen if not one.sessions and not one.stale])
+    if not chosen and not result.left and not (found.mode and wanted is None and pick is None):
+        result.notes.append(f"{where}: nothing unrecorded {'was chosen' if pick else 'is there'}")
+    return chosen
+
+
+def _check(found: Unowned, wanted: list[Lines]) -> None:
+    for first, last in wanted:
+        if not 0 < first <= last <= found.count + 1:
+            lines = f"{first}-{last}" if first != last else str(first)
+            raise UsageError(
+                f"'{shown(found.path)}' has {found.count} line{'s'[: found.count != 1]}; there is no {lines}"
+            )
+
+
+def _choose_whole(found: Unowned, session: str, parts: bool, result: Assigned) -> None:
+    others = found.writers - {session}
+    if parts:
+        result.left.append(
+            Left(found.path, decision.CONTESTED, f"{found.whole}; only the whole path can be given")
+        )
+    elif others:
+        detail = f"{found.whole}, and another session has changes there"
+        result.left.append(Left(found.path, decision.CONTESTED, detail, tuple(sorted(others))))
+
+
+def _is_within(found: Unowned, one: Unrecorded, wanted: list[Lines]) -> bool:
+    """True for a change of these lines; a removal at the end is also the last line's, if that has none."""
+    lines = {one.line}
+    if one.line > found.count > 0 and not any(other.line == found.count for other in found.changes):
+        lines.add(found.count)
+    return any(first <= line <= last for first, last in wanted for line in lines)
+
+
+def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
+    """The lines asked for that other sessions recorded."""
+    asked = {n for first, last in wanted for n in range(first, last + 1)}
+    rows = [(n, name) for n, name in sorted(found.others.items()) if n in asked]
+    out: list[Left] = []
+    for name in sorted({name for _, name in rows}):
+        for lines in by_pieces.ranges(n for n, whose in rows if whose == name):
+            detail = f"session '{name}' recorded it and has not committed it"
+            out.append(Left(found.path, decision.CONTESTED, detail, (name,), lines))
+    return out
+
+
+def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
+    out = []
+    for one in chosen:
+        # What was removed at the end stands behind the last line, which a person can look at.
+        lines = (min(one.line, max(found.count, 1)),) * 2
+        if one.sessions:
+            detail = "it changes, or stands among, uncommitted lines of another session"
+            out.append(Left(found.path, decision.CONTESTED, detail, one.sessions, lines))
+        elif one.stale:
+            detail = "HEAD has no such file any more" if found.head is None else _DRIFTED
+            out.append(Left(found.path, decision.STALE, detail, (), lines))
+    return out
+
+
+def _typed(ctx: Context, path: bytes) -> str:
+    """A path as this command takes it: never a pathspec."""
+    return typed_name(ctx, path)
+
+
+def _refuse(ctx: Context, session: str, result: Assigned) -> None:
+    if not result.left:
+        return
+    hints = []
+    for left in result.left:
+        if left.lines and left.sessions:
+            hints.append(f"git ralph why {_typed(ctx, left.path)}:{left.lines[0]}")
+        elif ctx.is_agent:
+            continue
+        elif left.lines is None and not left.sessions:
+            hints.append(f"git ralph assign --to {ctx.called(session)} -- {_typed(ctx, left.path)}")
+        else:
+            hints += [f"git ralph commit --session {ctx.called(name)}" for name in left.sessions]
+    raise Refused(advice.headline(ctx.layout, result.left), *dict.fromkeys(hints), left=tuple(result.left))
+
+
+# --- what is written ---
+
+
+def _records(
+    ctx: Context,
+    session: str,
+    found: list[Unowned],
+    chosen: dict[bytes, list[Unrecorded]],
+    whole_paths: "Wanted | bool",
+    result: Assigned,
+) -> dict[bytes, tuple[Record, bytes | None]]:
+    out = {}
+    for one in found:
+        everything = isinstance(whole_paths, dict) and whole_paths[one.path] is None
+        if one.settled:
+            continue
+        made = _whole_record(session, one) if one.whole is not None else None
+        if one.whole is None and (chosen[one.path] or (one.mode and everything)):
+            made = _lines_record(ctx, session, one, chosen[one.path], everything)
+        if made is not None:
+            out[one.path] = made
+            result.paths[one.path] = by_pieces.ranges(change.line for change in chosen[one.path])
+    return out
+
+
+def _lines_record(
+    ctx: Context, session: str, found: Unowned, chosen: list[Unrecorded], everything: bool
+) -> tuple[Record, bytes | None]:
+    after = found.content.data
+    eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
+    before, places = give.without(after, found.head, chosen, eol) if chosen else (after, [])
+    hunks = _hunks(before, after, places)
+    if hunks is None or (chosen and not _gives(session, found, chosen, before, hunks)):
+        detail = "its lines cannot be told apart from their neighbours"
+        left = Left(found.path, decision.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
+        raise Refused(
+            advice.describe(ctx.layout, left),
+            *([] if ctx.is_agent else [f"git ralph assign --to {session} -- {_typed(ctx, found.path)}"]),
+            left=(left,),
+        )
+    mode: tuple[str | None, str | None] = (None, None)
+    if found.mode and everything:
+        mode = f"{found.head_mode:o}", f"{found.content.mode:o}"
+    if before is None:
+        mode = None, f"{found.content.mode:o}"
+    return _record(session, found, ASSIGN if chosen else "edit", before, hunks, mode), before
+
+
+def _gives(
+    session: str, found: Unowned, chosen: list[Unrecorded], before: bytes | None, hunks: list[TextHunk]
+) -> bool:
+    """True when the record will be read as just these changes."""
+    known = found.known
+    assert known is not None
+    old, steps = path_texts.one_form(before) if known.converted else before, _steps(known)
+    given = path_texts.takes_of(hunks, old, known.disk)
+    if given is None:
+        return False
+    then = [*steps, Step("given", session, known.disk, known.disk, takes=given)]
+    return give.is_exact(known.pieces_by(steps), known.pieces_by(then), found.owners, chosen, known.steps)
+
+
+def _hunks(
+    before: bytes | None, after: bytes | None, places: Sequence[tuple[int, int, int]]
+) -> list[TextHunk] | None:
+    """The places as hunks; where only the newline at the end changes, with the line it ends."""
+    if before is None or after is None:
+        return [journal.hunk_between(before or b"", after or b"")] if (before or after) else []
+    new, shift, out = full_lines(after), 0, list[TextHunk]()
+    for start, removed, added in places:
+        out.append(TextHunk(start, removed, new[start + shift : start + shift + added]))
+        shift += added - removed
+    # The newline at the end may take the line it ends along, and that one the hunk above it.
+    for _ in range(3):
+        if journal.apply_hunks(before, out) == after:
+            return out
+        last = out.pop() if out and _ends_at(out[-1], before) else TextHunk(len(full_lines(before)), 0, [])
+        if out and _end(out[-1]) == last.start:
+            up = out.pop()
+            last = TextHunk(up.start, up.removed + last.removed, up.lines + last.lines)
+        elif last.start and len(new) > len(last.lines):
+            above = new[len(new) - len(last.lines) - 1]
+            last = TextHunk(last.start - 1, last.removed + 1, [above, *last.lines])
+        out.append(last)
+    return None
+
+
+def _end(hunk: TextHunk) -> int:
+    return hunk.start + hunk.removed
+
+
+def _ends_at(hunk: TextHunk, text: bytes) -> bool:
+    return _end(hunk) == len(full_lines(text))
+
+
+def _whole_record(session: str, found: Unowned) -> tuple[Record, bytes | None] | None:
+    """A path of which no lines are known: its text as it stands, from the last that was recorded."""
+    after = found.content.data
+    if found.content.mode == GITLINK or max(len(after or b""), len(found.head or b"")) > journal.TEXT_LIMIT:
+        oid = None if after is None else text_id(after)
+        op = "delete" if found.content.absent else "edit"
+        mode = None if found.content.absent else f"{found.content.mode:o}"
+        made = Record(
+            session,
+            op,
+            None,
+            oid,
+            NONE,
+            mode=(None, mode),
+            unknown_before=True,
+            tool=ASSIGN,
+            ts=sessionfile.now(),
+            head=found.commit,
+        )
+        return made, None
+    before = found.head
+    if before == after and not found.mode:
+        return None
+    old = None if found.head_mode is None else f"{found.head_mode:o}"
+    new = None if found.content.absent else f"{found.content.mode:o}"
+    op = "delete" if after is None else "create" if before is None else "edit"
+    hunks = [] if before == after else [journal.hunk_between(before or b"", after or b"")]
+    return _record(session, found, op, before, hunks, (old, new)), before
+
+
+def _record(
+    session: str,
+    found: Unowned,
+    op: str,
+    before: bytes | None,
+    hunks: list[TextHunk],
+    mode: tuple[str | None, str | None],
+) -> Record:
+    after = found.content.data
+    return Record(
+        session,
+        op,
+        None if before is None else text_id(before),
+        None if after is None else text_id(after),
+        PAYLOAD,
+        hunks=hunks,
+        mode=mode,
+        tool=ASSIGN,
+        head=found.commit,
+        ts=sessionfile.now(),
+        seen=True,
+    )
+
+
+def _write(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]) -> bool:
+    """Append all records, or none where a journal or a file is not what was read any more."""
+    layout = ctx.layout
+    with locks.hold(layout, locks.COMMIT), ExitStack() as stack:
+        held: dict[bytes, int] = {}
+        for one in sorted(
+            # One order for all who hold several journals: two assignments never wait for each other.
+            (one for one in found if one.path in records),
+            key=lambda one: layout.journal(one.path),
+        ):
+            held[one.path] = files.open_locked(layout.journal(one.path), wait=land.WAIT)
+            stack.callback(os.close, held[one.path])
+        with Worktree(ctx.repo.root) as worktree:
+            for one in found:
+                # All are looked at under all locks before any is written: all or none.
+                if one.path in held and not _is_as_read(worktree, one, held[one.path]):
+                    return False
+        land_files.record(ctx, records, held)
+    return True
+
+
+def _is_as_read(worktree: Worktree, one: Unowned, fd: int) -> bool:
+    try:
+        return os.fstat(fd).st_size == one.state.journal.length and worktree.read(one.path) == one.content
+    except LeadsOutError:
+        return False

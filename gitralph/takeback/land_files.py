@@ -1,0 +1,356 @@
+"""Lands new texts in the working tree with their records, and finishes a landing that was cut short.
+
+Each file whole or not at all, and only if it still is what was read; a set of them behind one intent.
+Records of files that stay as they are land the same way. Runs under the commit lock. What an editor saves
+in between stays.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import NamedTuple
+
+from gitralph.base import files, jsonline, treepath
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
+from gitralph.base.quote import line_form, shown
+from gitralph.commit.land import WAIT
+from gitralph.git.context import Context
+from gitralph.git.placing import HeldFolder, drop_empty_folders
+from gitralph.git.snapshot import ABSENT, Content, LeadsOutError, Worktree
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import Record
+from gitralph.hook.record import path_text
+from gitralph.records import intents, manifests
+from gitralph.records.intents import Rewriting
+
+
+class Replacement(NamedTuple):
+    """One file to be replaced. ``length`` is how long its journal was when the file was read.
+
+    ``records`` are appended in this order, each with its text before.
+    """
+
+    path: bytes
+    before: Content
+    after: Content
+    length: int
+    records: tuple[tuple[Record, bytes | None], ...]
+
+    @property
+    def letter(self) -> str:
+        """A for a file that comes, D for one that goes, M for a change."""
+        return "A" if self.before.absent else "D" if self.after.absent else "M"
+
+
+def land(ctx: Context, changes: Sequence[Replacement]) -> list[bytes]:
+    """Replace files and record it; returns the paths that somebody changed meanwhile, left as they are.
+
+    Raises OSError; what had begun then is finished by the next command.
+    """
+    rows, plan = _planned(ctx, changes)
+    files.make_folder(ctx.layout.tmp)
+    moved: list[bytes] = []
+    begun = False
+    with Worktree(ctx.repo.root) as worktree:
+        try:
+            _prepare(ctx, worktree, rows)
+            intents.write(ctx.layout, plan)
+            for row in rows:
+                if _replace(ctx, worktree, row):
+                    begun = True
+                else:
+                    moved.append(row.path)
+        except BaseException:
+            # Once one file is exchanged, though its record was not written, the intent stays: the next
+            # command finishes it and the others.
+            if not begun and not any(_has_begun(ctx, worktree, row) for row in rows):
+                _clear(ctx, worktree, rows)
+                intents.remove(ctx.layout, plan)
+            raise
+        _clear(ctx, worktree, rows)
+    intents.remove(ctx.layout, plan)
+    return moved
+
+
+def record(
+    ctx: Context, records: Mapping[bytes, tuple[Record, bytes | None]], held: Mapping[bytes, int]
+) -> None:
+    """Append records of files that stay as they are: all, or after a crash all by the next command.
+
+    ``held`` are the locked journals, by path. Raises OSError; what had begun then is finished later.
+    """
+    changes = [
+        Replacement(path, ABSENT, ABSENT, os.fstat(held[path]).st_size, (made,))
+        for path, made in records.items()
+    ]
+    rows, plan = _planned(ctx, changes)
+    begun = False
+    try:
+        _store(ctx, rows)
+        intents.write(ctx.layout, plan)
+        for row in rows:
+            _record(ctx, held[row.path], row, set())
+            begun = True
+    except BaseException:
+        if not begun and not any(_is_recorded(held[row.path], row) for row in rows):
+            intents.remove(ctx.layout, plan)
+        raise
+    intents.remove(ctx.layout, plan)
+
+
+def _planned(ctx: Context, changes: Sequence[Replacement]) -> tuple[list[_Row], Rewriting]:
+    stamp = f"{os.getpid()}-{os.urandom(6).hex()}"
+    rows = [_Row.of(change, f"{stamp}.{number}") for number, change in enumerate(changes)]
+    return rows, Rewriting(stamp, ctx.repo.git_dir, ctx.layout.token, [row.encoded() for row in rows])
+
+
+class _Row(NamedTuple):
+    """One file of an intent."""
+
+    path: bytes
+    before: Content
+    after: Content
+    work: bytes
+    length: int
+    records: tuple[tuple[Record, bytes | None], ...]
+
+    @classmethod
+    def of(cls, change: Replacement, work: str) -> _Row:
+        return cls(
+            change.path, change.before, change.after, work.encode(), change.length, tuple(change.records)
+        )
+
+    @property
+    def stays(self) -> bool:
+        """True for a file that is not replaced: only its records land."""
+        return self.before == self.after
+
+    def encoded(self) -> list[object]:
+        lines = [
+            [record.session, journal.encode(record, self.path).decode("ascii")] for record, _ in self.records
+        ]
+        forms = _form(self.before), _form(self.after)
+        return [path_text(self.path), *forms, self.work.decode(), self.length, lines]
+
+
+def _form(content: Content) -> list[str] | None:
+    return None if content.data is None else [f"{content.mode:o}", journal.text_id(content.data)]
+
+
+def _prepare(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
+    """Everything that can fail for want of room, before anything moves."""
+    _store(ctx, rows)
+    for row in rows:
+        if not row.after.absent:
+            with closing(_place(ctx, worktree, row)) as place:
+                place.prepare(row.work, row.after, files.umask())
+
+
+def _store(ctx: Context, rows: Sequence[_Row]) -> None:
+    """The sessions and texts that records and intent name."""
+    for session in {record.session for row in rows for record, _ in row.records}:
+        sessionfile.ensure(ctx.layout, session, ctx.repo.place)
+    for row in rows:
+        texts = [row.before.data, row.after.data, *(before for _, before in row.records)]
+        for text in texts:
+            if text is not None:
+                # Also the text that goes: a redo needs it, and after a crash the intent names texts by their
+                # ids alone.
+                journal.store_text(ctx.layout, text, journal.text_id(text))
+
+
+def _place(ctx: Context, worktree: Worktree, row: _Row) -> HeldFolder:
+    try:
+        return HeldFolder(worktree, row.path, ctx.layout.tmp, make=not row.after.absent)
+    except LeadsOutError:
+        raise Fatal(f"a folder on the way to '{shown(row.path)}' is a symbolic link") from None
+
+
+def _clear(ctx: Context, worktree: Worktree, rows: Sequence[_Row]) -> None:
+    """Drop the work files; folders that an undo emptied go as with git."""
+    for row in (row for row in rows if not row.stays):
+        try:
+            place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
+        except (FileNotFoundError, LeadsOutError):
+            continue
+        try:
+            place.drop(row.work)
+            gone = place.now().absent
+        finally:
+            place.close()
+        if gone:
+            drop_empty_folders(worktree, row.path, ctx.repo.prefix.rstrip(b"/"))
+
+
+def _replace(ctx: Context, worktree: Worktree, row: _Row) -> bool:
+    """One file and its records under the lock of its journal; False where it is another one by now."""
+    with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
+        # A hook recorded an edit since: what was decided is about another text.
+        if os.fstat(fd).st_size != row.length:
+            return False
+        with closing(_place(ctx, worktree, row)) as place:
+            if not place.put(row.work, row.before, row.after):
+                return False
+            _record(ctx, fd, row, set())
+            place.sync()
+    return True
+
+
+def _record(ctx: Context, fd: int, row: _Row, known: set[tuple[str | None, ...]]) -> None:
+    """Append what is not ``known`` to be there.
+
+    The record first, unlike a hook: a manifest line without a record would be a claim of the whole file, and
+    a record without the line is found by the intent.
+    """
+    written = last_written(ctx, row.path)
+    for record, before in row.records:
+        if _key(record) not in known:
+            record.mtime = written
+            journal.append(ctx.layout, fd, row.path, record, before)
+            sessionfile.claim(ctx.layout, record.session, line_form(row.path), WAIT)
+
+
+def _name(ctx: Context, row: _Row) -> None:
+    """Put the path into the manifests of those who have a record of it; a crash came between the two."""
+    for session in {record.session for record, _ in row.records}:
+        if row.path not in manifests.read(ctx.layout, session).lines:
+            sessionfile.claim(ctx.layout, session, line_form(row.path), WAIT)
+
+
+def last_written(ctx: Context, path: bytes) -> int | None:
+    """When a file was last written, which tells a correction from a file that git put back."""
+    try:
+        return os.lstat(os.path.join(os.fsencode(ctx.repo.root), path)).st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+# --- after a crash ---
+
+_PASSING = frozenset([errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS])
+
+
+def recover(ctx: Context) -> list[str]:
+    """Finish the landings of this worktree that had begun, drop the others; none is a commit. Idempotent."""
+    for plan in list(intents.unfinished(ctx.layout, Rewriting)):
+        here = plan.token == ctx.layout.token and plan.git_dir == ctx.repo.git_dir
+        if here:
+            _finish(ctx, plan)
+        # Another worktree's files are that worktree's to finish, as long as there is one.
+        if here or not os.path.isdir(plan.git_dir):
+            intents.remove(ctx.layout, plan)
+    return []
+
+
+def _finish(ctx: Context, plan: Rewriting) -> None:
+    rows = [row for row in (_decoded(ctx.layout, one) for one in plan.rows) if row is not None]
+    with Worktree(ctx.repo.root) as worktree:
+        # Nothing had moved: whoever asked was not told that it was done, and may ask again.
+        if any(_has_begun(ctx, worktree, row) for row in rows):
+            for row in rows:
+                try:
+                    _finish_row(ctx, worktree, row)
+                except (OSError, Fatal) as error:
+                    # A disk that is full or fails is not so for ever: the intent waits for the next command.
+                    if isinstance(error, OSError) and error.errno in _PASSING:
+                        raise
+                    continue  # its folder is gone or closed to us: what stands there stays
+        _clear(ctx, worktree, rows)
+
+
+def _decoded(lay: Layout, encoded: list[object]) -> _Row | None:
+    """A row of an intent, checked; None for one that no landing of ours wrote."""
+    path, before, after, work, length, lines = encoded
+    name = str(path).encode("utf-8", "surrogateescape")
+    contents = _content(lay, before), _content(lay, after)
+    if not treepath.is_valid(name) or contents[0] is None or contents[1] is None:
+        return None
+    records = []
+    try:
+        for session, line in lines:  # type: ignore[attr-defined]
+            record = journal.decode(jsonline.object_in(line.encode("ascii")))
+            old = None if record.before is None else journal.load_text(lay, record.before)
+            # The intent is a file that anybody with our uid may have written.
+            if record.session != session or (old is None) != (record.before is None):
+                return None
+            records.append((record, old))
+    except ValueError:
+        return None
+    return _Row(name, contents[0], contents[1], str(work).encode(), int(str(length)), tuple(records))
+
+
+def _content(lay: Layout, form: object) -> Content | None:
+    if not isinstance(form, list):
+        return ABSENT
+    text = journal.load_text(lay, str(form[1]))
+    return None if text is None else Content(int(str(form[0]), 8), text)
+
+
+def _has_begun(ctx: Context, worktree: Worktree, row: _Row) -> bool:
+    """True when the file was exchanged: what stood there lies aside, or stands there no more."""
+    if row.stays:
+        with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
+            return _is_recorded(fd, row)
+    try:
+        place = HeldFolder(worktree, row.path, ctx.layout.tmp, make=False)
+    except (FileNotFoundError, LeadsOutError):
+        return False
+    try:
+        aside = place.aside(row.work)
+        return place.now() == row.after or not (aside.absent or aside == row.after)
+    finally:
+        place.close()
+
+
+def _finish_row(ctx: Context, worktree: Worktree, row: _Row) -> None:
+    with files.Locked(ctx.layout.journal(row.path), WAIT) as fd:
+        if _is_recorded(fd, row):
+            _name(ctx, row)
+            return
+        if row.stays:
+            # Whatever somebody wrote into the file since: the record tells of the text that it had then.
+            if os.fstat(fd).st_size == row.length:
+                _record(ctx, fd, row, set())
+            return
+        with closing(_place(ctx, worktree, row)) as place:
+            if _is_in_place(place, row, os.fstat(fd).st_size):
+                _record(ctx, fd, row, _recorded(fd))
+                place.sync()
+
+
+def _key(record: Record) -> tuple[str | None, ...]:
+    # The name of an undo and its texts: a second recovery finds what the first one wrote.
+    return record.call, record.op, record.session, record.before, record.after
+
+
+def _recorded(fd: int) -> set[tuple[str | None, ...]]:
+    return {_key(one) for one in journal.parse(os.pread(fd, os.fstat(fd).st_size, 0)).records}
+
+
+def _is_recorded(fd: int, row: _Row) -> bool:
+    return {_key(record) for record, _ in row.records} <= _recorded(fd)
+
+
+def _is_in_place(place: HeldFolder, row: _Row, size: int) -> bool:
+    """True when the file was replaced, before the crash or now."""
+    now, aside = place.now(), place.aside(row.work)
+    if aside == row.before and not aside.absent:
+        return True  # exchanged; what stands there now may be a later edit
+    if not (aside.absent or aside == row.after):
+        # an editor's save that came in between, and was to be put back
+        if now == row.after and not now.absent:
+            place.put(row.work, row.after, aside)
+        elif now.absent:
+            place.give_back(row.work)
+        return False
+    if now == row.after:
+        return True
+    if now != row.before or size != row.length:
+        return False
+    if not row.after.absent:
+        place.prepare(row.work, row.after, files.umask())
+    return place.put(row.work, row.before, row.after)

@@ -1,0 +1,102 @@
+"""``git ralph track --release``: a claim or an assignment is taken back, as if it had never been made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitralph.base import files, jsonline
+from gitralph.base.errors import Refused
+from gitralph.base.quote import shown
+from gitralph.commit import land
+from gitralph.decide import decision, reading
+from gitralph.decide.decision import Left
+from gitralph.git.context import Context
+from gitralph.hook import journal, sessionfile
+from gitralph.hook.journal import Record, replay
+from gitralph.hook.record import path_text
+from gitralph.records import manifests, pending
+from gitralph.records.pending import Claims, PathState
+from gitralph.words import advice
+from gitralph.words.ways_out import typed_name
+
+# Records that a person made, not an agent's hook: only these may be taken back by saying so.
+_BY_HAND = ("track", journal.ASSIGN)
+
+
+def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
+    """Take back what ``session`` claims of these paths; returns a note for each.
+
+    Raises Refused, with nothing written, for a path that only another session claims.
+    """
+    paths = list(dict.fromkeys(reading.tree_path(ctx, one) for one in given))
+    claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
+    states = {path: pending.path_state(ctx.layout, path, claims) for path in paths}
+    _refuse_others(ctx, session, states)
+    return [note for path, state in states.items() for note in _release(ctx, session, path, state, claims)]
+
+
+def _by_hand(state: PathState, session: str) -> list[Record]:
+    """What a person recorded for a session: claims that no commit told of yet, and lines."""
+    records = [r for r in state.records.get(session, ()) if r.tool in _BY_HAND]
+    untold = state.untold(session)
+    return [r for r in records if r.is_exact or r in untold]
+
+
+def _claimants(state: PathState) -> set[str]:
+    return state.bare | {name for name in state.journal.sessions() if _by_hand(state, name)}
+
+
+def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -> None:
+    left = []
+    for path, state in states.items():
+        others = _claimants(state)
+        if others and session not in others and not state.untold(session):
+            detail = "it is another session's claim"
+            left.append(Left(path, decision.CONTESTED, detail, tuple(sorted(others))))
+    if left:
+        hints = [
+            f"git ralph track --release --session {ctx.called(one.sessions[0])} -- "
+            + typed_name(ctx, one.path)
+            for one in left
+        ]
+        raise Refused(advice.headline(ctx.layout, left), *hints, left=tuple(left))
+
+
+def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[str]:
+    where, records = f"'{shown(path)}'", _by_hand(state, session)
+    offsets = {record.offset for record in records}
+    recorded = any(r.offset not in offsets for r in state.untold(session))
+    notes = []
+    if records:
+        _keep_texts(ctx, state, records)
+        _append(ctx, session, path, sorted(offsets))
+    if records or session in state.bare:
+        size = next(claim.size for claim in claims if claim.session == session)
+        fields = {
+            "v": 1,
+            "ts": sessionfile.now(),
+            "session": session,
+            "worktree": ctx.layout.token,
+            "commit": None,
+            "ref": None,
+            "note": "released",
+            "paths": {path_text(path): size},
+        }
+        files.append_record(ctx.layout.commits(session), jsonline.line(fields), land.WAIT)
+        notes.append(f"{where} is no longer claimed by session '{ctx.called(session)}'")
+    if recorded:
+        notes.append(f"{where}: recorded edits of session '{ctx.called(session)}' are not released")
+    return notes or [f"{where}: session '{ctx.called(session)}' claims nothing there; nothing to release"]
+
+
+def _keep_texts(ctx: Context, state: PathState, records: list[Record]) -> None:
+    """What was recorded after an assignment starts from its text, which nothing else may lead to."""
+    for record, _, after in replay(state.journal, ctx.layout):
+        if record in records and record.is_exact and after is not None and record.after is not None:
+            journal.store_text(ctx.layout, after, record.after)
+
+
+def _append(ctx: Context, session: str, path: bytes, offsets: list[int]) -> None:
+    with files.Locked(ctx.layout.journal(path), land.WAIT) as fd:
+        line = journal.release_line(session, offsets, sessionfile.now(), journal.tail(fd))
+        files.append(fd, line)

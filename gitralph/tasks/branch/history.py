@@ -1,0 +1,110 @@
+"""The commits since a branch left its base: whose each is, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from gitralph.ask import changed
+from gitralph.ask.changed import Commit
+from gitralph.ask.whose import Makers
+from gitralph.base import nul
+from gitralph.base.errors import Fatal, Refused
+from gitralph.git import listing, refs
+from gitralph.git.context import Context
+from gitralph.git.listing import Pair
+
+
+@dataclass(frozen=True)
+class History:
+    """The commits after ``base``, oldest first. ``line`` are those of the branch itself.
+
+    A merge brings others beside these; of the branch's own, each begins where the one before it ended.
+    """
+
+    ctx: Context
+    makers: Makers
+    base: str
+    commits: Mapping[str, Commit]
+    line: tuple[str, ...]
+
+    def sessions(self, oid: str) -> tuple[str, ...]:
+        """Whose a commit is: one session, nobody's, or of a squash all that it names."""
+        return self.makers.of_all(self.commits[oid])
+
+    def of(self, family: Collection[str]) -> list[str]:
+        """The commits in which a session and its subagents had a hand; merges are none of them."""
+        return [
+            oid
+            for oid, head in self.commits.items()
+            if len(head.parents) == 1 and not set(family).isdisjoint(self.sessions(oid))
+        ]
+
+    @cached_property
+    def changes(self) -> Mapping[str, Mapping[bytes, Pair]]:
+        """What each commit changes, against its first parent."""
+        asked = "".join(f"{oid} {head.parents[0]}\n" for oid, head in self.commits.items() if head.parents)
+        words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+        said = self.ctx.git.run(*self.ctx.config.without_programs(), *words, stdin=asked.encode())
+        found: dict[str, list[bytes]] = {}
+        fields, oid = iter(nul.rows(said)), ""
+        for field in fields:
+            if field.startswith(b":"):
+                found[oid] += [field, next(fields)]
+            else:  # the commit's own id
+                oid = field.decode()
+                found[oid] = []
+        return {oid: listing.differences(nul.joined(rows)) for oid, rows in found.items()}
+
+    def touching(self, path: bytes) -> list[str]:
+        """The commits of the branch itself that change a path."""
+        return self._by_path.get(path, [])
+
+    @cached_property
+    def _by_path(self) -> dict[bytes, list[str]]:
+        found: dict[bytes, list[str]] = {}
+        for oid in self.line:
+            for path in self.changes.get(oid, ()):
+                found.setdefault(path, []).append(oid)
+        return found
+
+
+def read(ctx: Context, onto: str | None, again: str) -> History:
+    """The commits of HEAD since it left ``onto``; ``again`` is the command to type with one.
+
+    Raises Refused where there is none to leave, or no common commit; Fatal for what names no commit.
+    """
+    head = refs.read_head(ctx.repo).oid
+    if head is None:
+        raise Fatal("there is no commit to make a branch of")
+    target = _onto(ctx, onto, again)
+    done = ctx.git.try_run("merge-base", target, head)
+    base = done.stdout.decode().strip().split("\n")[0]
+    if not base:
+        raise Refused(
+            f"HEAD and '{onto or target[:10]}' have no commit in common", f"{again} --onto <commit>"
+        )
+    every = _listed(ctx, base, head)
+    line = tuple(_listed(ctx, base, head, "--first-parent"))
+    commits = {one.oid: one for one in changed.heads(ctx, every)}
+    return History(ctx, Makers(ctx), base, commits, line)
+
+
+def _listed(ctx: Context, base: str, head: str, *words: str) -> list[str]:
+    said = ctx.git.run("rev-list", "--topo-order", "--reverse", *words, head, f"^{base}", "--")
+    return said.decode().split()
+
+
+def _onto(ctx: Context, typed: str | None, again: str) -> str:
+    names: Iterable[str] = [typed] if typed is not None else ("@{upstream}", "refs/remotes/origin/HEAD")
+    for name in names:
+        done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}")
+        if done.returncode == 0:
+            return done.stdout.decode().strip()
+    if typed is not None:
+        raise Fatal(f"'{typed}' is no commit", "git log")
+    raise Refused(
+        "this branch has no upstream, and there is no 'origin/HEAD': say what to begin at",
+        f"{again} --onto <commit>",
+    )

@@ -1,0 +1,218 @@
+"""``git ralph branch``: a session's commits, replayed on the base of the branch, as a branch of their own.
+
+No worktree, index or HEAD is touched: objects are written, and a ref moves by compare-and-swap. Author,
+committer and dates stay, so that the same commits replayed again are the same objects, and a branch made
+again after more commits goes forward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from gitralph.base import locks
+from gitralph.base.errors import Busy, Refused, UsageError
+from gitralph.git import commits, refs, worktrees
+from gitralph.git.context import Context
+from gitralph.git.history import tree_of
+from gitralph.git.refs import Head, LostRaceError, Move
+from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
+from gitralph.records import branches, pending
+from gitralph.records.branches import SessionBranch
+from gitralph.tasks.branch import history, squash
+from gitralph.tasks.branch.history import History
+from gitralph.tasks.branch.replay import Changes, Need, Replay, Text, replay
+
+MADE, NOTHING = "made", "nothing"
+
+
+@dataclass(frozen=True)
+class BranchWish:
+    """What to make: a branch ``name`` of a session's commits since HEAD left ``onto``."""
+
+    name: str
+    session: str
+    onto: str | None = None
+    squash: bool = False
+    force: bool = False
+    with_needed: bool = False
+
+
+@dataclass(frozen=True)
+class BranchMade:
+    """What came of it: each commit with what it became, and ``skipped`` merges that were not replayed."""
+
+    status: str
+    ref: str
+    session: str
+    commits: tuple[tuple[str, str], ...] = ()
+    before: str | None = None
+    merges: int = 0
+
+
+class NeedsError(Refused):
+    """Commits of the session need commits of others."""
+
+    def __init__(self, message: str, needs: tuple[Need, ...], *hints: str) -> None:
+        super().__init__(message, *hints)
+        self.needs = needs
+
+
+def ref_of(ctx: Context, name: str) -> str:
+    """The full name of a branch to make. Raises UsageError for what can be none."""
+    done = ctx.git.try_run("check-ref-format", "--branch", name)
+    if done.returncode or done.stdout.rstrip(b"\n") != name.encode("utf-8", "surrogateescape"):
+        raise UsageError(f"'{name}' is no name for a branch")
+    return f"refs/heads/{name}"
+
+
+def is_named(ctx: Context, session: str) -> bool:
+    """True where a trailer in HEAD's history names a session."""
+    words = ("log", "-1", "--format=%H", "--no-show-signature", f"--grep=^[ *-]*Ralph-Session: {session}$")
+    return bool(ctx.git.try_run(*words, "HEAD", "--").stdout.strip())
+
+
+def make(ctx: Context, wish: BranchWish) -> BranchMade:
+    """Make the branch or move it on. Raises NeedsError, Refused, Busy or Fatal with nothing moved."""
+    ref = ref_of(ctx, wish.name)
+    again = f"git ralph branch {wish.name} --session {ctx.called(wish.session)}"
+    _refuse_checked_out(ctx, ref)
+    found = history.read(ctx, wish.onto, again)
+    old = refs.value(ctx.repo, ref)
+    left = branches.read(ctx.layout).get(ref)
+    base = TreeReader(ctx.repo.objects, tree_of(ctx.repo, found.base))
+    family = set(pending.family(ctx.layout, wish.session))
+    planned = _planned(found, base, family, wish, again)
+    merges = sum(len(one.parents) > 1 for one in found.commits.values())
+    if not planned.changes:
+        return BranchMade(NOTHING, ref, wish.session, merges=merges)
+    pairs = _written(ctx, found, base, planned, left)
+    if wish.squash:
+        pairs = squash.as_one(ctx, found.base, pairs)
+    tip = pairs[-1][1]
+    if old == tip:
+        return BranchMade(NOTHING, ref, wish.session, pairs, merges=merges)
+    if not wish.force:
+        _refuse_moved(ctx, wish, old, left, tip)
+    _move(ctx, ref, old, tip, wish)
+    branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
+    return BranchMade(MADE, ref, wish.session, pairs, old, merges)
+
+
+def _refuse_checked_out(ctx: Context, ref: str) -> None:
+    row = next((row for row in worktrees.listing(ctx.git) if row.branch == ref), None)
+    if row is not None:
+        raise Refused(
+            f"'{ref.removeprefix('refs/heads/')}' is checked out at '{row.path}', so it cannot be moved",
+            "git worktree list",
+        )
+
+
+def _planned(found: History, base: TreeReader, family: set[str], wish: BranchWish, again: str) -> Replay:
+    """What to replay; commits that are needed come along where that is wished. Raises NeedsError."""
+    wanted = found.of(family)
+    while True:
+        planned = replay(found, base, wanted)
+        needs = planned.needs if wish.with_needed else (*_mixed(found, wanted, family), *planned.needs)
+        if not needs:
+            return planned
+        more = dict.fromkeys(one.commit for one in needs if len(found.commits[one.commit].parents) == 1)
+        if not wish.with_needed or more.keys() <= set(wanted) or _merges(found, needs):
+            raise _refusal(found, wish, needs, again)
+        wanted = [*wanted, *(oid for oid in more if oid not in wanted)]
+
+
+def _mixed(found: History, wanted: Collection[str], family: Collection[str]) -> list[Need]:
+    """Squashed commits that hold the lines of others as well."""
+    return [
+        Need(oid, session, next(iter(found.changes.get(oid, ())), b""))
+        for oid in wanted
+        for session in found.sessions(oid)
+        if session not in family
+    ]
+
+
+def _merges(found: History, needs: Collection[Need]) -> bool:
+    return any(len(found.commits[one.commit].parents) > 1 for one in needs)
+
+
+def _refusal(found: History, wish: BranchWish, needs: tuple[Need, ...], again: str) -> NeedsError:
+    ctx = found.ctx
+    first = needs[0]
+    what = f"commit {first.commit[:7]}"
+    if len(found.commits[first.commit].parents) > 1:
+        what, hints = f"the merge {first.commit[:7]}", [f"git show {first.commit[:7]}"]
+    elif wish.with_needed:
+        hints = [f"git show {first.commit[:7]}"]
+    else:
+        # An agent's branch is its own: what else it takes a person decides.
+        hints = [f"git show {first.commit[:7]}"] if ctx.is_agent else [f"{again} --with-needed"]
+    count = len({one.commit for one in needs})
+    more = f" and {count - 1} more" if count > 1 else ""
+    whose = f" of session '{ctx.called(first.session)}'" if first.session is not None else ""
+    message = f"session '{ctx.called(wish.session)}' needs {what}{whose}{more}"
+    return NeedsError(message, needs, *hints)
+
+
+# --- objects ---
+
+
+def _written(
+    ctx: Context, found: History, base: TreeReader, planned: Replay, left: SessionBranch | None
+) -> tuple[tuple[str, str], ...]:
+    """The replayed commits, each with what it became."""
+    reader, parent = base, found.base
+    known = dict(left.commits) if left is not None else {}
+    out = []
+    for oid, changes in planned.changes.items():
+        builder = TreeBuilder(reader)
+        try:
+            tree = builder.build(_entries(ctx, changes))
+        except BlockedError as error:
+            name = error.path.decode("utf-8", "replace")
+            raise Refused(f"commit {oid[:7]} needs '{name}' to be a folder", f"git show {oid[:7]}") from None
+        write_trees(f"{ctx.repo.common_dir}/objects", builder.new)
+        parent = commits.replayed(ctx.git, ctx.repo.objects, ctx.config, oid, tree, parent, known.get(oid))
+        out.append((oid, parent))
+        reader = TreeReader(ctx.repo.objects, tree)
+    return tuple(out)
+
+
+def _entries(ctx: Context, changes: Changes) -> Mapping[bytes, Entry | None]:
+    return {
+        path: Entry(one.mode, ctx.git.run("hash-object", "-w", "--stdin", stdin=one.data).strip())
+        if isinstance(one, Text)
+        else one
+        for path, one in changes.items()
+    }
+
+
+# --- the ref ---
+
+
+def _refuse_moved(
+    ctx: Context, wish: BranchWish, old: str | None, left: SessionBranch | None, tip: str
+) -> None:
+    """Raise Refused where somebody else made the branch, or moved it since."""
+    if old is None or refs.contains(ctx.repo, Head(None, tip), old):
+        return
+    name = wish.name
+    if left is None:
+        message = f"'{name}' is there already, and git ralph did not make it"
+    elif left.session != wish.session:
+        message = f"'{name}' holds the commits of session '{ctx.called(left.session)}'"
+    elif left.tip != old:
+        message = f"'{name}' was moved since git ralph left it at {left.tip[:7]}"
+    else:
+        return
+    way = "choose another name" if ctx.is_agent else "choose another name, or take its place with --force"
+    raise Refused(message, f"git log {name}", way)
+
+
+def _move(ctx: Context, ref: str, old: str | None, tip: str, wish: BranchWish) -> None:
+    ident = commits.committer_now(commits.with_identity(ctx.git, ctx.config, None))
+    move = Move(Head(ref, old), tip, ident, f"git ralph branch: {wish.session}")
+    try:
+        refs.swap_branch(ctx.repo, move, locks.WAIT)
+    except LostRaceError:
+        raise Busy(f"'{wish.name}' moved meanwhile", "try again") from None

@@ -1,0 +1,114 @@
+"""What other commands ask before they begin with a bead; nothing where the repository is in no fleet."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gitralph.base.errors import Busy, RalphError
+from gitralph.git.context import Context
+from gitralph.hook import beat
+from gitralph.records.member import is_member
+from gitralph.tasks.fleet import claiming, landing, log, member, own, sync, wire
+from gitralph.tasks.fleet.claim import DONE, HELD, TENTATIVE
+from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet.own import LOST
+
+
+@contextmanager
+def claimed(ctx: Context, bead: str) -> Iterator[None]:
+    """A bead claimed for the block, and given back where that fails and it was not ours before.
+
+    Raises ForeignError naming who has it, StuckError, Busy; offline it warns and is tentative.
+    """
+    fresh = begin(ctx, bead)
+    try:
+        yield
+    except RalphError:
+        if fresh:
+            give_back(ctx, bead)
+        raise
+
+
+def begin(ctx: Context, bead: str) -> bool:
+    """Claim a bead, or know that it is ours; True when it was not before. Raises as :func:`claimed`.
+
+    False where the repository is in no fleet: a run works on beads with or without one.
+    """
+    if not is_member(ctx.layout):
+        return False
+    fleet = member.open_fleet(ctx)
+    with landing.hold(fleet):
+        if _is_ours(fleet, bead):
+            return False
+        return claiming.claim(fleet, bead).status == "claimed"
+
+
+def _is_ours(fleet: Fleet, bead: str) -> bool:
+    """True for a bead that nobody can have taken over: it is held, and a beat of this lease was seen."""
+    ours = own.claims(fleet.ctx.layout).get(bead)
+    return ours is not None and ours.state == HELD and log.may_start(fleet)
+
+
+def held(ctx: Context) -> set[str]:
+    """The beads that this clone has, or wants, by its own record."""
+    if not is_member(ctx.layout):
+        return set()
+    return {one.bead for one in own.claims(ctx.layout).values() if one.state not in (DONE, LOST)}
+
+
+def give_back(ctx: Context, bead: str) -> bool:
+    """Release a bead; False, with a warning, where that did not work."""
+    fleet = member.open_fleet(ctx)
+    try:
+        with landing.hold(fleet):
+            claiming.release(fleet, bead)
+    except RalphError as error:
+        ctx.warn(f"the claim on '{bead}' is kept: {error.message}")
+        return False
+    return True
+
+
+def note(ctx: Context, bead: str) -> None:
+    """Claim a bead tentatively without asking the server, for a hook: the next beat settles it.
+
+    Raises ForeignError where the last look showed it as another's.
+    """
+    if is_member(ctx.layout):
+        fleet = member.open_fleet(ctx)
+        try:
+            # A hook holds the agent up; the next beat claims it for certain.
+            with landing.hold(fleet, wait=0.5):
+                if not _is_ours(fleet, bead):
+                    claiming.claim_unasked(fleet, bead)
+        except Busy as error:
+            ctx.warn(f"bead '{bead}' is not claimed in the fleet: {error.message}")
+        log.make_due(fleet)
+
+
+def go_on(ctx: Context, bead: str) -> None:
+    """Raise Busy where a holder may start nothing new: no beat was acknowledged for a lease.
+
+    A beat that is due is sent first. A tentative claim may go on: its work stays on its branch.
+    """
+    if not is_member(ctx.layout):
+        return
+
+    fleet = member.open_fleet(ctx)
+    with landing.hold(fleet):
+        if log.is_due(fleet):
+            try:
+                fleet = sync.beat(fleet)
+            except wire.UnansweredError as error:
+                ctx.warn(error.message)
+        ours = own.claims(ctx.layout).get(bead)
+        if ours is not None and ours.state == TENTATIVE:
+            return
+        if not log.may_start(fleet):
+            raise Busy(
+                f"bead '{bead}' may have been taken over: the server acknowledged nothing for a lease",
+                "git ralph fleet sync",
+            )
+
+
+def beat_if_due(ctx: Context) -> None:
+    """Start the sign of life in the background where it is due: one ``stat`` where it is not."""
+    beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))

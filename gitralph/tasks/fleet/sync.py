@@ -1,0 +1,104 @@
+"""``git ralph fleet sync``: the beat, own claims settled, what others published; one after the other.
+
+The look after the push of the log is the read-back of it, and shows everything else as well.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from gitralph.base.errors import Busy
+from gitralph.tasks.fleet import claiming, log, members, names, own, publish
+from gitralph.tasks.fleet.claim import DONE, HELD, TENTATIVE
+from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
+from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet.own import LOST, PUSHING
+
+
+@dataclass
+class Synced:
+    """What a sync came to. ``status`` by bead: claimed, lost, tentative, stuck, or as the claim stands."""
+
+    rows: list[ClaimRow]
+    status: dict[str, str] = field(default_factory=dict)
+    lost: list[ForeignError] = field(default_factory=list)
+    busy: list[Busy] = field(default_factory=list)
+    records: int = 0
+    members: int = 0
+
+
+def beat(fleet: Fleet) -> Fleet:
+    """Publish what is new and show that this machine lives. Raises UnansweredError."""
+    publish.gather(fleet)
+    sent = log.push(fleet)
+    fleet = log.settle(fleet, fleet.look(), sent)
+    for one in own.claims(fleet.ctx.layout).values():
+        if one.state in (PUSHING, TENTATIVE):
+            # A beat in the background tells nobody: the next command that asks does.
+            _settle(fleet, one.bead, Synced([]))
+    return fleet
+
+
+def sync(fleet: Fleet) -> Synced:
+    """Everything at once. Raises UnansweredError where the server does not answer."""
+    view = fleet.look("refs/heads/*") if fleet.me.remote not in _remotes(fleet) else None
+    added = publish.gather(fleet, view)
+    while not publish.is_done(fleet, view):  # a person waits: all of it
+        added += publish.gather(fleet, view)
+    sent = log.push(fleet)
+    view = fleet.look()
+    settled = log.settle(fleet, view, sent)
+    if settled.me != fleet.me:  # a new name, or a new part: its first beat
+        sent = log.push(settled)
+        view = settled.look()
+        fleet = log.settle(settled, view, sent)
+    found = Synced([], records=added)
+    found.members = members.read(fleet, view)
+    for one in own.claims(fleet.ctx.layout).values():
+        shows = view.at(names.claim_ref(fleet.namespace, one.bead))
+        if one.state in (PUSHING, TENTATIVE) or (one.state == LOST and shows == one.oid):
+            _settle(fleet, one.bead, found)
+            view = fleet.look()
+    held = {one.bead for one in own.claims(fleet.ctx.layout).values() if one.state == HELD}
+    found.rows = claiming.rows(fleet, view)
+    shown = {row.bead: row for row in found.rows}
+    for bead in held:
+        row = shown.get(bead)
+        if (
+            row is not None and row.mine and row.state == DONE
+        ):  # a landing that was killed before it could see
+            kept = own.claims(fleet.ctx.layout)[bead]
+            own.keep_claim(fleet.ctx.layout, replace(kept, oid=row.oid or kept.oid, next=None, state=DONE))
+        elif row is None or not row.mine:
+            own.lose_claim(fleet.ctx.layout, bead)
+            found.status[bead] = "lost"
+            found.lost.append(_lost(bead, row))
+    for row in found.rows:
+        found.status.setdefault(row.bead, row.state)
+    return found
+
+
+def _remotes(fleet: Fleet) -> list[str]:
+    return fleet.ctx.config.names("remote", "url")
+
+
+def _lost(bead: str, row: ClaimRow | None) -> ForeignError:
+    if row is None:
+        row = ClaimRow(bead, "free", "", False, 0)
+        return ForeignError(
+            row, f"the claim on '{bead}' is gone from the remote", f"git ralph fleet claim {bead}"
+        )
+    error = claiming.refuse(row)
+    if row.state == DONE:
+        return error
+    return ForeignError(row, f"{error.message}, who took it over", *error.hints)
+
+
+def _settle(fleet: Fleet, bead: str, found: Synced) -> None:
+    try:
+        claiming.claim(fleet, bead)
+        found.status[bead] = "claimed"
+    except ForeignError as error:
+        found.status[bead] = "lost"
+        found.lost.append(error)
+    except claiming.StuckError as error:
+        found.status[bead] = "stuck"
+        found.busy.append(error)

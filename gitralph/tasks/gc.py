@@ -1,0 +1,460 @@
+"""``git ralph gc``: removes state that nothing needs any more, and names what it keeps and why.
+
+Runs under the commit lock, after commits that were cut short are finished: a landing commit's
+lines of the log hold offsets into journals that must not be replaced under it.
+
+Sessions that ended long ago and have nothing pending go too. ``<session>.commits`` holds offsets into the
+manifests, so neither may outlive the other in a way that counts: the manifests are first replaced by blank
+ones of the same length, which mean nothing with or without offsets. A kill at any point leaves a state that
+means the same.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from gitralph.base import files, gitdir, layout, locks
+from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout, session_of
+from gitralph.commit import commit, recover
+from gitralph.commit.preview import preview
+from gitralph.decide import decision, pending_paths
+from gitralph.decide.request import Request
+from gitralph.git import own_worktree
+from gitralph.git import worktrees as git_worktrees
+from gitralph.git.context import Context, in_worktree
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import Journal
+from gitralph.records import finished, manifests, over_time, pending, sessions, sweep
+from gitralph.records.sweep import Sweep, Swept, names
+from gitralph.tasks import needed
+from gitralph.tasks.fleet import tidy
+from gitralph.tasks.loop import runs
+from gitralph.tasks.prove import results
+
+_SUFFIXES = (".json", ".files", ".commits")
+
+
+@dataclass(frozen=True)
+class Worktrees:
+    """All layouts of a repository: those of worktrees that exist, and of those that do not.
+
+    ``roots`` says by token where the existing ones are.
+    """
+
+    ctx: Context
+    here: list[Layout]
+    gone: list[Layout]
+    roots: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def top(self) -> Layout:
+        return self.here[0]
+
+    @property
+    def every(self) -> list[Layout]:
+        return [*self.here, *self.gone]
+
+
+def known(trees: Worktrees) -> list[str]:
+    """Every session that has left a file, sorted."""
+    stems: set[str] = set()
+    for suffix in _SUFFIXES:
+        for lay in trees.every:
+            stems.update(name.removesuffix(suffix) for name in names(lay.own, suffix))
+    return sorted(session_of(stem) for stem in stems)
+
+
+def _last_event(trees: Worktrees, session: str) -> float:
+    files_of = [trees.top.record(session), trees.top.commits(session)]
+    files_of += [lay.manifest(session) for lay in trees.every]
+    times = []
+    for path in files_of:
+        try:
+            times.append(os.lstat(path).st_mtime)
+        except FileNotFoundError:
+            continue
+    return max(times, default=0.0)
+
+
+@contextmanager
+def _standing_in(trees: Worktrees, lay: Layout) -> Iterator[Context]:
+    """The context of a worktree. Raises Fatal where it cannot be used."""
+    if lay.token == trees.ctx.layout.token:
+        yield trees.ctx
+        return
+    if lay.token not in trees.roots:
+        raise Fatal("nobody can tell where the main worktree is")
+    there = in_worktree(trees.ctx, trees.roots[lay.token])
+    with closing(there.repo):
+        yield there
+
+
+def _has_records(lay: Layout, session: str) -> bool:
+    """True when a journal still tells of the session, or of a child that commits through it."""
+    return bool(pending.recorded_paths(lay, pending.family(lay, session), lambda old: old))
+
+
+def _has_pending(trees: Worktrees, session: str) -> bool:
+    """True when a commit would find something of it anywhere, but for files that git ignores."""
+    for lay in trees.here:
+        if not _has_records(lay, session):
+            continue
+        try:
+            with _standing_in(trees, lay) as ctx:
+                works = pending_paths.of(ctx, session)
+        # What cannot be looked at may have something pending: it is kept.
+        except Fatal:
+            return True
+        if any(work.reason != decision.IGNORED for work in works.values()):
+            return True
+    return False
+
+
+def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
+    """How long the journal of a path is needed."""
+    try:
+        with _standing_in(trees, lay) as ctx:
+            return needed.how(ctx, path, found)
+    # What cannot be looked at may have something pending: it is kept.
+    except Fatal:
+        return sweep.YES
+
+
+def _settle(trees: Worktrees, session: str) -> None:
+    """Log what came to nothing, as its commit would: its claims are over then."""
+    for lay in trees.here:
+        if _has_records(lay, session):
+            with _standing_in(trees, lay) as ctx:
+                _, made, bench = preview(ctx, Request(session))
+                bench.remove()
+                commit.log_void(ctx, made)
+
+
+def is_over(trees: Worktrees, session: str, cutoff: float) -> bool:
+    """True when nobody will miss it: silent since ``cutoff``, not live, nothing pending, no orphan."""
+    # Cheapest first: most sessions are young.
+    if _last_event(trees, session) >= cutoff or sessions.state_of(trees.top, session) == "live":
+        return False
+    # Its worktree is gone, so nobody can tell what became of the files; a person decides.
+    if any(os.path.lexists(lay.manifest(session)) for lay in trees.gone):
+        return False
+    return not _has_pending(trees, session)
+
+
+def lengths(trees: Worktrees, session: str) -> dict[str, int]:
+    """How long its manifests are. Asked before a session is judged: what is longer later has woken up."""
+    found = {}
+    for lay in trees.here:
+        try:
+            found[lay.manifest(session)] = os.lstat(lay.manifest(session)).st_size
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int]) -> None:
+    """Remove one session that :func:`is_over`; gives way to a hook that wakes it up meanwhile.
+
+    ``judged`` are the :func:`lengths` of the manifests that the judgement read.
+    """
+    manifests = [m for m in (lay.manifest(session) for lay in trees.here) if os.path.lexists(m)]
+    others = [trees.top.commits(session), trees.top.record(session)]
+    marks = ((lay.patch(session), lay.pending(session), lay.staged(session)) for lay in trees.here)
+    patches = [path for each in marks for path in each if os.path.lexists(path)]
+    if sweep.dry:
+        for path in [*manifests, *patches, *others]:
+            sweep.unlink("session", path)
+        return
+    _settle(trees, session)
+    for path in manifests:
+        if path not in judged or not _blank(path, judged[path]):
+            return
+    for path in [*patches, others[0]]:
+        sweep.unlink("session", path)
+    for path in manifests:
+        if not _drop_blank(sweep, path, judged[path]):
+            return
+    sweep.unlink("session", others[1])
+    for lay in trees.here:
+        sessionfile.clear_active(lay, session)
+
+
+def _blank(path: str, size: int) -> bool:
+    """Replace a manifest of this length by blank lines; False when lines came meanwhile.
+
+    Those of a hook leave it as it is; those of a script that takes no lock are carried over.
+    """
+    with files.Locked(path) as fd:
+        facts = os.fstat(fd)
+        if facts.st_size != size:
+            return False
+        # Of the same length: the offsets in `.commits` stay true until that file is gone.
+        files.write_whole(path, b"\n" * size)
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # a rerun must find it as old
+        # The descriptor is of the file that was replaced: a script that takes no lock may have written to it.
+        late = os.pread(fd, os.fstat(fd).st_size - size, size)
+    if late:
+        files.append_record(path, late)
+    return not late
+
+
+def _drop_blank(sweep: Sweep, path: str, size: int) -> bool:
+    """Remove a blank manifest; False when the session has written into it again."""
+    fd = files.open_locked(path)
+    try:
+        if os.fstat(fd).st_size != size:
+            return False
+        sweep.unlink("session", path)
+        return True
+    finally:
+        os.close(fd)
+
+
+DEFAULT_AGE = 30 * 24 * 3600
+# What is over for so long is put away: thousands of finished sessions are read by each status else.
+FINISHED_AGE = 24 * 3600
+
+
+def is_finished(trees: Worktrees, session: str, cutoff: float) -> bool:
+    """True when it is over and no journal tells of it any more, so that nothing of it can come back."""
+    if any(os.path.lexists(lay.patch(session)) for lay in trees.here):
+        return False
+    if any(_has_records(lay, session) for lay in trees.here):
+        return False
+    return is_over(trees, session, cutoff) and os.path.lexists(trees.top.record(session))
+
+
+def put_away(trees: Worktrees, session: str, judged: dict[str, int]) -> bool:
+    """Keep one session that :func:`is_finished` in ``finished/``, and :func:`forget` it otherwise.
+
+    Copied first: a kill leaves it in both places, where the first one counts, or forgotten in part, as
+    :func:`forget` may be left too.
+    """
+    top = trees.top
+    pairs = [(lay.manifest(session), lay.finished_manifest(session)) for lay in trees.here]
+    pairs += [
+        (top.commits(session), top.finished_commits(session)),
+        (top.record(session), top.finished_record(session)),
+    ]
+    files.make_folder(top.finished)
+    finished.note(top, session)
+    for source, target in pairs:
+        try:
+            data, facts = files.read_bytes(source, 1 << 30), os.lstat(source)
+        except FileNotFoundError:
+            continue
+        if not source.endswith(".json") and os.path.lexists(target):  # it went on after it was put away once
+            old = files.read_bytes(target, 1 << 30)
+            data = old if old.endswith(data) else old + data
+        files.write_whole(target, data)
+        # The age is that of its last event, not of its being put away: gc goes by it again.
+        os.utime(target, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    forget(Sweep(top.top, 0.0, 0.0), trees, session, judged)
+    return not os.path.lexists(top.record(session))
+
+
+@dataclass(frozen=True)
+class Orphan:
+    """Records of a worktree that does not exist any more, with what its sessions have pending."""
+
+    name: str
+    reason: str
+    pending: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What was removed (or would be), the orphans that are kept, and journals that were in use."""
+
+    swept: list[Swept] = field(default_factory=list)
+    orphans: list[Orphan] = field(default_factory=list)
+    busy: list[str] = field(default_factory=list)
+    put_away: int = 0
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.swept)
+
+
+def cutoff(ctx: Context, now: float) -> float:
+    """The time before which sessions expire: ``ralph.gcExpire``, a date as git takes it."""
+    if ctx.config.get("ralph.gcexpire") is None:
+        return now - DEFAULT_AGE
+    done = ctx.git.try_run("config", "--type=expiry-date", "--get", "ralph.gcExpire")
+    if done.returncode:
+        raise Fatal(f"bad value '{ctx.config.get('ralph.gcexpire')}' for 'ralph.gcExpire'")
+    # A date in the future would forget sessions of today.
+    return min(float(done.stdout.strip() or 0), now)
+
+
+def _reason(ctx: Context, name: str) -> str | None:
+    """Why the worktree of a state folder does not exist, None when it does."""
+    root = layout.linked_root(ctx.repo.common_dir, name)
+    if root is None:
+        return "git has no such worktree any more"
+    return None if os.path.lexists(f"{root}/.git") else "its folder is not there"
+
+
+def worktrees(ctx: Context) -> tuple[Worktrees, dict[str, str]]:
+    """Every worktree's layout, and for each that is gone the reason."""
+    top = Layout(ctx.layout.top, layout.MAIN)
+    here, gone, reasons = [top], [], {}
+    roots = _roots(ctx)
+    for found in over_time.worktrees(top)[1:]:
+        name = found.token
+        reason = _reason(ctx, name)
+        if reason is None:
+            here.append(found)
+        else:
+            gone.append(found)
+            reasons[name] = reason
+    return Worktrees(ctx, here, gone, roots), reasons
+
+
+def _roots(ctx: Context) -> dict[str, str]:
+    """Where git has each worktree, by the token of its state."""
+    found = {}
+    for row in git_worktrees.listing(ctx.git):
+        place = gitdir.discover(os.path.realpath(row.path))
+        if place is not None and place.common_dir == ctx.repo.common_dir:
+            found[layout.for_place(place, create=False).token] = row.path
+    return found
+
+
+def _orphan(lay: Layout, reason: str) -> Orphan:
+    # Nobody can tell what became of its files: what no commit has told of is named.
+    counts = {s: len(pending.claims(lay, s).fresh) for s in manifests.sessions_here(lay)}
+    return Orphan(lay.token, reason, {session: count for session, count in counts.items() if count})
+
+
+def _size(path: str) -> int:
+    if os.path.islink(path) or not os.path.isdir(path):
+        return os.lstat(path).st_size
+    return sum(_size(f"{path}/{name}") for name in os.listdir(path))
+
+
+def collect(ctx: Context, dry: bool = False) -> Collected:
+    """Remove what is not needed; with ``dry`` only say what would be. Raises Busy or Fatal."""
+    if not os.path.isdir(ctx.layout.top):
+        return Collected()
+    if dry:
+        return _collect(ctx, True)
+    with locks.hold(ctx.layout, locks.COMMIT):
+        return _collect(ctx, False)
+
+
+# So long it keeps the commit lock at once, and so long it then lets others have it. Ten thousand sessions:
+# a commit meanwhile waits for 0.05 s and the one session that is at its turn.
+_PORTION, _PAUSE = 0.05, 0.2
+
+
+def put_away_by_portions(ctx: Context) -> int:
+    """Put finished sessions away a few at a time, giving way to whoever commits; how many were.
+
+    The rest of :func:`collect` is left to whoever asks for it. Raises Busy where another one is at it.
+    """
+    if not os.path.isdir(ctx.layout.top):
+        return 0
+    with locks.hold(ctx.layout, locks.GC, wait=0):
+        trees, _ = worktrees(ctx)
+        # Once, before the first portion: a line that comes later comes with its record, under the journal's
+        # lock.
+        claimed = {lay.token: sweep.claimed(lay) for lay in trees.here}
+        now = time.time()
+        steps = _small_steps(Sweep(ctx.layout.top, now, cutoff(ctx, now)), trees, claimed)
+        done = 0
+        while True:
+            with locks.hold(ctx.layout, locks.COMMIT):
+                recover.settle(ctx)
+                end = time.monotonic() + _PORTION
+                for count in steps:
+                    done += count
+                    if time.monotonic() >= end:
+                        break
+                else:
+                    return done
+            time.sleep(_PAUSE)
+
+
+def _small_steps(run: Sweep, trees: Worktrees, claimed: dict[str, set[str]]) -> Iterator[int]:
+    """Put finished sessions away, one journal or one session a step; how many sessions a step put away.
+
+    A session may have edited 170,000 paths: all its journals at once kept a commit waiting for ten seconds.
+    """
+    for session in known(trees):
+        if _last_event(trees, session) >= run.now - FINISHED_AGE:
+            continue
+        for lay in trees.here:
+            paths = {lay.journal(path): path for path in manifests.read(lay, session).lines}
+            for name in sorted(paths.keys() - claimed[lay.token]):
+                sweep.journal_of_nothing(run, name, partial(_needed, trees, lay, paths[name]))
+                yield 0
+        yield _put_away(trees, [session], run.now, False)
+
+
+def _drop_folder(ctx: Context, folder: str, dry: bool) -> None:
+    """Remove the folder of a run that is gone, once it is empty."""
+    if not dry and folder.startswith(f"{ctx.layout.top}/runs/"):
+        with suppress(OSError):
+            os.rmdir(folder)
+
+
+def _collect(ctx: Context, dry: bool) -> Collected:
+    now = time.time()
+    trees, reasons = worktrees(ctx)
+    run = Sweep(ctx.layout.top, now, cutoff(ctx, now), dry)
+    for path in recover.dead_work(ctx.layout):
+        run.note("work", path, _size(path))
+    if not dry:
+        recover.settle(ctx)
+    for lay in trees.here:
+        sweep.journals(run, lay, partial(_needed, trees, lay))
+        sweep.calls(run, lay)
+        sweep.shells(run, lay)
+        sweep.leftovers(run, lay)
+    for session in known(trees):
+        judged = lengths(trees, session)
+        if is_over(trees, session, run.cutoff):
+            forget(run, trees, session, judged)
+    away = _put_away(trees, known(trees), now, dry)
+    for name in names(trees.top.finished):
+        path = f"{trees.top.finished}/{name}"
+        if path != trees.top.finished_index and os.lstat(path).st_mtime < run.cutoff:
+            run.unlink("session", path)
+    if not dry:
+        finished.drop_gone(trees.top)
+    sweep.session_names(run, trees.top)
+    sweep.texts(run, trees.every)
+    doomed = runs.expired(ctx)
+    for path in doomed:
+        run.unlink("run", path)
+    # From the inside out: a folder goes once what is in it went.
+    for folder in sorted({os.path.dirname(path) for path in doomed}, reverse=True):
+        _drop_folder(ctx, folder, dry)
+    for path in results.older_than(ctx.layout, run.cutoff):
+        run.unlink("proof", path)
+    for path in own_worktree.kept(ctx):
+        size = _size(path)
+        if dry or own_worktree.retire(ctx, path):
+            run.note("worktree", path, size)
+    dropped = tidy.drop_objects(ctx, dry)
+    if dropped is not None:
+        run.note("fleet", ctx.layout.fleet_objects, dropped)
+    return Collected(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy, away)
+
+
+def _put_away(trees: Worktrees, some: list[str], now: float, dry: bool) -> int:
+    """Put those of some sessions away that are finished; how many there were (or would be)."""
+    count = 0
+    for one in some:
+        judged = lengths(trees, one)
+        try:
+            if is_finished(trees, one, now - FINISHED_AGE):
+                count += dry or put_away(trees, one, judged)
+        except files.LockTimeoutError:
+            continue  # a journal is in use, and has been named already
+    return count

@@ -1,0 +1,240 @@
+"""What a task changed against what landed: no box is ticked while they differ.
+
+What changed is what git finds now and did not find, or found otherwise, when the task began. Whose it is the
+records say, and the pictures of shell commands; what neither explains is held against a task that landed
+nothing, and only mentioned beside one that did.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gitralph.ask import status
+from gitralph.ask.status import Owned
+from gitralph.base import files, gitdir
+from gitralph.base.errors import RalphError
+from gitralph.base.layout import Layout
+from gitralph.base.quote import shown
+from gitralph.decide import decision
+from gitralph.decide.request import Result
+from gitralph.git import uncommitted
+from gitralph.git.context import Context
+from gitralph.git.trees import TreeReader
+from gitralph.hook import record as recording
+from gitralph.hook import sessionfile
+from gitralph.hook.journal import GAP
+from gitralph.records import checklist as plans
+from gitralph.records import commit_log, pending
+from gitralph.records import run as runs
+from gitralph.tasks.loop.ledger import Ledger
+from gitralph.tasks.loop.model import Job
+
+TRACKER = b".beads/"
+_OURS = (TRACKER, b".worktrees/")
+# Left out of a commit and yet nothing that should be in one.
+_NOT_MISSED = frozenset([decision.UNCHANGED, decision.IGNORED, decision.GONE])
+# A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
+_LIMIT = 1 << 30
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a task changed and does not land: each list holds sentences' subjects, as shown to people.
+
+    ``missed``: what is known to be the task's. ``doubtful``: what nobody recorded, nor explains otherwise.
+    ``astray``: recorded for a session of nobody's in this run, begun meanwhile. ``gone``: recorded, and taken
+    back by no recorded edit. ``ignored``: recorded, and ignored by git. ``others``: other people's.
+    """
+
+    missed: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    fresh: list[bytes] = field(default_factory=list)
+
+
+def listed(names: list[str]) -> str:
+    """Paths for a sentence, the first few by name."""
+    head = ", ".join(f"'{name}'" for name in names[:5])
+    return head + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+# --- what the task began with ---
+
+
+def _stamp(root: str, path: bytes) -> str:
+    """When and how a path was last written: a file that was dirty before may have changed since."""
+    try:
+        found = os.lstat(os.path.join(os.fsencode(root), path))
+        return f"{found.st_mtime_ns} {found.st_size}"
+    except OSError:
+        return "-"
+
+
+def _before_file(layout: Layout, run: str, session: str) -> str:
+    return f"{layout.run_folder(run)}/{layout.stem(session)}.before"
+
+
+def begin(ctx: Context, run: str, session: str) -> None:
+    """Note what is dirty as a task begins."""
+    paths = uncommitted.dirty_paths(ctx.repo, ctx.config)
+    kept = {_text(path): _stamp(ctx.repo.root, path) for path in paths}
+    name = _before_file(ctx.layout, run, session)
+    files.make_folder(os.path.dirname(name))
+    # Where the reflog ends now: only what comes after it happened in the task.
+    size = os.stat(_reflog(ctx)).st_size
+    facts = {"stash": _stash(ctx), "reflog": size, "dirty": kept}
+    files.write_whole(name, json.dumps(facts).encode("ascii"))
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def _stash(ctx: Context) -> str:
+    done = ctx.git.try_run("rev-parse", "-q", "--verify", "refs/stash")
+    return done.stdout.decode().strip()
+
+
+@dataclass(frozen=True)
+class Began:
+    """The dirt a task began with; ``known`` False where it was lost: then all dirt is its own."""
+
+    stash: str = ""
+    reflog: int = 0
+    dirty: dict[str, str] = field(default_factory=dict)
+
+
+def began(layout: Layout, run: str, session: str) -> Began:
+    """What was noted when the task began; nothing for what cannot be read."""
+    try:
+        found = json.loads(files.read_bytes(_before_file(layout, run, session), _LIMIT))
+        return Began(
+            str(found["stash"]), int(found["reflog"]), {str(k): str(v) for k, v in found["dirty"].items()}
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Began()
+
+
+# --- what came of it ---
+
+
+def _plans(ctx: Context) -> set[bytes]:
+    """The plans that loops tick, this one and others: their changes are our own."""
+    found = set()
+    for run in runs.all_ids(ctx.layout):
+        try:
+            plan = runs.read(ctx.layout, run).get("plan")
+        except RalphError:
+            continue
+        if isinstance(plan, str):
+            found.add(os.fsencode(plans.relative(ctx, os.path.join(ctx.repo.root, plan))))
+    return found
+
+
+def left_before(ctx: Context, ledger: Ledger, job: Job) -> set[bytes]:
+    """What earlier attempts at this task changed and did not land, in this run and those before it."""
+    found: set[bytes] = set()
+    for run in runs.all_ids(ctx.layout):
+        try:
+            record = runs.read(ctx.layout, run)
+        except RalphError:
+            continue
+        if record.get("plan") != ledger.record.get("plan") or record.get("worktree") != ctx.layout.token:
+            continue
+        for task in record["tasks"]:
+            if isinstance(task, dict) and (task.get("text"), task.get("copy")) == job.key:
+                names = task.get("unlanded")
+                rows = names if isinstance(names, list) else []
+                found |= {os.fsencode(name) for name in rows if isinstance(name, str)}
+    return found
+
+
+def take(ctx: Context, ledger: Ledger, job: Job, result: Result) -> Account:
+    """Compare what changed since the task began with what its commit takes; ``result`` is a dry run's."""
+    before = began(ctx.layout, ledger.run, job.session)
+    mine = {one.session for one in ledger.jobs}
+    again, ticked = left_before(ctx, ledger, job), _plans(ctx)
+    rows = [row for row in status.owners(ctx, job.session) if _counts(row, ticked, result)]
+    fresh = [
+        row
+        for row in rows
+        if row.path in again or _stamp(ctx.repo.root, row.path) != before.dirty.get(_text(row.path))
+    ]
+    missed = [left.path for left in result.left if left.reason not in _NOT_MISSED]
+    own = {left.path for left in result.left}
+    found = Account(missed=sorted({shown(path) for path in missed}), fresh=[row.path for row in fresh])
+    for row in fresh:
+        # The commit itself says why it leaves it: that is in `missed` or meant so.
+        if row.path in own:
+            continue
+        name, commands = shown(row.path), {window.session for window in row.likely}
+        if job.session in commands:
+            (found.missed if commands == {job.session} else found.doubtful).append(name)
+        elif commands or set(row.sessions) & mine:
+            pass  # another task of this run will answer for it
+        elif row.owner == status.NOBODY:
+            found.doubtful.append(name)
+        elif any(_began_meanwhile(ctx.layout, one, job) for one in row.sessions):
+            found.astray.append(name)
+        else:
+            found.others.append(name)
+    found.ignored.extend(shown(left.path) for left in result.left if left.reason == decision.IGNORED)
+    stashed = _stash(ctx) != before.stash
+    found.gone.extend(
+        _gone(ctx, job, set(result.changes) | {row.path for row in rows}, stashed or _was_reset(ctx, before))
+    )
+    # Beside what lands an agent may take its own experiments back; a stash hides work and is no such thing.
+    if result.changes and not stashed:
+        found.gone.clear()
+    return found
+
+
+def _was_reset(ctx: Context, before: Began) -> bool:
+    """True when HEAD's reflog tells of a reset since the task began."""
+    with open(_reflog(ctx), "rb") as file:
+        file.seek(before.reflog)
+        return b"\treset: moving to " in file.read(1 << 20)
+
+
+def _reflog(ctx: Context) -> str:
+    name = ctx.repo.git_dir + "/logs/HEAD"
+    return name if os.path.isfile(name) else os.devnull
+
+
+def _counts(row: Owned, ticked: set[bytes], result: Result) -> bool:
+    taken = row.path in result.changes and not row.gap
+    return not taken and row.path not in ticked and not row.path.startswith(_OURS)
+
+
+def _began_meanwhile(layout: Layout, session: str, job: Job) -> bool:
+    """True for a session that was first seen while the task was at work."""
+    known = sessionfile.read(layout, session) or {}
+    return job.started is not None and str(known.get("started") or "") >= job.started
+
+
+def _gone(ctx: Context, job: Job, there: Iterable[bytes], moved: bool) -> list[str]:
+    """Recorded edits whose result is neither in the file nor in HEAD, though no recorded edit took it back.
+
+    A file that was made and is away again is an agent's own probe, unless a stash or reset took it.
+    """
+    family, seen = pending.family(ctx.layout, job.session), set(there)
+    objects = ctx.repo.objects
+    head = gitdir.head_oid(ctx.repo.place)
+    tree = ctx.git.line("rev-parse", "--verify", f"{head}^{{tree}}") if head else None
+    reader = TreeReader(objects, tree.encode() if tree else None)
+    out = []
+    for path, state in pending.recorded_paths(ctx.layout, family, lambda old: old).items():
+        own = [r for r in state.journal.records if r.session in family and r.op != GAP]
+        if path in seen or not own or commit_log.commit_of(state.journal, own[-1]):
+            continue
+        entry, last = reader.entry(path), own[-1].after
+        stands = recording.look(os.path.join(ctx.repo.root, os.fsdecode(path))).oid
+        # Made and deleted again within the task, without a git that could have taken it.
+        probe = stands is None and entry is None and not moved
+        if last not in (stands, entry.oid.decode() if entry else None) and not probe:
+            out.append(shown(path))
+    return out

@@ -1,0 +1,242 @@
+"""``git ralph run <plan>``: from what the user typed to a finished loop, new or resumed."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+from gitralph.base import gitdir, locks, process
+from gitralph.base.errors import Busy, Fatal, RalphError, Refused, UsageError
+from gitralph.base.quote import shown
+from gitralph.decide import pending_paths
+from gitralph.git.context import Context, refuse_operation
+from gitralph.records import checklist as plans
+from gitralph.records import run as runs
+from gitralph.tasks.children import Children
+from gitralph.tasks.loop import boxes, claims, earlier, launch, preflight, skips, subject, summary
+from gitralph.tasks.loop import runs as running
+from gitralph.tasks.loop.crew import Crew
+from gitralph.tasks.loop.ledger import Ledger
+from gitralph.tasks.loop.model import Job, Options, Say, Summary, View
+from gitralph.tasks.loop.queue import Queue
+from gitralph.tasks.loop.schedule import Schedule, mark_end
+from gitralph.tasks.loop.work import InterruptedLoop, Worker
+
+_OVER = frozenset(["done", "ended"])
+# They stand in the prompt of each task: the last few tell where things are.
+_NEWS = 20
+
+
+@dataclass
+class Prepared:
+    """A loop that may start: its options, and the run it goes on with, if any."""
+
+    options: Options
+    record: runs.Record | None = None
+
+
+def with_plan(ctx: Context, options: Options) -> Options:
+    """The options with the plan in use filled in. Raises UsageError when nothing says what to do."""
+    if options.plan or options.prompt or options.bead:
+        return replace(options, plan=os.path.abspath(options.plan) if options.plan else None)
+    plan = plans.current(ctx)
+    if plan is None:
+        raise UsageError(
+            "no plan is given and none is in use", "git ralph run <plan.md>", "git ralph plan use <plan.md>"
+        )
+    return replace(options, plan=plan)
+
+
+def _latest(ctx: Context, options: Options) -> runs.Record | None:
+    """The last loop of this worktree, of the given plan where one is given."""
+    name = plans.relative(ctx, options.plan) if options.plan else None
+    for run in reversed(runs.all_ids(ctx.layout)):
+        record = runs.read(ctx.layout, run)
+        # A run by hand has no options: no loop can go on with it.
+        if record.get("worktree") != ctx.layout.token or not isinstance(record.get("options"), dict):
+            continue
+        if name is None or record.get("plan") == name:
+            return record
+    return None
+
+
+def interrupted(ctx: Context, options: Options) -> runs.Record | None:
+    """The run that ``--resume`` would go on with, None when there is none."""
+    record = _latest(ctx, options)
+    return None if record is None or record.get("outcome") in _OVER else record
+
+
+def resumed(ctx: Context, options: Options) -> Prepared:
+    """The options of the interrupted run, with what was given now on top. Raises Fatal without one."""
+    if options.plan:
+        options = with_plan(ctx, options)
+    record = interrupted(ctx, options)
+    if record is None:
+        raise Fatal("there is no interrupted run to resume", "git ralph run list")
+    running.refuse_live(record, "resumed")
+    plan = record.get("plan")
+    kept = _options(record["options"])
+    kept = replace(kept, plan=os.path.normpath(os.path.join(ctx.repo.root, plan)) if plan else None)
+    now, empty = vars(options), vars(Options())
+    given = {name: value for name, value in now.items() if value != empty[name] and name != "plan"}
+    # A program and an agent exclude each other: the new word replaces either.
+    if "agent" in given or "command" in given:
+        kept = replace(kept, agent=None, command=())
+    return Prepared(replace(kept, **given), record)
+
+
+_NUMBERS = frozenset(["max_time", "task_timeout", "check_timeout"])
+_COUNTS = frozenset(["max_iterations", "max_tasks"])
+
+
+def _options(kept: dict[str, object]) -> Options:
+    """The options of a run's record. Raises Fatal where no run of ours has written them."""
+    # A later version may have had more of them.
+    known = {f.name for f in fields(Options)}
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in kept.items() if key in known}
+    empty = vars(Options())
+    for key, value in values.items():
+        # What is as it is without a word needs no check.
+        if value != empty[key] and not _is_option(key, empty[key], value):
+            raise Fatal(f"the record of the run has no sound '{key}'", "git ralph run list")
+    return Options(**values)  # type: ignore[arg-type]
+
+
+def _is_option(key: str, empty: object, value: object) -> bool:
+    if isinstance(empty, tuple):
+        return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
+    if key == "prove" or isinstance(empty, bool):
+        return isinstance(value, bool)
+    if key in _COUNTS or isinstance(empty, int):
+        return type(value) is int
+    return type(value) in (int, float) if key in _NUMBERS else isinstance(value, str)
+
+
+@contextlib.contextmanager
+def _only_one(ctx: Context, options: Options) -> Iterator[None]:
+    """One loop a plan. Raises Refused with the pid of the other."""
+    if options.plan is None:
+        yield
+        return
+    name = locks.PLAN + plans.key_of(options.plan)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locks.hold(ctx.layout, name, wait=0))
+        except Busy:
+            what = shown(os.fsencode(plans.relative(ctx, options.plan)))
+            raise Refused(
+                f"another git ralph run works on '{what}'{locks.holder(ctx.layout, name)}",
+                "git ralph run list",
+            ) from None
+        yield
+
+
+def run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew: Crew) -> Summary:
+    """Work through the plan. Raises UsageError, Refused or Fatal before anything is done.
+
+    Raises InterruptedLoop where it was asked to stop and what it was at failed for that reason.
+    """
+    try:
+        return _run(ctx, prepared, say, view, cwd, crew)
+    except (RalphError, OSError) as error:
+        if not crew.asked:
+            raise
+        # A terminal sends its signals to the whole group: the git that we had started died of it.
+        again = summary.again(_typed(prepared.options.plan, cwd))
+        raise InterruptedLoop("interrupted", *([again] if view.run else [])) from error
+
+
+def _typed(plan: str | None, cwd: str) -> str | None:
+    """A plan as somebody in ``cwd`` types it."""
+    return None if plan is None else os.path.relpath(plan, cwd)
+
+
+def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew: Crew) -> Summary:
+    options = prepared.options
+    # What was typed is judged in its order: a plan that is not there before an agent that is not named.
+    if options.plan is not None:
+        tasks = plans.tasks_of(options.plan)
+        if options.from_task is not None:
+            skips.named(tasks, options.from_task)
+    command = launch.command_of(options, ctx.config, ctx.environ, cwd)
+    if options.subject is not None:
+        subject.checked(options.subject)
+    branch = _branch(ctx, prepared)
+    if not options.worktree:
+        refuse_operation(ctx, "committed")  # better now than when the first agent has done its work
+    begun = time.monotonic()
+    with _only_one(ctx, options):
+        ledger, news = _open(ctx, prepared, say)
+        view.run = ledger.run
+        children = Children(ctx.layout.tmp)
+        name = plans.relative(ctx, options.plan) if options.plan else None
+        worker = Worker(ctx, options, command, ledger, children, say, name, news, branch)
+        preflight.look(worker)
+        if options.plan is not None:
+            if prepared.record is None:
+                earlier.take_over(ctx, ledger, options.plan, say)
+            boxes.repair(ledger, options.plan, ledger.open, say)
+        schedule = Schedule(worker, Queue(options, ledger, say), view, crew)
+        outcome, code = schedule.run()
+        if options.plan is not None:
+            boxes.repair(ledger, options.plan, ledger.open, say)
+        mark_end(ledger, outcome)
+        hints = [*schedule.hints, *claims.settle(ctx, ledger, say)]
+        found = summary.make(
+            ledger,
+            name,
+            outcome,
+            code,
+            time.monotonic() - begun,
+            hints,
+            ctx.called,
+            _typed(options.plan, cwd),
+            lambda job: _keeps(ctx, job),
+        )
+        running.write_summary(ctx.layout, ledger.run, summary.markdown(found))
+        return found
+
+
+def _keeps(ctx: Context, job: Job) -> bool:
+    """True where a task left something that a commit would find; not looked for in a worktree of its own."""
+    return job.root is not None or bool(pending_paths.counted(pending_paths.of(ctx, job.session)))
+
+
+def _branch(ctx: Context, prepared: Prepared) -> str | None:
+    """The branch of the run, pinned at its start. Raises Refused where HEAD left it since."""
+    now = gitdir.head_branch(ctx.repo.place)
+    if prepared.record is None or "branch" not in prepared.record or prepared.options.worktree:
+        return now
+    was = prepared.record["branch"]
+    if was != now:
+        then = "a detached HEAD" if was is None else str(was).removeprefix("refs/heads/")
+        here = "a detached HEAD" if now is None else now.removeprefix("refs/heads/")
+        hint = [f"git switch {then}"] if was is not None else []
+        raise Refused(f"the run began on '{then}', and HEAD is on '{here}' now", *hint)
+    return now
+
+
+def _open(ctx: Context, prepared: Prepared, say: Say) -> tuple[Ledger, list[str]]:
+    options, news = prepared.options, list[str]()
+    me = process.identity(os.getpid())
+    if prepared.record is None:
+        plan = plans.relative(ctx, options.plan) if options.plan else None
+        record = runs.create(
+            ctx.layout,
+            ctx.repo.root,
+            plan=plan,
+            agent=options.agent,
+            process=me,
+            options=options.kept(),
+            branch=gitdir.head_branch(ctx.repo.place),
+        )
+    else:
+        record = prepared.record
+        record.update(process=me, options=options.kept(), agent=options.agent)
+        found = running.reopen(ctx, record)
+        news = [row.raw.decode("utf-8", "replace")[:500] for row in found.news[-_NEWS:]]
+    ledger = Ledger(ctx, record)
+    say(f"run {ledger.run}" + (" goes on" if prepared.record else ""))
+    ledger.tell("loop.started", plan=record.get("plan"), jobs=options.jobs)
+    return ledger, news

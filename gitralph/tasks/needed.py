@@ -1,0 +1,91 @@
+"""Whether a journal still tells of something: for ``gc``, which asks the content and no mark of a commit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+from gitralph.base.errors import Fatal
+from gitralph.decide import inputs, path_texts, provenance
+from gitralph.decide.bench import open_bench
+from gitralph.decide.inputs import Scene
+from gitralph.git import refs, uncommitted
+from gitralph.git.context import Context, without_programs
+from gitralph.git.snapshot import Worktree
+from gitralph.git.texts import is_binary
+from gitralph.hook.journal import RENDERED, Journal
+from gitralph.lines import owners
+from gitralph.lines.terms import GAP
+from gitralph.records.pending import PathState
+from gitralph.records.sweep import A_WHILE, NO, YES
+
+
+def how(ctx: Context, path: bytes, found: Journal) -> str:
+    """How long a journal is needed: as long as something is to be committed that it tells the owner of."""
+    # Forgotten: a hook writes the manifest first, under the same lock; but for what is nobody's yet.
+    offered = any(record.may for record in found.records)
+    if not offered and not any(os.path.lexists(ctx.layout.manifest(name)) for name in found.sessions()):
+        return NO
+    try:
+        with _looked(ctx, PathState(path, found)) as scene:
+            if scene.barred:
+                return YES
+            return _how(scene, scene.states[path])
+    except Fatal:  # what cannot be looked at may have something pending
+        return YES
+
+
+@contextmanager
+def _looked(ctx: Context, state: PathState) -> Iterator[Scene]:
+    """The scene of one path as it stands now."""
+    quiet = without_programs(ctx)
+    bench = open_bench(quiet, quarantine=True)
+    try:
+        with Worktree(quiet.repo.root) as worktree:
+            asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family=())
+            yield inputs.look(asked, {state.path: state})
+    finally:
+        bench.remove()
+        quiet.repo.close()
+
+
+def _how(scene: Scene, state: PathState) -> str:
+    records, content = state.journal.records, scene.contents[state.path]
+    if state.path in scene.ignored and all(record.may for record in records):
+        return NO  # what shell commands made there is nobody's, and never will be committed
+    is_clean = _is_clean(scene, state.path)
+    ends = bool(records) and records[-1].after == provenance.content_id(content)
+    is_exact = all(record.is_exact for record in records)
+    # the file may still hold the lines as they were before a hook rewrote them for a commit
+    if any(record.op == RENDERED for record in records):
+        return A_WHILE if is_clean else YES
+    # Taken back by a recorded edit: who did that may think better of it.
+    if is_clean and ends and any(record.before == records[-1].after for record in records):
+        return A_WHILE
+    # The usual case costs no weave: each record starts where the one before it ended.
+    if is_clean and ends and is_exact and all(one.after == two.before for one, two in pairwise(records)):
+        return NO
+    if not _has_lines(scene, state) or not is_exact:
+        return YES if not is_clean else NO if ends else A_WHILE
+    known = path_texts.read(scene, state)
+    if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
+        return YES if not is_clean else A_WHILE
+    offered = {f"{GAP}{r.offset}" for r in records if r.may}
+    if not is_clean and (
+        owners.pending(known.pieces) or not offered.isdisjoint(owners.showing(known.pieces))
+    ):
+        return YES
+    return A_WHILE if owners.may_return(known.pieces) else NO
+
+
+def _is_clean(scene: Scene, path: bytes) -> bool:
+    if path in scene.filtered:  # no filter runs here, so git's index is asked
+        return not uncommitted.dirty_paths(scene.repo, scene.config, [path])
+    return scene.entries.get(path) == scene.reader.entry(path)
+
+
+def _has_lines(scene: Scene, state: PathState) -> bool:
+    texts = not is_binary(scene.contents[state.path].data)
+    return texts and path_texts.whole_only(scene, state) is None and not state.journal.damaged

@@ -1,0 +1,134 @@
+"""The promise loop: when the owner of an active bead stops, it goes on until its promise, or a limit.
+
+Whoever owns no bead here is none of its business. What cannot be read lets go, with a warning.
+"""
+
+from collections.abc import Mapping
+
+from gitralph.base.errors import RalphError
+from gitralph.base.layout import Layout
+from gitralph.git.context import Context
+from gitralph.guard.reply import Reply, again
+from gitralph.hook import event_log
+from gitralph.hook.agents.launching import plain_type
+from gitralph.hook.event import Event, Stop, owner_of
+from gitralph.records import bead as beads
+from gitralph.records.bead import Bead, DamagedBeadError
+from gitralph.tasks import promise
+from gitralph.tasks.policy import gates, place, wording
+from gitralph.tasks.tracker import Tracker
+from gitralph.tasks.worktree import where
+
+MOST_BLOCKS = 7
+
+
+def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
+    """Answer one stop."""
+    reply = Reply()
+    assert event.stop is not None
+    session = owner_of(event, environ)
+    for folder, layout in place.layouts_of(event, environ):
+        record = _bead_of(layout, event, session, reply)
+        if record is None:
+            continue
+        # Something goes on in the background, and its end will be a stop as well.
+        if event.stop.running:
+            return reply
+        ctx = place.context(event, environ, reply, folder)
+        return _answer(agent, ctx, record, event.stop, reply)
+    return reply
+
+
+def _last_message(stop: Stop) -> str | None:
+    if stop.said is None and stop.transcript:
+        return promise.said_in(stop.transcript, of_subagent=stop.own)
+    return stop.said
+
+
+def _active(layout: Layout, session: str | None, reply: Reply) -> list[Bead]:
+    found = []
+    for one in beads.records(layout):
+        if isinstance(one, DamagedBeadError):
+            reply.said.append(f"warning: {one}; the loop lets go")
+        elif session and one.owner == session and one.active:
+            found.append(one)
+    return found
+
+
+def _bead_of(layout: Layout, event: Event, session: str | None, reply: Reply) -> Bead | None:
+    """The bead of whoever stops; a subagent's by its own prompt, by its id, or as the only one left."""
+    mine = _active(layout, session, reply)
+    # The main agent answers for beads that it works on itself; a bead with an agent's id is a subagent's.
+    if event.kind != "subagent-stop" and not event.agent_id:
+        return next((one for one in mine if one.agent_id is None), None)
+    stop = event.stop
+    asked = promise.asked_in(stop.transcript) if stop and stop.own and stop.transcript else ""
+    if asked.startswith(wording.MARK):
+        named = {f"bead: {one.bead}": one for one in mine}
+        return next((named[row] for row in asked.split("\n")[:3] if row in named), None)
+    bound = next((one for one in mine if event.agent_id and one.agent_id == event.agent_id), None)
+    kind = plain_type(event.agent_type)
+    waiting = [one for one in mine if one.agent_id is None and kind and one.agent_type == kind]
+    # Two of one type that nobody has bound yet cannot be told apart, and holding the wrong one would keep it
+    # for ever.
+    return bound or (waiting[0] if len(waiting) == 1 else None)
+
+
+def _answer(agent: str, ctx: Context, record: Bead, stop: Stop, reply: Reply) -> Reply:
+    record.path = where.open_trees(ctx).path(record.bead)  # what the record says may be of yesterday
+    promised = promise.is_kept(_last_message(stop), record.completion_promise)
+    try:
+        missing = gates.missing(ctx, record) if promised else []
+    except RalphError as error:
+        missing = [error.message]
+    # The checks took their time without the lock: whoever took the bead over meanwhile decides.
+    with beads.hold(ctx.layout, record.bead):
+        now = beads.read(ctx.layout, record.bead)
+        if now is None or not now.active or now.owner != record.owner:
+            return reply
+        if promised and not missing:
+            _end(ctx, now, beads.COMPLETED, "bead.completed")
+        elif _decide(ctx, now, stop, reply):
+            now.path = record.path
+            why = "not accepted yet: " + "\n".join(missing) if missing else "the promise is not there yet"
+            reply.out = again(agent, wording.go_on(now, why))
+    if promised and not missing and ctx.config.boolean("ralph.beads.close"):
+        Tracker.of(ctx, where.open_trees(ctx).root, ctx.warn, named=True).close(record.bead)
+    return reply
+
+
+def _end(ctx: Context, record: Bead, status: str, topic: str) -> None:
+    record.status, record.blocks = status, 0
+    beads.write(ctx.layout, record)
+    facts = {"bead": record.bead, "session": record.owner, "iteration": record.iteration}
+    for warning in event_log.announce(ctx.layout, ctx.environ, topic, facts):
+        ctx.warn(warning)
+
+
+def _most(ctx: Context) -> int:
+    said = ctx.config.get("ralph.loop.maxblocks") or ""
+    return int(said) if said.isdigit() and int(said) else MOST_BLOCKS
+
+
+def _decide(ctx: Context, record: Bead, stop: Stop, reply: Reply) -> bool:
+    """Count one more iteration, under the bead's lock; False where the agent may stop all the same."""
+    if record.max_iterations and record.iteration >= record.max_iterations:
+        _end(ctx, record, beads.FAILED, "bead.failed")
+        reply.said.append(
+            f"warning: bead '{record.bead}' is not done after {record.iteration} iterations: given up"
+        )
+        return False
+    # The agent says that nobody sent it on: a person did, so the row is broken.
+    if stop.again is False:
+        record.blocks = 0
+    if record.blocks >= _most(ctx):
+        blocks, record.blocks = record.blocks, 0
+        beads.write(ctx.layout, record)
+        reply.said.append(
+            f"warning: bead '{record.bead}' is not done; let go after {blocks} stops in a row, to be resumed"
+        )
+        return False
+    record.iteration += 1
+    record.blocks += 1
+    beads.write(ctx.layout, record)
+    return True

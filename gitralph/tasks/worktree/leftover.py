@@ -1,0 +1,151 @@
+"""What a ``git worktree add`` that died left behind: taken away by our own record of it.
+
+Not by ``git worktree``: with an empty ``commondir`` even its list fails, for every worktree, and its
+``remove`` refuses a ``.git`` that was not written yet (seen with git 2.39).
+"""
+
+import os
+import shutil
+
+from gitralph.base import lost_worktree, nul
+from gitralph.base.errors import Busy
+from gitralph.git import worktrees
+from gitralph.git.context import Context
+from gitralph.git.run import Git
+from gitralph.git.worktrees import INITIALIZING
+from gitralph.records import bead as beads
+from gitralph.records.bead import Bead
+
+NOTE = "adding"
+"""The field of a bead's record that says, until its worktree stands, whether its branch is new."""
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(8192).rstrip("\n")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _half_made(common_dir: str, path: str) -> list[str]:
+    """The admin folders that git had begun for a checkout; a finished one, or another's, is none.
+
+    git numbers a name that is taken, and writes its lock first, then which checkout it is for.
+    """
+    home, base = f"{common_dir}/worktrees", os.path.basename(path)
+    out = []
+    for name in sorted(os.listdir(home)) if os.path.isdir(home) else []:
+        if not (name.startswith(base) and (name == base or name[len(base) :].isdigit())):
+            continue
+        checkout, lock = _text(f"{home}/{name}/gitdir"), _text(f"{home}/{name}/locked")
+        # Without the file nothing says whose it is: then only the name that git gives first is taken for
+        # ours.
+        ours = checkout == path + "/.git" or (not checkout and name == base)
+        # git locks a worktree with these words while it makes it, and unlocks it at the end
+        # (builtin/worktree.c).
+        begun = lock in ("", INITIALIZING) or (lock is None and not checkout)
+        if ours and begun:
+            out.append(f"{home}/{name}")
+    return out
+
+
+def _was_ours(common_dir: str, path: str) -> bool:
+    """True without a ``.git``, or with one that is empty or names an admin folder of this repository."""
+    dot_git = path + "/.git"
+    if not os.path.lexists(dot_git):
+        return True
+    if os.path.islink(dot_git) or not os.path.isfile(dot_git):
+        return False
+    said = _text(dot_git) or ""
+    return not said or said.startswith(f"gitdir: {common_dir}/worktrees/")
+
+
+def _is_begun(git: Git, path: str, commit: str, name: bytes) -> bool:
+    """True for a file that git had begun to write."""
+    with open(os.path.join(os.fsencode(path), name), "rb") as file:
+        data = file.read()
+    # As git would write it here, with filters and line ends: a kill leaves a beginning of just that.
+    whole = git.try_run("cat-file", "--filters", os.fsencode(commit) + b":" + name)
+    return whole.returncode == 0 and whole.stdout.startswith(data)
+
+
+def clear(ctx: Context, git: Git, path: str, commit: str | None) -> None:
+    """Remove an unregistered folder whose every file is the commit's; anything else is left as it is."""
+    common = ctx.repo.common_dir
+    if commit is None or os.path.islink(path) or not os.path.isdir(path) or not _was_ours(common, path):
+        return
+    os.makedirs(ctx.layout.tmp, mode=0o700, exist_ok=True)
+    private = f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index"
+    inside = git.elsewhere(path, GIT_DIR=common, GIT_WORK_TREE=path, GIT_INDEX_FILE=private)
+    try:
+        inside.run("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "read-tree", commit)
+        words = ("--porcelain", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
+        rows = nul.rows(inside.run("-c", "core.fsmonitor=false", "status", *words))
+        # the second letter compares with the files; the first, with whatever HEAD is here, means nothing
+        # D is a file that git had not come to; anything else that differs may be somebody's work.
+        changed = [row for row in rows if row[1:2] not in (b" ", b"D")]
+        if all(row[1:2] == b"M" and _is_begun(inside, path, commit, row[3:]) for row in changed):
+            _remove(path)
+    finally:
+        if os.path.exists(private):
+            os.unlink(private)
+
+
+def _clear_branch(git: Git, record: Bead) -> None:
+    """Delete the branch where this add made it and it holds nothing yet."""
+    note = record.extra.get(NOTE)
+    if not isinstance(note, dict) or note.get("branch") != "new" or record.base_oid is None:
+        return
+    # git refuses no `update-ref -d` of a branch that is checked out somewhere; this asks first.
+    if all(row.branch != record.branch for row in worktrees.listing(git)):
+        worktrees.delete_branch(git, record.branch, record.base_oid)
+
+
+def take_away(ctx: Context, git: Git, record: Bead, path: str) -> None:
+    """Undo an ``add`` that did not come to its end; a worktree that stands is left alone.
+
+    The caller holds the bead's lock, so nobody is adding it now.
+    """
+    for folder in _half_made(ctx.repo.common_dir, path):
+        _remove(folder)
+    if any(row.path == path for row in worktrees.listing(git)):
+        return
+    clear(ctx, git, path, worktrees.value(git, record.branch) or record.base_oid)
+    _clear_branch(git, record)
+
+
+def finish_adding(ctx: Context, git: Git, bead: str) -> None:
+    """Take away what a killed ``add`` of this bead left, before git is asked about its worktrees."""
+    record = _adding(ctx, bead)
+    if record is not None:
+        take_away(ctx, git, record, record.path)
+
+
+def _adding(ctx: Context, bead: str) -> Bead | None:
+    try:
+        record = beads.read(ctx.layout, bead)
+    except beads.DamagedBeadError:
+        return None
+    if record is None or record.status != beads.ADDING:
+        return None
+    own = f"/{lost_worktree.FOLDER}/{lost_worktree.PREFIX}{bead}"  # a stored path is not just believed
+    return record if record.path.endswith(own) else None
+
+
+def finish_all(ctx: Context, git: Git) -> None:
+    """The same for every bead that nobody is at: git cannot list worktrees while one is broken."""
+    for bead in beads.names(ctx.layout):
+        if _adding(ctx, bead) is None:
+            continue
+        try:
+            # No waiting: whoever holds the lock is adding it now, and finishes by himself.
+            with beads.hold(ctx.layout, bead, wait=0):
+                finish_adding(ctx, git, bead)
+        except Busy:
+            continue
+
+
+def _remove(folder: str) -> None:
+
+    shutil.rmtree(folder)

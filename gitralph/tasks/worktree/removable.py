@@ -1,0 +1,143 @@
+"""May this worktree go? Every reason against it, found before anything is touched."""
+
+import os
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from gitralph.base import layout as layouts
+from gitralph.base.errors import Refused
+from gitralph.base.gitdir import Place, discover
+from gitralph.base.layout import Layout
+from gitralph.decide import pending_paths
+from gitralph.git import listing, merge, worktrees
+from gitralph.git.context import in_worktree
+from gitralph.git.run import Git
+from gitralph.git.worktrees import Dirt
+from gitralph.records import sessions
+from gitralph.records.bead import Bead
+from gitralph.tasks.worktree import trash, unique, where
+from gitralph.tasks.worktree.where import Trees
+
+
+@dataclass
+class Objections:
+    """What speaks against a removal: ``never`` holds with ``--force`` too."""
+
+    tip: str | None = None
+    dirt: Dirt = field(default_factory=Dirt)
+    ignored: list[bytes] = field(default_factory=list)
+    contained: bool = True
+    merged: bool = True
+    live: list[str] = field(default_factory=list)
+    never: list[str] = field(default_factory=list)
+
+    def reasons(self) -> list[str]:
+        """Sentences, one for each reason that ``--force`` may overrule."""
+        out = []
+        if self.dirt.changed:
+            out.append(f"uncommitted work: {trash.describe_paths(self.dirt.changed)}")
+        if not self.merged:
+            out.append("commits that are not merged")
+        if self.ignored:
+            out.append(f"ignored files that are nowhere else: {trash.describe_paths(self.ignored)}")
+        return out + [f"session '{name}' is live in it" for name in self.live]
+
+
+def targets(trees: Trees, record: Bead) -> list[str]:
+    """Where a bead's work may have landed: its base, the base's upstream, the main checkout's HEAD."""
+    names = [record.base_ref, f"{record.base_ref}@{{upstream}}" if record.base_ref else None]
+    # Work may land on another branch than planned; what the main checkout has is not lost.
+    names.append(trees.rows[0].head)
+    found = [worktrees.value(trees.git, name) for name in names if name]
+    return list(dict.fromkeys(oid for oid in found if oid))
+
+
+def judge_branch(trees: Trees, record: Bead, tip: str, verdict: Objections) -> None:
+    """Whether the commits are merged: contained as they are, or landed as others."""
+    verdict.tip = tip
+    goals = targets(trees, record)
+    # Without a commit of its own the branch has nothing to lose.
+    if tip == record.base_oid or any(merge.is_ancestor(trees.git, tip, goal) for goal in goals):
+        return
+    verdict.contained = False
+    # A base that gc took cannot be compared with; then only containment counts.
+    start = record.base_oid if worktrees.value(trees.git, record.base_oid or "") else None
+    verdict.merged = any(merge.content_landed(trees.git, start, tip, goal) for goal in goals)
+
+
+def _own_layout(trees: Trees, path: str) -> Layout | None:
+    place: Place | None = discover(path)
+    if place is None or place.common_dir != trees.ctx.repo.common_dir:
+        return None
+    return layouts.for_place(place)
+
+
+def live_sessions(trees: Trees, record: Bead, path: str, caller: str | None) -> list[str]:
+    """Sessions other than the caller's that still work on the bead, as far as anybody can tell."""
+    found = []
+    owner = str(record.owner) if record.active and record.owner not in (None, caller) else None
+    if owner and sessions.state_of(trees.layout, owner) == "live":
+        found.append(owner)
+    own = _own_layout(trees, path)
+    here = [r for r in sessions.records(trees.layout) if own and r.get("worktree") == own.token]
+    for name in (str(one["session"]) for one in here):
+        other = own is not None and name not in (caller, *found)
+        if other and own and sessions.state_of(own, name) == "live" and not _is_done(trees, path, own, name):
+            found.append(name)
+    return found
+
+
+def _is_done(trees: Trees, path: str, own: Layout, session: str) -> bool:
+    """True for a session that committed here and has nothing pending."""
+    if not os.path.lexists(own.commits(session)):
+        return False
+    there = in_worktree(trees.ctx, path)
+    with closing(there.repo):
+        return not pending_paths.counted(pending_paths.of(there, session))
+
+
+def users(path: str) -> list[str]:
+    """Processes whose current folder lies in ``path``, where the system tells."""
+    found = []
+    # Only Linux tells; elsewhere removing a folder that is somebody's cwd harms that process alone.
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:
+        if name.isdigit():
+            try:
+                if where.is_inside(os.readlink(f"/proc/{name}/cwd"), path):
+                    found.append(name)
+            except OSError:
+                continue
+    return found
+
+
+def has_submodules(git: Git, path: str) -> bool:
+    """True when a submodule is checked out in the worktree: its repository would go with it."""
+    rows = listing.entries(git.run("-c", "core.fsmonitor=false", "ls-files", "-s", "-z"))
+    # Mode 160000 is a submodule; its repository lies in this worktree's admin folder, so removing takes
+    # unpushed commits along. git itself refuses only without --force.
+    links = [row.path for row in rows if row.entry.mode == 0o160000]
+    return any(os.path.lexists(os.path.join(os.fsencode(path), p, b".git")) for p in links)
+
+
+def refuse_never(path: str, cwd: str) -> None:
+    """Refuse for whoever stands inside, the caller first."""
+    if where.is_inside(os.path.realpath(cwd), path):
+        raise Refused(f"the current folder is inside '{path}'", "cd to the main checkout first")
+    inside = [pid for pid in users(path) if pid != str(os.getpid())]
+    if inside:
+        raise Refused(f"'{path}' is the current folder of process {', '.join(inside[:5])}")
+
+
+def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Objections:
+    """Look at a worktree that is there."""
+    git = trees.inside(path)
+    verdict = Objections()
+    if has_submodules(git, path):
+        raise Refused(f"'{path}' has submodules checked out", f"git -C {path} submodule deinit --all")
+    verdict.dirt = worktrees.dirt(git, ignored=True)
+    verdict.ignored = unique.unique_ignored(trees, path, verdict.dirt.ignored)
+    verdict.live = [trees.ctx.called(one) for one in live_sessions(trees, record, path, caller)]
+    tip = worktrees.value(git, "HEAD")
+    if tip is not None:
+        judge_branch(trees, record, tip, verdict)
+    return verdict

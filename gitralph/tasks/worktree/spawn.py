@@ -1,0 +1,72 @@
+"""``git ralph worktree spawn``: what the next launch shall get, for agents that drop unknown fields."""
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+
+from gitralph.base import files
+from gitralph.base.errors import UsageError
+from gitralph.base.layout import Layout
+from gitralph.git.context import Context
+from gitralph.tasks.worktree import where
+
+POLICIES = ("required", "optional", "none")
+# A note of a few words for the next launch.
+_LIMIT = 1 << 16
+
+
+@dataclass(frozen=True)
+class Spawn:
+    """One record. ``agent_type`` and ``session`` None fit every launch."""
+
+    bead: str
+    policy: str
+    agent_type: str | None = None
+    session: str | None = None
+    spawn_mode: str | None = None
+    max_iterations: int | None = None
+    completion_promise: str | None = None
+
+
+def spawn(ctx: Context, record: Spawn) -> str:
+    """Write a record; returns its file name."""
+    where.checked(record.bead)
+    if record.policy not in POLICIES:
+        raise UsageError(f"'{record.policy}' is not a policy", f"use {', '.join(POLICIES)}")
+    files.make_folder(ctx.layout.spawns)
+    name = f"{time.time_ns():020d}-{os.urandom(3).hex()}.json"
+    data = json.dumps({"v": 1, **asdict(record)}).encode("ascii") + b"\n"
+    files.write_whole(f"{ctx.layout.spawns}/{name}", data, exclusive=True)
+    return name
+
+
+def _load(path: str) -> Spawn | None:
+    try:
+        fields = json.loads(files.read_bytes(path, _LIMIT))
+        fields.pop("v", None)
+        found = Spawn(**fields)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return found if found.policy in POLICIES else None
+
+
+def take(layout: Layout, agent_type: str | None, session: str | None) -> Spawn | None:
+    """The oldest record that fits a launch, which no other launch gets then."""
+    try:
+        names = sorted(os.listdir(layout.spawns))
+    except FileNotFoundError:
+        return None
+    for name in names:
+        path = f"{layout.spawns}/{name}"
+        found = _load(path) if name.endswith(".json") else None
+        if found is None or (found.agent_type or agent_type) != agent_type:
+            continue
+        if (found.session or session) != session:
+            continue
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue  # another launch was quicker
+        return found
+    return None

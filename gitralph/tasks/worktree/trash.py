@@ -1,0 +1,205 @@
+"""Saves everything of a worktree as one commit before it is removed, byte for byte, and brings it back.
+
+The commit stands on the branch's tip; what was staged otherwise than it lay on disk is a second parent.
+Bytes are stored as they are on disk, without the filters and line ends that ``git add`` would apply.
+"""
+
+import os
+import stat
+import time
+from dataclasses import dataclass
+
+from gitralph.base import nul
+from gitralph.base.errors import Fatal, Refused
+from gitralph.base.quote import c_quote, shown
+from gitralph.git import listing, worktrees
+from gitralph.git.run import Git
+from gitralph.git.trees import Entry
+from gitralph.git.worktrees import Dirt
+from gitralph.tasks.worktree.where import Trees
+
+# Outside of refs/heads and refs/tags: no list of branches and no usual push shows it, and gc keeps what it
+# holds.
+REFS = "refs/ralph/trash"
+# A save must not fail where the user has told git no name.
+_IDENT = {
+    "GIT_AUTHOR_NAME": "git ralph",
+    "GIT_AUTHOR_EMAIL": "ralph@localhost",
+    "GIT_COMMITTER_NAME": "git ralph",
+    "GIT_COMMITTER_EMAIL": "ralph@localhost",
+}
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A commit under ``refs/ralph/trash/``."""
+
+    ref: str
+    commit: str
+    tree: str
+
+
+def _mode(path: str) -> str:
+    found = os.lstat(path).st_mode
+    if stat.S_ISLNK(found):
+        return "120000"
+    if stat.S_ISDIR(found):
+        raise Refused(
+            f"'{path}' is a repository of its own and would be lost", "move it elsewhere, then remove again"
+        )
+    return "100755" if found & 0o100 else "100644"
+
+
+def hash_files(git: Git, root: str, paths: list[bytes]) -> dict[bytes, str]:
+    """Store files as they lie on disk; blob oid by path. Links by their text."""
+    plain = [p for p in paths if not os.path.islink(os.path.join(os.fsencode(root), p))]
+    names = b"".join(c_quote(p) + b"\n" for p in plain)
+    # --no-filters stores what lies on disk: a clean filter may fail, or not give the same bytes back. The
+    # objects are synced, since the files are deleted next.
+    words = ("-c", "core.fsync=loose-object", "hash-object", "-w", "--no-filters")
+    said = git.at(root).run(*words, "--stdin-paths", stdin=names).decode().split() if plain else []
+    oids = dict(zip(plain, said, strict=True))
+    for path in set(paths) - set(plain):
+        text = os.readlink(os.path.join(os.fsencode(root), path))
+        oids[path] = git.run(*words, "--stdin", stdin=text).decode().strip()
+    return oids
+
+
+def _records(git: Git, root: str, changed: list[bytes], deletions: bool) -> bytes:
+    """Input for ``update-index``: removals before additions, since a file may have become a folder."""
+    there = [p for p in changed if os.path.lexists(os.path.join(os.fsencode(root), p))]
+    modes = {p: _mode(os.fsdecode(os.path.join(os.fsencode(root), p))) for p in there}
+    oids = hash_files(git, root, there)
+    gone = [p for p in changed if p not in modes] if deletions else []
+    rows = [b"0 %s\t%s" % (b"0" * 40, p) for p in gone]
+    return nul.joined(rows + [f"{modes[p]} {oids[p]}\t".encode() + p for p in there])
+
+
+def _tree(trees: Trees, root: str, seed: str, changed: list[bytes], deletions: bool = True) -> str:
+    """The tree ``seed`` with ``changed`` as they are on disk."""
+    # The worktree's own index is part of what is saved; it must not change by being saved.
+    private = f"{trees.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index"
+    os.makedirs(trees.layout.tmp, mode=0o700, exist_ok=True)
+    git = trees.git.at(GIT_INDEX_FILE=private)
+    # A split index would leave a shared file in the repository, fsmonitor start a program, a sparse index
+    # hide entries.
+    quiet = ("-c", "core.splitIndex=false", "-c", "core.fsmonitor=false", "-c", "index.sparse=false")
+    try:
+        git.run(*quiet, "read-tree", seed)
+        rows = _records(trees.git, root, changed, deletions)
+        if rows:
+            git.run(*quiet, "update-index", "--add", "--replace", "-z", "--index-info", stdin=rows)
+        return git.line(*quiet, "write-tree")
+    finally:
+        for name in (private, private + ".lock"):
+            if os.path.exists(name):
+                os.unlink(name)
+
+
+def _staged_tree(git: Git) -> str | None:
+    done = git.try_run("write-tree")
+    return done.stdout.decode().strip() if done.returncode == 0 else None
+
+
+def _commit(git: Git, tree: str, parents: list[str], message: str) -> str:
+    words = [word for parent in parents for word in ("-p", parent)]
+    named = git.at(**_IDENT)
+    return named.line(
+        # A save needs no signature, and asking for a passphrase in the middle of a removal would block it.
+        "-c",
+        "core.fsync=loose-object",
+        "commit-tree",
+        "--no-gpg-sign",
+        tree,
+        *words,
+        "-m",
+        message,
+    )
+
+
+def save(
+    trees: Trees, bead: str, root: str, git: Git, tip: str, dirt: Dirt, seed: str | None = None
+) -> Saved:
+    """Save a worktree under a new ref. ``seed`` goes on from an earlier save of a half-removed one.
+
+    Raises Refused for a repository inside it, which no commit can hold.
+    """
+    tree = _tree(trees, root, seed or tip, dirt.changed, deletions=seed is None)
+    # The tip as a parent keeps the branch's own commits from gc when the branch goes.
+    parents = [tip]
+    staged = _staged_tree(git) if dirt.staged and not dirt.unmerged else None
+    if staged is not None and staged != tree:
+        # So that `git log` of the save shows both, and nothing of either is unreachable.
+        parents.append(_commit(trees.git, staged, [tip], f"staged in the worktree of bead '{bead}'"))
+    commit = _commit(trees.git, tree, parents, f"worktree of bead '{bead}' before its removal")
+    ref = f"{REFS}/{bead}/{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{os.urandom(2).hex()}"
+    # All zeros as the old value: fails rather than replace another save (git-update-ref(1)).
+    trees.git.run("update-ref", "-m", "worktree remove", ref, commit, "0" * 40)
+    return Saved(ref, commit, tree)
+
+
+def still_same(trees: Trees, root: str, git: Git, tip: str, saved: Saved) -> bool:
+    """True when the worktree holds what was saved, looked at again."""
+    return _tree(trees, root, tip, worktrees.dirt(git).changed) == saved.tree
+
+
+def saved_refs(trees: Trees, bead: str) -> list[str]:
+    """The saves of a bead, the newest last."""
+    said = trees.git.run("for-each-ref", "--sort=refname", "--format=%(refname)", f"{REFS}/{bead}/")
+    return os.fsdecode(said).split("\n")[:-1]
+
+
+def write_back(trees: Trees, root: str, tip: str, commit: str) -> int:
+    """Put the files of a save over a fresh checkout of its tip; returns how many."""
+    base = os.fsencode(root)
+    rows = listing.differences(trees.git.run("diff-tree", "-r", "-z", "--no-renames", tip, commit))
+    # Removals before additions: a file may have become a folder of that name.
+    for path, (_, new) in rows.items():
+        full = os.path.join(base, path)
+        if new is None and os.path.lexists(full):
+            os.unlink(full)
+            _prune(base, os.path.dirname(full))
+    for path, (_, new) in rows.items():
+        if new is not None:
+            _write(trees.git, os.path.join(base, path), new)
+    return len(rows)
+
+
+def _prune(base: bytes, folder: bytes) -> None:
+    while folder != base:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+        folder = os.path.dirname(folder)
+
+
+def _write(git: Git, full: bytes, entry: Entry) -> None:
+    data = git.run("cat-file", "blob", entry.oid)
+    os.makedirs(os.path.dirname(full), exist_ok=True)
+    if os.path.lexists(full):
+        # Removed first: writing into a file that is there would write through a link, or into another name of
+        # it.
+        os.unlink(full)
+    if entry.mode == 0o120000:
+        os.symlink(data, full)
+        return
+    # "x": a name that came back in between is somebody's.
+    with open(full, "xb") as file:
+        file.write(data)
+    if entry.mode == 0o100755:
+        os.chmod(full, os.stat(full).st_mode | 0o111)  # noqa: S103  as git checks it out
+
+
+def parents_of(git: Git, commit: str) -> list[str]:
+    """The parents of a save: the tip, and what was staged."""
+    found = git.line("rev-list", "--parents", "-n1", commit).split()[1:]
+    if not found:
+        raise Fatal(f"'{commit}' is no save of a worktree")
+    return found
+
+
+def describe_paths(paths: list[bytes], most: int = 10) -> str:
+    """A few paths for a sentence."""
+    names = ", ".join(f"'{shown(p)}'" for p in paths[:most])
+    return names + (f" and {len(paths) - most} more" if len(paths) > most else "")

@@ -1,0 +1,132 @@
+"""Where a bead's worktree belongs, and what git has registered there. Stored paths are never believed."""
+
+import os
+from dataclasses import dataclass
+
+from gitralph.base import ids, lost_worktree
+from gitralph.base.errors import Busy, Fatal, UsageError
+from gitralph.base.layout import Layout
+from gitralph.git import worktrees
+from gitralph.git.context import Context
+from gitralph.git.run import Git, GitError
+from gitralph.git.worktrees import WorktreeEntry
+from gitralph.records import bead as beads
+from gitralph.records.bead import Bead
+from gitralph.tasks.worktree import leftover
+
+BRANCHES = "refs/heads/ralph"
+
+
+def checked(bead: str) -> str:
+    """A bead id from outside. Raises UsageError."""
+    if not ids.is_bead(bead):
+        raise UsageError(f"'{bead[:60]}' is not a bead id", ids.BEAD_RULE)
+    return bead
+
+
+def branch_of(bead: str) -> str:
+    """The full name of a bead's branch."""
+    return f"{BRANCHES}/{bead}"
+
+
+def way_back(git: Git, path: str, branch: str) -> str:
+    """The command that puts a worktree on its branch again, also where the branch was deleted."""
+    gone = worktrees.value(git, branch) is None
+    return f"git -C {path} switch {'-c ' if gone else ''}{short(branch)}"
+
+
+def short(ref: str | None) -> str:
+    """A ref as people name it."""
+    return "a detached HEAD" if ref is None else ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+
+
+@dataclass(frozen=True)
+class Trees:
+    """All worktrees of a repository: git bound to it as a whole, the main root, what is registered."""
+
+    ctx: Context
+    git: Git
+    root: str
+    rows: list[WorktreeEntry]
+
+    @property
+    def layout(self) -> Layout:
+        return self.ctx.layout
+
+    def path(self, bead: str) -> str:
+        """Where a bead's worktree belongs."""
+        return f"{self.root}/{lost_worktree.FOLDER}/{lost_worktree.PREFIX}{bead}"
+
+    def at(self, path: str) -> WorktreeEntry | None:
+        """What is registered at a path."""
+        return next((row for row in self.rows if row.path == path), None)
+
+    def holder(self, branch: str) -> WorktreeEntry | None:
+        """The worktree that has a branch checked out."""
+        return next((row for row in self.rows if row.branch == branch), None)
+
+    def inside(self, path: str) -> Git:
+        """git working in one worktree."""
+        return self.git.elsewhere(path)
+
+    def again(self) -> "Trees":
+        """The same after a change."""
+        return Trees(self.ctx, self.git, self.root, worktrees.listing(self.git))
+
+    def keeping(self, fd: int) -> "Trees":
+        """The same, its git holding a lock's descriptor."""
+        # git inherits it: a git that outlives us keeps the bead locked until it is done.
+        git = Git(self.git.program, self.git.env, self.git.cwd, (fd,))
+        return Trees(self.ctx, git, self.root, self.rows)
+
+
+def whole(ctx: Context) -> Git:
+    """git bound to the repository as a whole."""
+    return worktrees.administration(ctx.outer, ctx.repo.common_dir, ctx.repo.root)
+
+
+def _listing(git: Git) -> list[WorktreeEntry]:
+    """Every worktree. Raises Busy for one that is not ours to repair and stays half registered."""
+    try:
+        return worktrees.listing(git)
+    except GitError as error:
+        if not worktrees.is_half_registered(error):
+            raise
+        raise Busy(f"another worktree is being added: {error.message}", "git worktree prune") from error
+
+
+def open_trees(ctx: Context) -> Trees:
+    """All worktrees of the caller's repository. Raises Fatal where the main checkout cannot be told."""
+    bound = whole(ctx)
+    try:
+        rows = worktrees.listing(bound)
+    except GitError:
+        # A worktree that is broken in the middle of being added breaks git's list of all of them.
+        leftover.finish_all(ctx, bound)
+        rows = _listing(bound)
+    if ctx.repo.place.is_main:
+        root = ctx.repo.root
+    else:
+        root = worktrees.main_root(bound, ctx.repo.common_dir, rows[0])
+    git = worktrees.administration(ctx.outer, ctx.repo.common_dir, root)
+    return Trees(ctx, git, root, rows)
+
+
+def record_of(layout: Layout, bead: str) -> Bead | None:
+    """A bead's record. Raises Fatal for a damaged one, which is kept."""
+    try:
+        return beads.read(layout, bead)
+    except beads.DamagedBeadError as error:
+        raise Fatal(f"{error}", f"look at '{layout.bead(bead)}', then move it away") from None
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """True when ``path`` is ``folder`` or lies in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def folder_holds_something(path: str) -> bool:
+    """True for anything at ``path`` but an empty folder."""
+    if not os.path.lexists(path):
+        return False
+    return os.path.islink(path) or not os.path.isdir(path) or bool(os.listdir(path))

@@ -1,0 +1,1 @@
+"""What people read: each reason's sentence, and the next command to type."""

@@ -1,0 +1,202 @@
+"""The next commands to type after a refusal: each was tried in a preview, so none leads in a circle.
+
+Every hint is a line for a shell, what it does behind a ``#``. An agent types what it reads, so what takes
+lines of others, or has another session commit, is told to a person alone: ``Context.is_agent`` says who
+reads, here and wherever else a hint is made. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from gitralph.base.quote import is_control
+from gitralph.decide import decision
+from gitralph.decide.decision import Left, Outcome
+from gitralph.decide.request import Draft, Request
+from gitralph.git.context import Context
+
+_GLOB = "*?[\\"
+
+
+def _below(ctx: Context, path: bytes) -> str:
+    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), ctx.folder)
+
+
+def can_be_typed(ctx: Context, path: bytes) -> bool:
+    """True where every character of a path, seen from where one stands, can be read off a terminal."""
+    return not any(is_control(char) for char in _below(ctx, path))
+
+
+def typed(ctx: Context, path: bytes) -> str:
+    """A path as one types it from where he stands, quoted for a shell; a pathspec of this one file.
+
+    A character that no terminal shows is a ``?``, which git takes for any one.
+    """
+    below = _below(ctx, path)
+    if not can_be_typed(ctx, path):
+        return shlex.quote("".join("?" if is_control(char) or char in _GLOB else char for char in below))
+    if any(char in _GLOB for char in below):
+        below = ":(literal)" + below
+    elif below.startswith(":"):
+        below = "./" + below
+    return shlex.quote(below)
+
+
+def typed_name(ctx: Context, path: bytes) -> str:
+    """The same for a command that takes names of files, not pathspecs."""
+    return shlex.quote(_below(ctx, path)) if can_be_typed(ctx, path) else typed(ctx, path)
+
+
+def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
+    return " ".join(typed(ctx, path) for path in sorted(paths))
+
+
+def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
+    return lambda known: [path for path in known if path in paths]
+
+
+def commit_of(ctx: Context, session: str) -> str:
+    """The command that commits a session's lines, or those of no session."""
+    if session == decision.UNRECORDED:
+        return "git ralph commit --mine"
+    return f"git ralph commit --session {shlex.quote(ctx.called(session))}"
+
+
+class Ways(NamedTuple):
+    """A refused commit, and the question whether another one would be made."""
+
+    ctx: Context
+    request: Request
+    made: Draft
+    passes: Callable[[Request], bool]
+
+    def _line(self, session: str, option: str | None, paths: Iterable[bytes], does: str) -> str:
+        words = [commit_of(self.ctx, session)]
+        words += [option] if option else []
+        if self.request.wishes.with_shell and session == self.request.session and option != "--with-shell":
+            words.append("--with-shell")
+        if session == self.request.session:
+            words += [shlex.quote(word) for word in self.request.again]
+        given = _listed(self.ctx, paths)
+        if not given and session == self.request.session and self.request.named:
+            given = shlex.join(self.request.named)
+        return " ".join([*words, *(["--", given] if given else [])]) + f"  # {does}"
+
+    def _option(self, option: str, does: str, **wished: bool) -> list[str]:
+        """The same commit with one option more, where it would be made."""
+        wishes = self.request.wishes._replace(**wished)
+        if wishes == self.request.wishes or (wishes.skip_entangled and wishes.include_entangled):
+            return []
+        if not self.passes(self.request._replace(wishes=wishes)):
+            return []
+        return [self._line(self.request.session, option, (), does)]
+
+    def _others(self, refusals: Sequence[Left], paths: frozenset[bytes]) -> list[str]:
+        """Another session goes first, with all it has, or with these paths: for a person to say."""
+        out = list[str]()
+        if self.ctx.is_agent:
+            return out
+        for name in sorted({name for left in refusals for name in left.sessions}):
+            does = "lets yours go first" if name == decision.UNRECORDED else "lets the other go first"
+            if name == self.request.session:
+                continue
+            if name != decision.UNRECORDED and self.passes(Request(name)):
+                out.append(self._line(name, None, (), does))
+            elif self.passes(Request(name, match=_only(paths))):
+                out.append(self._line(name, None, paths, does))
+        return out
+
+    def _whole(self, paths: frozenset[bytes]) -> list[str]:
+        wishes = self.request.wishes._replace(whole_file=True)
+        if not self.passes(self.request._replace(wishes=wishes, match=_only(paths))):
+            return []
+        does = "takes it as it stands, whoever changed it"
+        if (
+            any(left.reason in decision.UNSURE and left.path in paths for left in self.made.left)
+            and self.made.head.oid
+        ):
+            does += f"; look first: git diff HEAD -- {_listed(self.ctx, paths)}"
+        return [self._line(self.request.session, "--whole-file", paths, does)]
+
+    def _claims(self, paths: frozenset[bytes]) -> list[str]:
+        unknown = [path for path in paths if path not in self.made.states]
+        session = shlex.quote(self.ctx.called(self.request.session))
+        given = " ".join(typed_name(self.ctx, path) for path in sorted(unknown))
+        return [f"git ralph track --session {session} -- {given}  # claims it"] if unknown else []
+
+    def after_refusal(self, refusals: Sequence[Left]) -> list[str]:
+        """What takes the commit on: others first, then less of it, then more."""
+        refused = frozenset(left.path for left in refusals)
+        ends = {path for pair in self.made.together if refused & set(pair) for path in pair}
+        paths = refused | ends
+        out = self._others(refusals, paths)
+        out += self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        if self.request.by_person:
+            return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
+        if not self.ctx.is_agent:
+            out += self._option("--include-entangled", "takes what it is built on", include_entangled=True)
+        out += self._option("--with-shell", "takes what its shell commands did too", with_shell=True)
+        out += ([] if self.ctx.is_agent else self._whole(paths)) or self._claims(refused)
+        if not out:  # nothing else to commit, and nothing that could be tried
+            out = [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
+        return out
+
+    def after_staged(self, conflicts: Sequence[Left]) -> list[str]:
+        """What takes a commit on that a staged version stands in the way of."""
+        out = self._option("--skip-entangled", "leaves it", skip_entangled=True)
+        if self.ctx.is_agent:  # it is a person's
+            return out or [self._line(self.request.session, "--skip-entangled", (), "leaves it")]
+        given = _listed(self.ctx, {left.path for left in conflicts})
+        unstage = "restore --staged" if self.made.head.oid else "rm -rfq --cached"
+        return [*out, f"git {unstage} -- {given}  # your staged version goes, the file stays"]
+
+
+def unmerged(ctx: Context, paths: Iterable[bytes]) -> list[str]:
+    """What settles conflict stages."""
+    return [f"git add -- {_listed(ctx, paths)}  # once its conflict is settled; git status tells"]
+
+
+def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
+    """What takes along the paths that a commit passed over."""
+    if session == decision.UNRECORDED:
+        given = _listed(ctx, sorted(one.path for one in left if one.reason == decision.SHELL)[:_MOST])
+        return [f"git ralph commit --mine -- {given}  # takes it, if it is yours"] if given else []
+    name = shlex.quote(ctx.called(session))
+    by_reason: dict[str, list[bytes]] = {}
+    for one in left:
+        by_reason.setdefault(one.reason, []).append(one.path)
+    out = []
+    if any(one.by_shell for one in left):
+        does = "takes what only this session's shell calls changed"
+        out.append(f"git ralph commit --session {name} --with-shell  # {does}")
+    gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
+    claimed = [*by_reason.get(decision.SHELL, []), *gone]
+    if claimed:
+        given = " ".join(typed_name(ctx, path) for path in sorted(claimed)[:_MOST])
+        out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")
+    if decision.IGNORED in by_reason and not ctx.is_agent:
+        given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])
+        out.append(f"git ralph commit --session {name} --whole-file -- {given}  # takes it all the same")
+    return out
+
+
+def for_what_is_kept(ctx: Context, session: str, outcomes: Iterable[Outcome]) -> list[str]:
+    """What gives the session what nobody recorded on its lines: only a person knows that it is its."""
+    places = [
+        f"{typed_name(ctx, one.path)}:{first}" + (f"-{last}" if last > first else "")
+        for one in outcomes
+        for first, last in one.kept
+    ]
+    if ctx.is_agent or not places:
+        return []
+    name = shlex.quote(ctx.called(session))
+    return [f"git ralph assign --to {name} -- {' '.join(places[:_MOST])}  # lets its next commit take it"]
+
+
+# A hint is typed or pasted: a command of more paths is nobody's to read.
+# The command that a hint shows is copied as a line; of more paths it shows these, and the next refusal shows
+# the rest.
+_MOST = 10
