@@ -100,22 +100,24 @@ def test_the_transcript_is_true(tmp_path: Path, environ: dict[str, str]) -> None
     assert said == _normal("\n".join(_transcript()))
 
 
-def _blocks(heading: str) -> list[str]:
-    """The shell blocks of one section of the README."""
-    section = README.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    return re.findall(r"```sh\n(.*?)```", section, re.S)
+def _examples(page: str) -> str:
+    """The shell blocks among the examples of a page."""
+    text = (source.ROOT / "man" / page).read_text(encoding="utf-8")
+    blocks = re.findall(
+        r"^\.EX\n(.*?)^\.EE$", text.split("\n.SH EXAMPLES\n")[1].split("\n.SH ")[0], re.S | re.M
+    )
+    return "".join(blocks).replace("\\-", "-").replace("\\e", "\\")
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
 def test_the_state_can_be_read_by_hand(tmp_path: Path, environ: dict[str, str]) -> None:
     shell = _start(tmp_path, environ)
     _everybody_edits(shell)
-    [block] = _blocks("State, by hand")
     (shell.root / "src").mkdir()
     (shell.root / "src/new.c").write_text("int x;\n")
-    said = shell.type("set -e\n" + block)
+    said = shell.type("set -e\n" + _examples("gitralph-sessions.5"))
     assert "LIST\n" in said
-    assert '"LIST","payload"' in said
+    assert '"claude-1","Edit","payload"' in said
     assert shell.type("git ralph ls-files --session claude-1") == "LIST\nsrc/new.c\n"
 
 

@@ -80,4 +80,6 @@ def _tell(ctx: Context, name: str, found: BranchMade) -> None:
     else:
         tip = found.commits[-1][1]
         how = "made" if found.before is None else "moved on"
-        output.say(f"[{name} {tip[:7]}] {how}: {count} commit{'s'[: count != 1]} of session '{whose}'")
+        own = count - found.along
+        more = f" and {found.along} that they need" if found.along else ""
+        output.say(f"[{name} {tip[:7]}] {how}: {own} commit{'s'[: own != 1]} of session '{whose}'{more}")

@@ -12,7 +12,8 @@ from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, read_blob, records_of
 from gitralph.decide.path_texts import PathTexts
-from gitralph.git import history
+from gitralph.git import history, refs
+from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
@@ -193,17 +194,26 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
 
 
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
-    """Without what was said already of lines that are left out."""
+    """Without what was said already of lines that are left out, or was in a commit that HEAD still has."""
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
     said = "\n".join(commit_log.said(state.journal, name) for name in scene.own)
 
     def is_news(note: Note) -> bool:
         if scene.by_person:
             return note.kind not in _LEFT  # he sees what became of his lines: no record of his is lost
+        if note.kind == "left out" and _are_committed(scene, state, note.units):
+            return False
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
         return note.kind != "left out" or is_fresh or _sentence(scene, note) not in said
 
     return found._replace(notes=tuple(filter(is_news, found.notes)))
+
+
+def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bool:
+    """Whether commits took all of these pieces, and HEAD descends from them: what came later is history."""
+    head = Head(None, scene.head)
+    took = [commit_log.taking(state.journal, unit) for unit in units]
+    return bool(took) and all(any(refs.contains(scene.repo, head, oid) for oid in one) for one in took)
 
 
 def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:

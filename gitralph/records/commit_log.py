@@ -11,7 +11,7 @@ from typing import Any
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
-from gitralph.hook.journal import Journal, Record
+from gitralph.hook.journal import Journal, Record, is_oid
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
@@ -81,6 +81,19 @@ def said(journal: Journal, session: str) -> str:
     """What a session was told of a path with its commits, or where there was nothing to commit."""
     mine = (fields.get("note") for fields in journal.log if fields.get("session") == session)
     return "\n".join(note for note in mine if isinstance(note, str))
+
+
+def taking(journal: Journal, unit: str) -> list[str]:
+    """The commits that took a piece, by its name."""
+    return [
+        str(fields["commit"])
+        for fields in journal.log
+        if is_oid(fields.get("commit")) and unit in (_names(fields.get("units")))
+    ]
+
+
+def _names(units: object) -> list[object]:
+    return units if isinstance(units, list) else []
 
 
 def commit_of(journal: Journal, record: Record) -> str | None:

@@ -97,6 +97,20 @@ def test_what_builds_on_anothers_line_is_refused_and_named(shared: Repo) -> None
     assert "--with-needed" in done.said
 
 
+def test_the_hint_takes_what_is_needed_along_and_can_be_typed(day: Repo) -> None:
+    """Where nothing but --onto says what to begin at, the hint has it too."""
+    start = day.head()
+    made(day, "S2", "line 3\n", "three\n")
+    made(day, "S1", "three\n", "drei\n")
+    done = day.ralph("branch", "mine", "--session", "S1", "--onto", start, code=4)
+    hint = next(row for row in done.said.splitlines() if row.startswith("hint: "))
+    words = hint.removeprefix("hint: git ralph ").split()
+    said = day.ralph(*words).text
+    assert "made: 1 commit of session" in said
+    assert said.rstrip().endswith(" and 1 that they need")
+    assert text(day, "mine") == ten(l3="drei")
+
+
 def test_what_is_needed_comes_along_where_that_is_asked(shared: Repo) -> None:
     other = made(shared, "S2", "line 3\n", "three\n")
     made(shared, "S2", "line 8\n", "eight\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -78,8 +79,15 @@ def printable_lines(block: str) -> str:
     return "\n".join(rows)
 
 
+def _in_order() -> None:
+    """What was said stands before what is said of it, also where both streams end in one file."""
+    with contextlib.suppress(OSError):  # who reads standard output is gone: the end of the command tells
+        sys.stdout.flush()
+
+
 def chatter(label: str, message: str) -> None:
     """One labelled message on stderr."""
+    _in_order()
     streams.complain(_folded(f"{label}: {printable_lines(message)}", sys.stderr) + "\n")
 
 
@@ -101,6 +109,7 @@ def hint(message: str) -> None:
     """Advice on stderr, silent for ``GIT_ADVICE=0``."""
     if not environ.wants_advice():
         return
+    _in_order()
     line = f"hint: {printable_lines(message)}"
     if environ.is_terminal(sys.stderr):
         line = columns.flowed(

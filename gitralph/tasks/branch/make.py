@@ -7,6 +7,7 @@ again after more commits goes forward.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -40,7 +41,10 @@ class BranchWish:
 
 @dataclass(frozen=True)
 class BranchMade:
-    """What came of it: each commit with what it became, and ``skipped`` merges that were not replayed."""
+    """What came of it: each commit with what it became, ``merges`` that were not replayed.
+
+    ``along`` of the commits are of others, and came along since the session's need them.
+    """
 
     status: str
     ref: str
@@ -48,6 +52,7 @@ class BranchMade:
     commits: tuple[tuple[str, str], ...] = ()
     before: str | None = None
     merges: int = 0
+    along: int = 0
 
 
 class NeedsError(Refused):
@@ -75,7 +80,7 @@ def is_named(ctx: Context, session: str) -> bool:
 def make(ctx: Context, wish: BranchWish) -> BranchMade:
     """Make the branch or move it on. Raises NeedsError, Refused, Busy or Fatal with nothing moved."""
     ref = ref_of(ctx, wish.name)
-    again = f"git ralph branch {wish.name} --session {ctx.called(wish.session)}"
+    again = f"git ralph branch {shlex.quote(wish.name)} --session {shlex.quote(ctx.called(wish.session))}"
     _refuse_checked_out(ctx, ref)
     found = history.read(ctx, wish.onto, again)
     old = refs.value(ctx.repo, ref)
@@ -87,6 +92,8 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     if not planned.changes:
         return BranchMade(NOTHING, ref, wish.session, merges=merges)
     pairs = _written(ctx, found, base, planned, left)
+    own = set(found.of(family))
+    along = 0 if wish.squash else sum(oid not in own for oid, _ in pairs)
     if wish.squash:
         pairs = squash.as_one(ctx, found.base, pairs)
     tip = pairs[-1][1]
@@ -96,7 +103,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         _refuse_moved(ctx, wish, old, left, tip)
     _move(ctx, ref, old, tip, wish)
     branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
-    return BranchMade(MADE, ref, wish.session, pairs, old, merges)
+    return BranchMade(MADE, ref, wish.session, pairs, old, merges, along)
 
 
 def _refuse_checked_out(ctx: Context, ref: str) -> None:
@@ -146,12 +153,20 @@ def _refusal(found: History, wish: BranchWish, needs: tuple[Need, ...], again: s
         hints = [f"git show {first.commit[:7]}"]
     else:
         # An agent's branch is its own: what else it takes a person decides.
-        hints = [f"git show {first.commit[:7]}"] if ctx.is_agent else [f"{again} --with-needed"]
+        hints = [f"git show {first.commit[:7]}"] if ctx.is_agent else [_with_needed(again, wish)]
     count = len({one.commit for one in needs})
     more = f" and {count - 1} more" if count > 1 else ""
     whose = f" of session '{ctx.called(first.session)}'" if first.session is not None else ""
     message = f"session '{ctx.called(wish.session)}' needs {what}{whose}{more}"
     return NeedsError(message, needs, *hints)
+
+
+def _with_needed(again: str, wish: BranchWish) -> str:
+    """The same command, and others' commits along."""
+    words = [again, *(["--onto", shlex.quote(wish.onto)] if wish.onto else [])]
+    words += ["--squash"] if wish.squash else []
+    words += ["--force"] if wish.force else []
+    return " ".join([*words, "--with-needed"])
 
 
 # --- objects ---
