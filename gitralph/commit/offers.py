@@ -153,7 +153,9 @@ def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, i
     def shows(record: Record) -> bool:
         if record.before == record.after:
             return record.mode[1] == mode
-        return f"{GAP_KEY}{record.offset}" in shown
+        # an empty file has no line that shows who made it
+        is_empty = known.disk == b"" and record.before is None and record.after == now
+        return is_empty or f"{GAP_KEY}{record.offset}" in shown
 
     found = [record for record in found if shows(record)]
     keys = {f"{GAP_KEY}{record.offset}" for record in found}
