@@ -13,8 +13,8 @@ from gitralph.base.layout import Layout
 from gitralph.commit import pending_paths, restage
 from gitralph.commit.pending_paths import Works
 from gitralph.context import Context, in_worktree, root_with
-from gitralph.hook import event_log, names, sessionfile
-from gitralph.journal import over_time, sessions
+from gitralph.hook import event_log, names, sessionfile, shellwatch
+from gitralph.journal import over_time, pending, sessions
 
 # git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
@@ -165,6 +165,8 @@ def end(ctx: Context, session: str) -> None:
     """Mark a session as over. Raises Fatal for one we do not know."""
     if sessionfile.read(ctx.layout, session) is None:
         raise Fatal(f"no session '{session}'", "git ralph session list")
+    for name in pending.family(ctx.layout, session):
+        shellwatch.close_all(ctx.layout, name, dict(ctx.environ))
     sessionfile.update(ctx.layout, session, ended=sessionfile.now())
     sessionfile.clear_active(ctx.layout, session)
     restage.due(ctx, session)
