@@ -218,8 +218,11 @@ def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
     told = list[str]()
     for path in _open_everywhere(lay):
         kept = shellcalls.load(path)
-        if kept is not None and kept.get("token") == lay.token and _is_dead(lay, kept):
-            told += _close(path, environ, late=True)
+        try:
+            if kept is not None and kept.get("token") == lay.token and _is_dead(lay, kept):
+                told += _close(path, environ, late=True)
+        except OSError as error:  # what begins now is to be seen all the same
+            told.append(f"a shell call of an agent that is gone was not ended: {error.strerror or error}")
     return told
 
 

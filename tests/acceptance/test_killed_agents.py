@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from gitralph.base import process
+from gitralph.hook import shellwatch
 from tests.support import payloads, shells
 from tests.support.repo import Repo
 from tests.support.shells import Shell
@@ -188,3 +189,19 @@ def test_an_agent_is_not_told_to_end_anothers_session(repo: Repo) -> None:
     answer = repo.commit(None, env={"CLAUDE_CODE_SESSION_ID": "S1"})
     assert answer.left == {"a": "contested"}
     assert "session end" not in answer.said
+
+
+def test_what_cannot_be_ended_stands_in_nobodys_way(
+    repo: Repo, agent: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that begins is watched all the same, and the log says what went wrong."""
+    killed = agent().begin()
+    killed.kill()
+
+    def fails(*_: object) -> bool:
+        raise OSError("no more files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shellwatch, "_is_dead", fails)
+        assert _sed(repo, 3) == {"a": "contested"}
+    assert "an agent that is gone was not ended: no more files" in (repo.state / "hooks.log").read_text()
