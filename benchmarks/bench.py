@@ -155,15 +155,38 @@ def _floor(repo: Repository, path: str) -> Callable[[int], float]:
     return run
 
 
-def _shell_event(repo: Repository) -> Callable[[int], float]:
-    """A shell call of an agent that changes nothing, by half: the event before it and the one after."""
+_AROUND = ("PreToolUse", "PostToolUse")
+
+
+def _shell_event(repo: Repository, kind: str) -> Callable[[int], float]:
+    """One of the two events around a shell call of an agent that changes nothing; the other is sent too."""
 
     def run(number: int) -> float:
         call = f"call-{number}-{time.monotonic_ns()}"
-        told = [repo.shell_payload("bench", kind, call) for kind in ("PreToolUse", "PostToolUse")]
-        return sum(_timed(repo, [GIT_RALPH, "hook", "claude-code"], one) for one in told) / 2
+        told = {one: repo.shell_payload("bench", one, call) for one in _AROUND}
+        return {one: _timed(repo, [GIT_RALPH, "hook", "claude-code"], told[one]) for one in _AROUND}[kind]
 
     return run
+
+
+def shells(table: Table, runs: int, sizes: list[int]) -> None:
+    """Both events of a shell command that only reads, in a clean tree, against git status.
+
+    Beside them what Python takes to start, of which no hook can be rid.
+    """
+    for size in sizes:
+        with repository(size) as repo:
+            _hook(repo, "shells")(0)
+            repo.git("add", "-A")
+            repo.git("commit", "-qm", "what the hook told of")
+            repo.git("status")  # until the index is younger than the files git reads all of them, each time
+            cases = [_git_status(repo), _bare(repo), *(_shell_event(repo, kind) for kind in _AROUND)]
+            base, bare, before, after = alternate(cases, runs if size < 1_000_000 else 3)
+        table.add(Row(f"git status, {size:,} files, nothing changed", base))
+        table.add(Row("  python -I -c pass", bare, bare / base, "git status"))
+        goal = 3.0 if size <= 1_000 else 1.2
+        for what, seconds in (("before", before), ("after", after)):
+            table.add(Row(f"  event {what} a shell command", seconds, seconds / base, "git status", goal))
 
 
 def _git_status(repo: Repository) -> Callable[[int], float]:
@@ -225,8 +248,6 @@ def grown(table: Table, repo: Repository, size: int, runs: int) -> None:
     table.add(Row(f"edit hook, {size:,} files", hook, hook / bare, "python", 2.5))
     repo.git("add", "-A")
     repo.git("commit", "-qm", "what the hooks told of")
-    base, event = alternate([_git_status(repo), _shell_event(repo)], runs)
-    table.add(Row(f"shell event, {size:,} files", event, event / base, "git status", 3.0 if small else 1.2))
     subprocess.run(
         [GIT_RALPH, "install", "--guard=narrow"],
         cwd=repo.root,
@@ -563,6 +584,7 @@ def main() -> int:
     parts: dict[str, Callable[[], None]] = {
         "hooks": lambda: hooks(table, runs, many),
         "growing": lambda: growing(table, runs, [*grow, 1_000_000] if given.full else grow),
+        "shells": lambda: shells(table, runs, [*grow, 1_000_000] if given.full else grow),
         "old sessions": lambda: old_sessions(table, runs, 100 if given.quick else 10_000),
         "prompt": lambda: prompt(table, runs, 100 if given.quick else 10_000),
         "commits": lambda: commits(table, runs, [*sizes, 1_000_000] if given.full else sizes),

@@ -10,6 +10,7 @@ import pytest
 
 from gitralph.setup.doctor import probe, samples
 from gitralph.setup.install.table import AGENTS
+from tests.support import shells
 from tests.support.home import Home
 from tests.support.repo import Repo
 
@@ -58,6 +59,9 @@ def test_both_agents_are_alive_after_install(home: Home) -> None:
             "seen": None,
             "alive": True,
             "exact": "payload",
+            "shell": True,
+            "shell_seen": None,
+            "works_by_shell": None,
             "problem": None,
             "fix": None,
             "problems": [],
@@ -359,7 +363,106 @@ def test_every_agent_has_a_sample() -> None:
 @pytest.mark.parametrize("agent", samples.SAMPLES)
 def test_a_probe_is_exact(home: Home, agent: str) -> None:
     shot = probe.fire(agent, AGENTS[agent].command, home.env)
-    assert (shot.exact, shot.code, shot.printed) == ("payload", 0, "")
+    assert (shot.exact, shot.code, shot.printed, shot.shell) == ("payload", 0, "", True)
+
+
+# --- an agent's shell ---
+
+
+def _without_shell(home: Home, event: str) -> None:
+    """Our hooks, of which one is registered for the tools that write files alone."""
+    found = json.loads(settings())
+    found["hooks"][event][0]["matcher"] = WRITERS.removesuffix("|Bash")
+    home.write(SETTINGS, json.dumps(found))
+
+
+def _told(repo: Repo, *rows: str) -> str:
+    """A session of Claude Code with its transcript, which says what it was told."""
+    transcript = repo.root.parent / "transcript.jsonl"
+    transcript.write_text("".join(f"{row}\n" for row in rows))
+    start, _ = samples.SAMPLES["claude-code"]("S1", str(repo.root), str(repo.root / "a"), "x")
+    repo.hook("claude-code", {**start[0], "transcript_path": str(transcript)})
+    return str(transcript)
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
+def test_a_registration_that_the_shells_events_do_not_pass(home: Home, repo: Repo, event: str) -> None:
+    """Edits are recorded, so it is a warning; fired by hand the command hears of both."""
+    _without_shell(home, event)
+    home.cwd = repo.root
+    row = verdict(home, code=0)
+    assert (row["alive"], row["shell"], codes(row)) == (True, False, ["incomplete", "no-shell"])
+    said = home.ralph("doctor").text
+    assert "problem: its shell commands are not recorded" in said
+    assert "fix: git ralph install --agent claude-code" in said
+    home.ralph("install", "--agent", "claude-code")
+    row = verdict(home, code=0)
+    assert (row["shell"], codes(row)) == (True, [])
+
+
+def test_the_shells_events_pass_by_a_second_registration(home: Home, repo: Repo) -> None:
+    _without_shell(home, "PreToolUse")
+    home.cwd = repo.root
+    repo.write(SETTINGS, settings())
+    row = verdict(home, code=0)
+    assert (row["shell"], codes(row)) == (True, ["incomplete", "installed-twice"])
+
+
+def test_a_command_that_drops_the_shells_events(home: Home, repo: Repo) -> None:
+    """A wrapper of somebody's own: what is registered looks right, and only the probe tells."""
+    text = f"grep -v '\"Bash\"' | {COMMAND}"
+    home.write(SETTINGS, settings(text))
+    home.cwd = repo.root
+    row = verdict(home, code=0)
+    assert (row["alive"], row["shell"], codes(row)) == (True, False, ["no-shell"])
+
+
+def test_when_a_shell_command_was_seen_last(home: Home, repo: Repo) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    home.cwd = repo.root
+    assert verdict(home, code=0)["shell_seen"] is None
+    shells.run(repo, "S1", "true")
+    seen = verdict(home, code=0)["shell_seen"]
+    assert seen
+    assert f"last shell command here {seen}" in home.ralph("doctor").text
+
+
+@pytest.mark.parametrize("word", ["true", "false"])
+def test_an_agent_that_is_told_to_work_by_shell(home: Home, repo: Repo, word: str) -> None:
+    home.ralph("install", "--agent", "claude-code")
+    home.cwd = repo.root
+    _told(repo, '{"type":"user"}', f'{{"bashFirst":{word}}}')
+    row = verdict(home, code=0)
+    assert (row["works_by_shell"], codes(row)) == (word == "true", [])
+    assert ("told to work by shell" in home.ralph("doctor").text) == (word == "true")
+
+
+def test_told_to_work_by_shell_and_its_commands_are_not_recorded(home: Home, repo: Repo) -> None:
+    """Then nothing that it does is recorded, although an edit would be."""
+    _without_shell(home, "PreToolUse")
+    home.cwd = repo.root
+    transcript = _told(repo, '{"bashFirst":true}')
+    row = verdict(home)
+    assert (row["alive"], codes(row)) == (False, ["incomplete", "no-shell"])
+    assert row["problem"] == "its shell commands are not recorded, and it was told to work by shell"
+    assert home.ralph("doctor", code=1).text.startswith("edits get lost: ")
+    os.unlink(transcript)
+    row = verdict(home, code=0)
+    assert (row["works_by_shell"], row["alive"]) == (None, True)
+
+
+def test_shell_commands_that_nobody_wants_to_look_at(home: Home, repo: Repo) -> None:
+    """A choice, and no fault, unless the agent makes its changes that way."""
+    home.ralph("install", "--agent", "claude-code")
+    home.cwd = repo.root
+    repo.git("config", "ralph.shellEdits", "off")
+    assert codes(verdict(home, code=0)) == []
+    _told(repo, '{"bashFirst":true}')
+    row = verdict(home)
+    assert (row["alive"], codes(row)) == (False, ["shell-off"])
+    assert row["fix"] == "git config --unset ralph.shellEdits"
+    repo.git("config", "--unset", "ralph.shellEdits")
+    assert codes(verdict(home, code=0)) == []
 
 
 # --- one registration that works is enough ---

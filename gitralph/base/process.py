@@ -5,11 +5,14 @@ must agree before a session counts as live. It is advice for people; nothing is 
 """
 
 import os
+from collections.abc import Iterable
 
 from gitralph.base import nul
 
 # A hook framework may stand between git and us, a shell or two below it.
 _FAR = 12
+# Linux gives a program 6 MB of variables and words at most with the usual limit of its stack (execve(2)).
+_ENVIRON = 8 << 20
 # Who stands between an agent and us: the shell it runs its tool in, and git when a hook of git's calls us.
 _PASSED_OVER = frozenset(["sh", "bash", "dash", "zsh", "ash", "ksh", "git", "git-ralph", "env"])
 
@@ -43,6 +46,14 @@ def boot_id() -> str | None:
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             return file.read(64).decode("ascii", "replace").strip()
+    except OSError:
+        return None
+
+
+def space() -> str | None:
+    """Our pid namespace, None where /proc does not tell: the ids of another's processes say nothing here."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
     except OSError:
         return None
 
@@ -99,6 +110,33 @@ def is_running(kept: object) -> bool:
     if not isinstance(kept, dict) or type(kept.get("pid")) is not int:
         return False
     return exists(kept["pid"])
+
+
+def left_behind(kept: dict[str, object], names: Iterable[str], values: Iterable[str]) -> bool | None:
+    """True where a process of this user, younger than that of a record, has one of these variables with one
+    of these values; None where nobody can tell.
+    """
+    wanted = {f"{name}={value}".encode() for name in names for value in values}
+    born = str(kept.get("start"))
+    if not born.isdecimal() or not os.path.isdir("/proc/self"):
+        return None
+    for pid in [int(entry) for entry in os.listdir("/proc") if entry.isdecimal()]:
+        found = _stat(pid)
+        # what was there before the agent is none of its programs, nor what is dead
+        if found is None or int(found[2]) < int(born):
+            continue
+        try:
+            if os.stat(f"/proc/{pid}").st_uid != os.getuid():
+                continue
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                said = file.read(_ENVIRON)
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it ended meanwhile, or is the kernel's own
+        except OSError:
+            return None
+        if not wanted.isdisjoint(said.split(b"\0")):
+            return True
+    return False
 
 
 def exists(pid: int) -> bool:

@@ -102,7 +102,10 @@ def _places(verdict: Verdict) -> str:
 
 def _show_agent(verdict: Verdict, color: bool) -> None:
     seen = f"; last record here {verdict.seen}" if verdict.seen else ""
-    _row(verdict.agent, _word(verdict), _places(verdict) + seen, color)
+    shell = f"; last shell command here {verdict.shell_seen}" if verdict.shell_seen else ""
+    _row(verdict.agent, _word(verdict), _places(verdict) + seen + shell, color)
+    if verdict.works_by_shell:
+        _row("", "", "note: its latest session here was told to work by shell", color)
     if verdict.installed and verdict.trusted is None:
         _row("", "", "note: it runs only where you trust the project", color)
     for problem in verdict.problems:

@@ -132,6 +132,11 @@ def explain(ctx: Context, path: bytes, own: Container[str]) -> bool:
     return bool(found) and records[-1].after == now and all(name in own for r in found for name in r.may)
 
 
+def unended(layout: Layout, sessions: Container[str]) -> list[str]:
+    """Those of some sessions of which a command began and never ended, as far as anybody was told."""
+    return sorted({w.session for w in windows.read(layout) if w.closed is None and w.session in sessions})
+
+
 def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
     """The changes of a path that are nobody's and may be a family's; or anybody's."""
     found = [r for r in state.journal.records if r.op == GAP and r.may]
@@ -153,7 +158,9 @@ def _waiting(scene: Scene, state: PathState) -> tuple[list[Record], tuple[int, i
     def shows(record: Record) -> bool:
         if record.before == record.after:
             return record.mode[1] == mode
-        return f"{GAP_KEY}{record.offset}" in shown
+        # an empty file has no line that shows who made it
+        is_empty = known.disk == b"" and record.before is None and record.after == now
+        return is_empty or f"{GAP_KEY}{record.offset}" in shown
 
     found = [record for record in found if shows(record)]
     keys = {f"{GAP_KEY}{record.offset}" for record in found}
@@ -195,6 +202,9 @@ def _left(scene: Scene, state: PathState) -> Left | None:
     if several:
         called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
         detail += f"; {called} were at work then, and each may have made it"
+        running = [sessionfile.called(scene.layout, one) for one in unended(scene.layout, whose)]
+        if running:
+            detail += f"; no end was told of a shell command of {' and '.join(map(repr, running))}"
     reason = decision.CONTESTED if several else decision.SHELL
     return Left(state.path, reason, detail, tuple(whose), lines, optional=True, by_shell=True)
 

@@ -232,8 +232,11 @@ def _watch_shell(event: Event, cwd: str, agent: str, environ: dict[str, str]) ->
         for told in shellwatch.end(lay, session, event, environ):
             log(lay, told)
         return
+    known = sessionfile.read(lay, session)
     _ensure(lay, session, event, agent, place)
-    shellwatch.begin(lay, session, event, place, environ)
+    for told in shellwatch.close_dead(lay, environ):
+        log(lay, told)
+    shellwatch.begin(lay, session, event, place, environ, known.get("process") if known else None)
 
 
 def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ journals, see ``shellsteps``.
 import os
 import time
 
-from gitralph.base import files, jsonline, nul
+from gitralph.base import files, jsonline, nul, process
 from gitralph.base.gitdir import Place
 from gitralph.base.ids import EMPTY_TREE
 from gitralph.base.layout import Layout
@@ -156,8 +156,13 @@ def _key(event: Event) -> str:
     return event.call or event.tool or ""
 
 
-def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[str, str]) -> None:
-    """A shell command is about to start: note it, then take the picture."""
+def begin(
+    lay: Layout, session: str, event: Event, place: Place, environ: dict[str, str], runner: object = None
+) -> None:
+    """A shell command is about to start: note it, then take the picture.
+
+    ``runner`` is the process that an earlier event of the session came from.
+    """
     path = lay.shell_call(session, _key(event))
     if not _is_first(path, event, environ):
         return
@@ -185,6 +190,8 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
         "head": None,
         "rows": None,
         "stages": staging.may_stage(event.given),
+        "process": _lasting(runner),
+        "space": process.space(),
     }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
@@ -195,6 +202,61 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
     picture = take_picture(place.root, options, environ)
     if picture is not None:
         shellcalls.keep(path, {**kept, "staged": picture.staged}, picture)
+
+
+def _lasting(runner: object) -> object:
+    """The agent's process, where two events came from the same: a wrapper around a hook ends with it."""
+    return runner if runner is not None and runner == process.ancestor() else None
+
+
+def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
+    """End the open commands of agents that are gone, and whose shells are; returns what is to be logged.
+
+    Such a command can have changed something until now, and changes nothing from here on. Nothing is told
+    from a clock: where nobody can tell, it goes on.
+    """
+    told = list[str]()
+    for path in _open_everywhere(lay):
+        kept = shellcalls.load(path)
+        try:
+            if kept is not None and kept.get("token") == lay.token and _is_dead(lay, kept):
+                told += _close(path, environ, late=True)
+        except OSError as error:  # what begins now is to be seen all the same
+            told.append(f"a shell call of an agent that is gone was not ended: {error.strerror or error}")
+    return told
+
+
+def _is_dead(lay: Layout, kept: dict[str, object]) -> bool:
+    """True when neither the agent of a command runs any more, nor what it may have left running."""
+    of_agent, space = kept.get("process"), process.space()
+    if not isinstance(of_agent, dict) or process.is_alive(of_agent) is not False:
+        return False
+    # An agent of another machine or container, on whose processes ours tell nothing, or of another user.
+    is_here = space is not None and kept.get("space") == space and of_agent.get("boot") == process.boot_id()
+    if not is_here or os.stat(lay.top).st_uid != os.getuid():
+        return False
+    from gitralph.hook import variables
+
+    known = sessionfile.read(lay, str(kept["session"]))
+    names = variables.OF_AGENT.get(str(known.get("agent")) if known else "")
+    own = {str(kept[key]) for key in ("own", "session") if kept.get(key)}
+    # a shell outlives its agent; it has the session's id from it, where the agent gives it one
+    return names is not None and process.left_behind(of_agent, (*names, "RALPH_SESSION"), own) is False
+
+
+def _open_everywhere(lay: Layout) -> list[str]:
+    top = f"{lay.top}/calls"
+    try:
+        folders = [f"{top}/{name}" for name in os.listdir(top)]
+    except OSError:
+        return []
+    return [f"{folder}/{name}" for folder in sorted(folders) for name in _open_calls(folder)]
+
+
+def close_all(lay: Layout, session: str, environ: dict[str, str]) -> list[str]:
+    """Somebody says that a session is over, and so are its commands; returns what is to be logged."""
+    folder = os.path.dirname(lay.shell_call(session, ""))
+    return [told for name in _open_calls(folder) for told in _close(f"{folder}/{name}", environ, late=True)]
 
 
 def _is_first(path: str, event: Event, environ: dict[str, str]) -> bool:

@@ -1,20 +1,21 @@
 """The variables by which the programs of an agent know that they are an agent's, and of which session.
 
 One table for all who ask: which session a command is for, whether the guard is for an agent or a person,
-what a loop does not pass on. Not needed to record, so the fast lane does not load it.
+what a loop does not pass on. The fast lane loads it only where an agent was killed during a command.
 """
 
 from collections.abc import Mapping
 
 # Where an agent has several names for the id, any of them counts.
-BY_AGENT = (
-    ("CLAUDE_CODE_SESSION_ID",),
-    ("CODEX_THREAD_ID", "CODEX_SESSION_ID"),
-    ("QWEN_CODE_SESSION_ID",),
-    ("COPILOT_AGENT_SESSION_ID",),
-    ("PI_SESSION_ID",),
-    ("OPENCODE_SESSION_ID",),
-)
+OF_AGENT = {
+    "claude-code": ("CLAUDE_CODE_SESSION_ID",),
+    "codex": ("CODEX_THREAD_ID", "CODEX_SESSION_ID"),
+    "qwen": ("QWEN_CODE_SESSION_ID",),
+    "copilot": ("COPILOT_AGENT_SESSION_ID",),
+    "pi": ("PI_SESSION_ID",),
+    "opencode": ("OPENCODE_SESSION_ID",),
+}
+BY_AGENT = tuple(OF_AGENT.values())
 PUBLISHED = tuple(name for variables in BY_AGENT for name in variables)
 # What tells an agent's shell from a person's: a launcher's word, a session's id, and of Gemini CLI, which
 # names no session to its programs, that it is there. Installed hooks, known by their text, have this order.

@@ -14,8 +14,8 @@ from gitralph.commit import restage
 from gitralph.decide import pending_paths
 from gitralph.decide.pending_paths import Works
 from gitralph.git.context import Context, in_worktree, root_with
-from gitralph.hook import event_log, names, sessionfile
-from gitralph.records import over_time, sessions
+from gitralph.hook import event_log, names, sessionfile, shellwatch
+from gitralph.records import over_time, pending, sessions
 
 # git runs us, and both end with the command: whoever called them is whose life tells that the session lives.
 _NOT_THE_LAUNCHER = frozenset(["git", "git-ralph"])
@@ -166,6 +166,8 @@ def end(ctx: Context, session: str) -> None:
     """Mark a session as over. Raises Fatal for one we do not know."""
     if sessionfile.read(ctx.layout, session) is None:
         raise Fatal(f"no session '{session}'", "git ralph session list")
+    for name in pending.family(ctx.layout, session):
+        shellwatch.close_all(ctx.layout, name, dict(ctx.environ))
     sessionfile.update(ctx.layout, session, ended=sessionfile.now())
     sessionfile.clear_active(ctx.layout, session)
     restage.due(ctx, session)

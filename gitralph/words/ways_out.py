@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from gitralph.base.quote import is_control
-from gitralph.decide import decision
+from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.request import Draft, Request
 from gitralph.git.context import Context
@@ -172,6 +172,10 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     if any(one.by_shell for one in left):
         does = "takes what only this session's shell calls changed"
         out.append(f"git ralph commit --session {name} --with-shell  # {does}")
+    whose = {name for one in left if one.by_shell for name in one.sessions} - {session}
+    for other in offers.unended(ctx.layout, whose) if whose and not ctx.is_agent else ():
+        does = "if it is over: its shell command has not ended, and may change anything until it does"
+        out.append(f"git ralph session end {shlex.quote(ctx.called(other))}  # {does}")
     gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
     claimed = [*by_reason.get(decision.SHELL, []), *gone]
     if claimed:

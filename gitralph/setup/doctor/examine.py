@@ -12,7 +12,7 @@ from gitralph.base.layout import Layout
 from gitralph.git.repository import Repository, open_repository
 from gitralph.git.run import Git
 from gitralph.records import sessions
-from gitralph.setup.doctor import policies, quiet, repository
+from gitralph.setup.doctor import policies, quiet, repository, shells
 from gitralph.setup.doctor.found import Where, where
 from gitralph.setup.doctor.repository import Check
 from gitralph.setup.doctor.verdict import Verdict, believe_records, judge
@@ -100,6 +100,8 @@ def examine(environ: Mapping[str, str], cwd: str, more: More = lambda _environ: 
         verdict.seen = seen.get(verdict.agent)
         believe_records(verdict)
     quiet.check(repo, verdicts)
+    if not any(check.stops for check in checks):
+        shells.check(repo, verdicts)
     return _finish(report)
 
 
@@ -131,6 +133,9 @@ def _agent(one: Verdict) -> dict[str, Any]:
         "seen": one.seen,
         "alive": one.alive,
         "exact": one.exact,
+        "shell": one.shell,
+        "shell_seen": one.shell_seen,
+        "works_by_shell": one.works_by_shell,
         "problem": first.text if first else None,
         "fix": first.fix if first else None,
         "problems": [{"code": p.code, "problem": p.text, "fix": p.fix} for p in one.problems],

@@ -1,4 +1,4 @@
-"""Sends the events of one edit through a hook command, as the agent would, in a scratch repository.
+"""Sends the events of an edit and of a shell command through a hook, as an agent would, in a scratch place.
 
 The only proof that tracking works: broken hooks look exactly like success.
 """
@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from gitralph.base import gitdir, layout, programs, runner
 from gitralph.git.run import Git
+from gitralph.hook import windows
 from gitralph.records import manifests, pending
-from gitralph.setup.doctor.samples import SAMPLES, Payload
+from gitralph.setup.doctor.samples import SAMPLES, Payload, shell_events
 
 _TEXT = "written by git ralph doctor\n"
 _PATH = "probe.txt"
@@ -26,13 +27,17 @@ _LONGEST = 30.0
 
 @dataclass(frozen=True)
 class Shot:
-    """What came of the events. ``exact`` is how well the edit is known, None when it is not recorded."""
+    """What came of the events. ``exact`` is how well the edit is known, None when it is not recorded.
+
+    ``shell`` is true when the shell command was seen to begin and to end.
+    """
 
     exact: str | None
     code: int = 0
     said: str = ""
     printed: str = ""
     late: bool = False
+    shell: bool = False
 
     @property
     def recorded(self) -> bool:
@@ -93,7 +98,23 @@ def fire(agent: str, command: str, environ: Mapping[str, str], limit: float = _L
         if not shot.late:
             shot = _run(after, command, root, env, min(limit, _LONGEST))
         exact = _recorded(root, session)
-    return Shot(exact, shot.code, shot.said, shot.printed, shot.late)
+        shell = exact is not None and _sees_shell(agent, command, root, session, env, limit)
+    return Shot(exact, shot.code, shot.said, shot.printed, shot.late, shell)
+
+
+def _sees_shell(
+    agent: str, command: str, root: str, session: str, env: Mapping[str, str], limit: float
+) -> bool:
+    """True when the events around a shell command of ``agent`` are recorded as one that changed a file."""
+    before, after = shell_events(agent, session, root)
+    if _run([before], command, root, env, min(limit, _LONGEST)).late:
+        return False
+    with open(f"{root}/{_PATH}", "a", encoding="utf-8") as file:
+        file.write(_TEXT)
+    _run([after], command, root, env, min(limit, _LONGEST))
+    place = gitdir.discover(root)
+    found = windows.read(layout.for_place(place, create=False)) if place is not None else []
+    return any(one.session == session and one.rows for one in found)
 
 
 def _run(events: list[Payload], command: str, root: str, env: Mapping[str, str], limit: float) -> Shot:

@@ -1,4 +1,4 @@
-"""What each agent sends when it writes a file: the events before and after it; data.
+"""What each agent sends when it writes a file, and when it runs a shell command: the events around it; data.
 
 Shaped like the payloads of the live clients; those of Cursor and Droid like their documentation.
 """
@@ -172,3 +172,51 @@ SAMPLES: dict[str, Callable[[str, str, str, str], _Events]] = {
     "pi": _pi,
     "qwen": _qwen,
 }
+
+# What each agent calls its shell tool, and the command in its input; data.
+_COMMAND = "true"
+_SHELLS = {
+    "claude-code": "Bash",
+    "codex": "Bash",
+    "copilot": "bash",
+    "cursor": "Shell",
+    "droid": "Execute",
+    "gemini": "run_shell_command",
+    "generic": "shell",
+    "opencode": "bash",
+    "pi": "bash",
+    "qwen": "run_shell_command",
+}
+# Where a payload has the tool, its input, the call's id and the answer.
+_TOOL, _INPUT = ("tool_name", "toolName", "tool"), ("tool_input", "toolArgs", "args", "input")
+_CALL = ("tool_use_id", "toolCallId", "callID", "tool_call_id")
+_ANSWER = ("tool_response", "toolResult", "tool_output", "metadata")
+
+
+def _as_shell(value: Any, tool: str) -> Any:
+    """The events around a write, as the same agent would send them around a shell command."""
+    if not isinstance(value, dict):
+        return value
+    out: Payload = {}
+    for key, one in value.items():
+        is_input = key in _INPUT and not (isinstance(one, dict) and {*one} & {*_TOOL})
+        if key in _TOOL:
+            out[key] = tool
+        elif is_input:
+            out[key] = {"command": _COMMAND}
+        elif key in _CALL:
+            out[key] = f"{one}_shell"
+        elif key in _ANSWER:
+            out[key] = {"stdout": "", "exit": 0} if isinstance(one, dict) else ""
+        else:
+            out[key] = _as_shell(one, tool)
+    return out
+
+
+def shell_events(agent: str, session: str, root: str) -> tuple[Payload, Payload]:
+    """The events before and after a shell command of this agent."""
+    if agent == "generic":
+        told: Payload = {"session": session, "cwd": root, "call": "shell"}
+        return {**told, "event": "shell-start"}, {**told, "event": "shell-end"}
+    before, after = SAMPLES[agent](session, root, "", "")
+    return _as_shell(before[-1], _SHELLS[agent]), _as_shell(after[-1], _SHELLS[agent])

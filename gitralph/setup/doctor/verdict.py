@@ -34,7 +34,9 @@ class Problem:
 class Verdict:
     """One agent. ``trusted`` is None where only the agent knows; ``seen`` when it last recorded here.
 
-    ``working`` are the files it reads of which a command was fired and left a record.
+    ``working`` are the files it reads of which a command was fired and left a record. ``shell``: a shell
+    command that was sent through one of them was recorded, ``shell_seen`` when one of its own last was here;
+    ``works_by_shell`` where its latest session says so or not. Each is None where that is not known.
     """
 
     agent: str
@@ -46,6 +48,9 @@ class Verdict:
     alive: bool = False
     exact: str | None = None
     working: set[str] = field(default_factory=set)
+    shell: bool | None = None
+    shell_seen: str | None = None
+    works_by_shell: bool | None = None
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -102,7 +107,7 @@ def judge(agent: Agent, here: Where, environ: Mapping[str, str]) -> Verdict:
 
 def _judge_by_hand(verdict: Verdict, agent: Agent, environ: Mapping[str, str]) -> None:
     shot = probe.fire(agent.name, agent.command, environ)
-    verdict.exact, verdict.alive = shot.exact, shot.recorded
+    verdict.exact, verdict.alive, verdict.shell = shot.exact, shot.recorded, shot.shell
     if not shot.recorded:
         _explain(verdict, agent.command, shot, environ)
 
@@ -192,12 +197,19 @@ def _shots(verdict: Verdict, environ: Mapping[str, str]) -> None:
         for one in verdict.installed
         if one.is_read and one.registered is not None and not one.registered.is_silent
     }
+    hearing = {
+        one.file
+        for one in verdict.installed
+        if one.is_read and one.registered is not None and one.registered.hears_shell
+    }
     for command, limit in commands.items():
         shot = probe.fire(verdict.agent, command, environ, limit)
         verdict.alive = verdict.alive or shot.recorded
         verdict.exact = verdict.exact or shot.exact
         if shot.recorded:
             verdict.working |= read.intersection(files[command])
+            heard = shot.shell and not hearing.isdisjoint(files[command])
+            verdict.shell = verdict.shell or heard
         if shot.printed:
             text = f"'{command}' prints on standard output, which the agent reads as an answer"
             verdict.add("noise", text, "silence what your shell's start-up files print", fatal=False)

@@ -14,13 +14,15 @@ class UnusableError(Exception):
 class Registered:
     """What a file registers for us. ``commands`` as the agent would run them, ``missing`` events.
 
-    ``is_silent`` when the agent tells none of them what a tool wrote; ``old`` are commands that are not
-    today's; ``disabled`` the settings that switch hooks off.
+    ``is_silent`` when the agent tells none of them what a tool wrote; ``hears_shell`` when it tells
+    them of a shell command's begin and end; ``old`` are commands that are not today's; ``disabled`` the
+    settings that switch hooks off.
     """
 
     commands: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     is_silent: bool = False
+    hears_shell: bool = True
     old: list[str] = field(default_factory=list)
     disabled: list[str] = field(default_factory=list)
     timeout: float = 30.0

@@ -139,6 +139,20 @@ def _hears(matcher: object, wanted: str | None) -> bool:
     return bool(set(matcher.split("|")) & set(wanted.split("|")) - SHELLS)
 
 
+def _hears_shell(agent: Agent, found: list[_Handler]) -> bool:
+    """True when one handler is told of a shell command's begin, and one of its end."""
+    names = [event for event, _ in agent.events]
+    around = names[names.index(agent.recording) - 1], agent.recording  # the table has them side by side
+    return all(any(one.event == event and _lets_shell(one.matcher) for one in found) for event in around)
+
+
+def _lets_shell(matcher: object) -> bool:
+    """True unless a matcher names tools alone, and no shell among them."""
+    if not isinstance(matcher, str) or not _PLAIN.fullmatch(matcher):
+        return True
+    return bool(set(matcher.split("|")) & SHELLS)
+
+
 def _is_current(agent: Agent, found: list[_Handler]) -> bool:
     """True when exactly our events are registered, once each, with today's command."""
     return (
@@ -237,6 +251,7 @@ def registered(agent: Agent, data: bytes) -> Registered:
     out = Registered(list(dict.fromkeys(one.command for one in found)))
     out.missing = _missing(agent, found) if found else []
     out.is_silent = bool(found) and _is_silent(agent, found)
+    out.hears_shell = bool(found) and _hears_shell(agent, found)
     out.old = [command for command in out.commands if not _is_known(agent, command)]
     limits = [one.timeout for one in found if isinstance(one.timeout, (int, float))]
     out.timeout = min(limits, default=agent.timeout) * agent.unit

@@ -1,0 +1,207 @@
+"""An agent that was killed while its shell command ran: whose lines its open window keeps from others.
+
+A command of which no end was told may still change anything. It counts as over where it can be known that
+neither the agent nor a shell of it runs, or where somebody says that the session is over; never by a clock.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitralph.base import process
+from gitralph.hook import shellwatch
+from tests.support import payloads, shells
+from tests.support.repo import Repo
+from tests.support.shells import Shell
+from tests.support.texts import TEN
+
+pytestmark = pytest.mark.skipif(process.space() is None, reason="no /proc here: NOT TRIED, KILLED AGENTS")
+
+GIT_RALPH = str(Path(sys.executable).with_name("git-ralph"))
+# Runs one program after the other, as an agent runs its hooks and starts its shells.
+AGENT = """
+import json, subprocess, sys
+for line in sys.stdin:
+    told = json.loads(line)
+    child = subprocess.Popen(told["words"], stdin=subprocess.PIPE, env=told["env"], cwd=told["cwd"])
+    child.stdin.write(told["given"].encode())
+    child.stdin.close()
+    if told["waits"]:
+        child.wait()
+    print(child.pid, flush=True)
+"""
+
+
+class Agent:
+    """An agent with a process of its own, which can be killed, and a session of which no other test knows."""
+
+    def __init__(self, repo: Repo, name: str = "claude-code", wrapper: tuple[str, ...] = ()) -> None:
+        self.repo = repo
+        self.name = name
+        self.session = f"S2-{os.urandom(6).hex()}"
+        self.wrapper = wrapper
+        pipe = subprocess.PIPE
+        self.child = subprocess.Popen([sys.executable, "-c", AGENT], stdin=pipe, stdout=pipe)
+        self.left: list[int] = []
+
+    def _run(self, words: list[str], given: str = "", waits: bool = True, **env: str) -> int:
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        told = {"words": words, "given": given, "waits": waits, "cwd": str(self.repo.root)}
+        row = json.dumps({**told, "env": {**self.repo.env, **env}})
+        self.child.stdin.write(row.encode() + b"\n")
+        self.child.stdin.flush()
+        return int(self.child.stdout.readline())
+
+    def hook(self, payload: dict[str, Any]) -> None:
+        self._run([*self.wrapper, GIT_RALPH, "hook", self.name], json.dumps(payload))
+
+    def begin(self) -> "Agent":
+        """A session's start, and the event before a shell command."""
+        root = str(self.repo.root)
+        if self.name == "generic":
+            told = {"session": self.session, "cwd": root}
+            self.hook({**told, "event": "start"})
+            self.hook({**told, "event": "shell-start", "call": "c"})
+        else:
+            self.hook(payloads.claude_life("SessionStart", self.session, root))
+            self.hook(shells.event("PreToolUse", self.session, "toolu_2", root, "x"))
+        return self
+
+    def work(self, command: str, waits: bool = True) -> None:
+        """The command itself, in a shell that knows the session."""
+        pid = self._run(["/bin/sh", "-c", command], waits=waits, CLAUDE_CODE_SESSION_ID=self.session)
+        self.left += [] if waits else [pid]
+
+    def kill(self) -> None:
+        self.child.kill()
+        self.child.wait()
+
+    def end_shells(self) -> None:
+        for pid in self.left:
+            os.kill(pid, 9)
+        for pid in self.left:
+            while process.identity(pid) is not None:
+                pass
+        self.left = []
+
+
+@pytest.fixture
+def agent(repo: Repo) -> Iterator[Callable[..., Agent]]:
+    """Makes agents, of which nothing is left afterwards."""
+    made: list[Agent] = []
+
+    def make(*args: Any, **how: Any) -> Agent:
+        made.append(Agent(repo, *args, **how))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end_shells()
+        one.kill()
+        for stream in (one.child.stdin, one.child.stdout):
+            assert stream is not None
+            stream.close()
+
+
+def _sed(repo: Repo, line: int) -> dict[str, str]:
+    """S1's shell changes a line of ``a``; what its commit leaves, and why."""
+    shells.run(repo, "S1", f"sed -i 's/^line {line}$/{line} of S1/' a")
+    return repo.commit("S1").left
+
+
+def test_a_killed_agent_contests_nothing_that_comes_after(repo: Repo, agent: Callable[..., Agent]) -> None:
+    """Its command ended with it, at the latest when the next one begins."""
+    killed = agent().begin()
+    killed.work("echo half >> b; echo half > n")
+    killed.kill()
+    assert _sed(repo, 3) == {}
+    assert repo.blob("a").decode() == TEN.replace("line 3\n", "3 of S1\n")
+    assert repo.blob("b") == TEN.encode()
+    # what it had done is offered, as of every command whose end nobody saw
+    answer = repo.commit(killed.session)
+    assert (answer.paths, answer.left) == ({}, {"b": "shell", "n": "shell"})
+    assert repo.commit(killed.session, "--with-shell").paths == {"b": "M", "n": "A"}
+
+
+def test_an_agent_that_lives_goes_on(repo: Repo, agent: Callable[..., Agent]) -> None:
+    agent().begin()
+    assert _sed(repo, 3) == {"a": "contested"}
+
+
+def test_its_shell_outlives_it(repo: Repo, agent: Callable[..., Agent]) -> None:
+    """A killed agent leaves its command behind, which writes on: then the window is open."""
+    killed = agent().begin()
+    killed.work("exec sleep 600", waits=False)
+    killed.kill()
+    assert _sed(repo, 3) == {"a": "contested"}
+    killed.end_shells()
+    shells.run(repo, "S1", "sed -i 's/^line 8$/8 of S1/' b")
+    assert repo.commit("S1").paths == {"b": "M"}
+
+
+@pytest.mark.parametrize("why", ["no id in its shell", "a wrapper", "another machine", "damage"])
+def test_where_nobody_can_tell_it_goes_on(repo: Repo, agent: Callable[..., Agent], why: str) -> None:
+    if why == "a wrapper" and shutil.which("timeout") is None:
+        pytest.skip("needs timeout")
+    name = "generic" if why.startswith("no id") else "claude-code"
+    killed = agent(name, wrapper=("timeout", "60") if why == "a wrapper" else ()).begin()
+    [kept] = list((repo.state / "calls").rglob("shell-*"))
+    told = json.loads(kept.read_text())
+    if why == "another machine":
+        kept.write_text(json.dumps({**told, "space": "pid:[1]"}))
+    elif why == "damage":
+        kept.write_text(json.dumps({**told, "process": {"pid": -1, "start": [], "boot": None}}))
+    killed.kill()
+    assert _sed(repo, 3) == {"a": "contested"}
+
+
+def test_who_says_that_the_session_is_over(repo: Repo) -> None:
+    """The refusal names what has not ended, and to a person the command that ends it; which works."""
+    Shell(repo, "S2").begin().work("echo half >> b")
+    shells.run(repo, "S1", "sed -i 's/^line 3$/3 of S1/' a")
+    answer = repo.commit("S1")
+    name = repo.called("S2")
+    [row] = answer.document["left"]
+    assert row["reason"] == "contested"
+    assert row["detail"].endswith(f"no end was told of a shell command of '{name}'")
+    assert f"hint: git ralph session end {name}  # if it is over" in answer.said
+    repo.ralph("session", "end", name)
+    answer = repo.commit("S1")
+    assert "session end" not in answer.said
+    shells.run(repo, "S1", "sed -i 's/^line 8$/8 of S1/' u")
+    answer = repo.commit("S1")
+    assert answer.paths == {"u": "M"}
+    assert repo.commit("S1", "--with-shell").paths == {"a": "M"}
+    assert repo.commit("S2").left == {"b": "shell"}
+
+
+def test_an_agent_is_not_told_to_end_anothers_session(repo: Repo) -> None:
+    Shell(repo, "S2").begin()
+    shells.run(repo, "S1", "sed -i 's/^line 3$/3 of S1/' a")
+    answer = repo.commit(None, env={"CLAUDE_CODE_SESSION_ID": "S1"})
+    assert answer.left == {"a": "contested"}
+    assert "session end" not in answer.said
+
+
+def test_what_cannot_be_ended_stands_in_nobodys_way(
+    repo: Repo, agent: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that begins is watched all the same, and the log says what went wrong."""
+    killed = agent().begin()
+    killed.kill()
+
+    def fails(*_: object) -> bool:
+        raise OSError("no more files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shellwatch, "_is_dead", fails)
+        assert _sed(repo, 3) == {"a": "contested"}
+    assert "an agent that is gone was not ended: no more files" in (repo.state / "hooks.log").read_text()
