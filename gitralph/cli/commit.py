@@ -26,6 +26,7 @@ from gitralph.context import Context, refuse_operation
 from gitralph.git import refs, uncommitted
 from gitralph.prove.judge import Judge
 from gitralph.prove.results import ProofCommand
+from gitralph.session import assign as assigning
 from gitralph.session import crowd, session_choice, transcript_claims
 from gitralph.takeback import ways_back
 from gitralph.trace import keeping
@@ -274,7 +275,11 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
     commits = committing.dry_run if asked.dry_run else committing.commit
     # A proof may run for minutes in children of its own: they must end with us.
     with signals.stopped_like_by_hand() if judge else contextlib.nullcontext():
-        result = commits(ctx, request)
+        try:
+            result = commits(ctx, request)
+        except Refused as error:
+            error.hints = (*error.hints, *assigning.ways_out(ctx, session, error.left))  # type: ignore[arg-type]
+            raise
     if asked.mine:
         return result
     return transcript_claims.explained(ctx, session, result)
