@@ -184,7 +184,7 @@ def begin(lay: Layout, session: str, event: Event, place: Place, environ: dict[s
         "operation": hook_git.is_under_way(place.git_dir),
         "head": None,
         "rows": None,
-        "stages": staging.may_stage(event.given),
+        "stages": staging.may_stage(event.given, event.cwd),
     }
     files.make_folder(os.path.dirname(path))
     if not files.write_whole(path, jsonline.dumps(kept).encode("ascii"), exclusive=True):
