@@ -157,7 +157,7 @@ class Scene(NamedTuple):
     says: str | None = None
     marks: Mapping[str, str] = {}
     folder: str = "."
-    index: str | None = None
+    own_index: str | None = None
     silent: tuple[str, ...] = ()
     unended: tuple[str, ...] = ()
 
@@ -529,7 +529,7 @@ SCENES: dict[str, list[Scene]] = {
         Scene(_guarded_shell, ("commit", "-m", "x"), (AGENT,), code=1),
     ],
     "guard.narrow.run": [
-        Scene(_index_of_its_own, ("commit", "-m", "x"), (AGENT,), code=1, index="other"),
+        Scene(_index_of_its_own, ("commit", "-m", "x"), (AGENT,), code=1, own_index="other"),
     ],
     "session.assign._look": [Scene(_claimed_by_s2, ("assign", "--to", "S1", "--", "u"), silent=(AGENT,))],
     "session.assign._refuse": [
@@ -602,7 +602,7 @@ def _typed(repo: Repo, line: str, folder: str) -> Done:
 
 def _ask(repo: Repo, name: str, scene: Scene) -> Done:
     if _is_gits(name):
-        index = f"GIT_INDEX_FILE={scene.index} " if scene.index else ""
+        index = f"GIT_INDEX_FILE={scene.own_index} " if scene.own_index else ""
         return _typed(repo, f"{index}git {shlex.join(scene.words)}", scene.folder)
     repo.tick()
     return repo.run(*scene.words, cwd=scene.folder)

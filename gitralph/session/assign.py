@@ -437,13 +437,13 @@ def ways_out(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
     except RalphError:
         return []
     places = []
-    for one in found:
-        near = _around(one, wanted[one.path])
-        chosen = next((some for some in (near, one.changes) if _lets_go(session, one, some)), None)
+    for path in found:
+        near = _around(path, wanted[path.path])
+        chosen = next((some for some in (near, path.changes) if _lets_go(session, path, some)), None)
         if chosen is None:
             return []
-        name = _typed(ctx, one.path)
-        places += [f"{name}:{a}" + (f"-{b}" if b > a else "") for a, b in by_pieces.ranges(_at(one, chosen))]
+        name = _typed(ctx, path.path)
+        places += [f"{name}:{a}" + (f"-{b}" if b > a else "") for a, b in by_pieces.ranges(_at(path, chosen))]
     if len(places) > _MOST:
         return []
     given = shlex.quote(ctx.called(session))
