@@ -32,9 +32,10 @@ def keeps_to_its_own(repo: Repo, said: str) -> None:
     """What an agent of S1 reads: nothing for people, and no other session's commit."""
     for word in FOR_PEOPLE:
         assert word not in said, (word, said)
+    known = (repo.state / "S1.json").exists()
     for hint in re.findall(r"^hint: (.*)$", said, re.M):
         named = re.findall(r"ralph (?:commit|track|undo|diff|uncommit) --session (\S+)", hint)
-        assert set(named) <= {repo.called("S1"), "S1"}, hint
+        assert set(named) <= {"S1", repo.called("S1") if known else ""}, hint
         assert not hint.startswith("git show"), hint
         assert "<" not in hint, hint
 

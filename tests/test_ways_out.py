@@ -84,6 +84,21 @@ def over_a_humans_line(repo: Repo) -> None:
 
 
 @scene("entangled")
+def inside_a_humans_block(repo: Repo) -> None:
+    block = TEN + "one\ntwo\nthree\n"
+    repo.write("a", block)
+    repo.edit("S1", "a", block.replace("two\n", "two\nS1 inside\n"))
+
+
+@scene("entangled")
+def inside_a_humans_line_that_was_another_before(repo: Repo) -> None:
+    """Given to S1 it stays refused, so it is not offered."""
+    there = changed(3, "the words of a human", changed(4, "more of a human"))
+    repo.write("a", there)
+    repo.edit("S1", "a", there.replace("words of a human", "words of a human and S1"))
+
+
+@scene("entangled")
 def two_sessions_over_each_others_lines(repo: Repo) -> None:
     one = changed(3, "the words of S1")
     repo.edit("S1", "a", one)
@@ -439,6 +454,29 @@ def test_every_hint_after_a_commit_takes_what_was_left(make: Scene, repo: Repo, 
         assert code == 0, (hint, said)
         last = _commit(there, after)
         assert [row for row in last.json()["left"] if row["reason"] != "unchanged"] == [], (hint, last.said)
+
+
+def test_what_a_person_wrote_around_a_sessions_lines_is_offered_to_be_given(repo: Repo) -> None:
+    """And nothing that lies elsewhere; never to an agent; only where it lets the commit go on."""
+    inside_a_humans_block(repo)
+    repo.write("a", b"a human's\n" + (repo.read("a") or b""))
+    first = _commit(repo, ())
+    (hint,) = [one for one in _hints(first) if "assign" in one]
+    assert hint.partition("  #")[0] == f"git ralph assign --to {repo.called('S1')} -- a:12-13 a:15"
+    done = repo.run("commit", "--session", "S1", "-m", "x", env={"CLAUDE_CODE_SESSION_ID": "S1"})
+    assert done.code == 4
+    assert "assign" not in done.said
+    assert _type(repo, hint)[0] == 0
+    assert _commit(repo, ()).code == 0
+    assert (repo.blob("a") or b"").decode() == TEN + "one\ntwo\nS1 inside\nthree\n"
+    assert (repo.read("a") or b"").startswith(b"a human's\n")
+
+
+def test_nothing_is_offered_to_be_given_that_leaves_it_refused(repo: Repo) -> None:
+    inside_a_humans_line_that_was_another_before(repo)
+    done = _commit(repo, ())
+    assert done.code == 4
+    assert "assign" not in done.said
 
 
 def test_the_table_has_a_scene_for_every_reason() -> None:

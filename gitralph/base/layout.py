@@ -26,6 +26,7 @@ Deleting the folder forgets what is pending and harms nothing else.
 <session>.json      who a session is: agent, plan, task, bead, worktree, start, end
 <session>.files     manifest: the paths it changed, one a line, from the repository's root
 <session>.commits   what its commits took, one JSON line each
+<session>.pending   it may have something uncommitted; looked is younger than what these tell of
 names/<name>        which session people call so: its id
 <session>.patch     what a hook wants changed or changed in the commit alone; git apply brings it in
 finished/           the same three files of sessions that were over for a day; put away by gc
@@ -118,6 +119,11 @@ class Layout:
     def pending(self, session: str) -> str:
         """There while a session may have something pending here, for git's hook: it is asked by a shell."""
         return f"{self.own}/{self.stem(session)}.pending"
+
+    @property
+    def looked(self) -> str:
+        """Younger than a manifest of which :meth:`pending` tells all: a script appends without a word."""
+        return self.own + "/looked"
 
     def patch(self, session: str) -> str:
         """What a repository hook wants changed, to be applied by hand."""

@@ -26,6 +26,7 @@ from gitralph.decide.request import Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.sessions import crowd, session_choice
+from gitralph.takeback import assign as assigning
 from gitralph.takeback import ways_back
 from gitralph.tasks.prove.judge import Judge
 from gitralph.tasks.prove.results import ProofCommand
@@ -276,7 +277,11 @@ def _commit(ctx: Context, asked: CommitOptions, texts: tuple[bytes, ...]) -> Res
     commits = committing.dry_run if asked.dry_run else committing.commit
     # A proof may run for minutes in children of its own: they must end with us.
     with signals.stopped_like_by_hand() if judge else contextlib.nullcontext():
-        result = commits(ctx, request)
+        try:
+            result = commits(ctx, request)
+        except Refused as error:
+            error.hints = (*error.hints, *assigning.ways_out(ctx, session, error.left))  # type: ignore[arg-type]
+            raise
     if asked.mine:
         return result
     return dead_hooks.explained(ctx, session, result)

@@ -9,11 +9,13 @@ from gitralph.base.errors import OK, Fatal, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.cli.terminal import environ, options, output
 from gitralph.decide import pending_paths
-from gitralph.git import refs
+from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
+from gitralph.guard import agent
 from gitralph.guard import question as guarding
-from gitralph.guard.question import BYPASS, GuardedPath
+from gitralph.guard.question import GuardedPath
 from gitralph.sessions import session_choice
+from gitralph.words import ways_out
 
 # A line that names more is nobody's to read.
 _SHOWN = 10
@@ -59,11 +61,25 @@ def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) ->
     rows = [_row(ctx, one) for one in found]
     # narrowing is for hooks of this version: one that only asks must not let it pass
     if is_refused:
-        raise Refused("\n".join(rows), "commit only what your session edited: git ralph commit")
+        raise Refused("\n".join(rows), agent.ONLY_OWN)
     for row in rows:
         output.warn(row)
-    output.hint("commit only what your session edited: git ralph commit")
+    output.hint(f"{_taken_back(ctx)}{agent.ONLY_OWN}")
     return OK
+
+
+def _taken_back(ctx: Context) -> str:
+    """What comes first where git goes on to make the commit."""
+    return "git reset --soft 'HEAD@{1}' && " if refs.read_head(ctx.repo).oid else ""
+
+
+def _all_the_same(ctx: Context) -> str:
+    """The same commit without the guard: git prepares another index for `-a` and for paths."""
+    place = plain_index.given(ctx.environ, ctx.repo.index)
+    words = {plain_index.WHOLE: ["-a"], plain_index.PATHS: ["--"]}.get(place.form if place else "", [])
+    if words == ["--"]:
+        words += [ways_out.typed(ctx, path) for path in sorted(guarding.staged(ctx))[:_SHOWN]]
+    return " ".join(["git commit --no-verify", *words]) + "  # takes them all the same"
 
 
 def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -> int:
@@ -72,10 +88,9 @@ def _tell_person(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) -
     whose = "; ".join(f"'{ctx.called(name)}': {_counted(rows)}" for name, rows in of.items())
     said = f"this commit takes lines that live sessions did not commit yet: {whose}"
     if is_refused:
-        raise Refused(said, "git ralph commit --mine  # only what is yours", BYPASS)
+        raise Refused(said, "git ralph commit --mine  # only what is yours", _all_the_same(ctx))
     output.warn(said)
-    again = "git reset --soft 'HEAD@{1}' && " if refs.read_head(ctx.repo).oid else ""
-    output.hint(f"{again}git ralph commit --mine  # only what is yours, instead")
+    output.hint(f"{_taken_back(ctx)}git ralph commit --mine  # only what is yours, instead")
     return OK
 
 

@@ -53,7 +53,7 @@ def track(
     if found is None:
         raise Refused(
             "no session is named and none is live here",
-            "git ralph track --session <name> -- <path>  # git ralph session list names them",
+            "git ralph session list --all  # their names, for --session",
         )
     if back:
         for note in release.release(ctx, found, [os.fsdecode(path) for path in given]):

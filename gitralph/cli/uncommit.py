@@ -31,7 +31,7 @@ def uncommit(session: str | None, as_json: bool) -> None:
     branch = found.ref.removeprefix("refs/heads/")
     output.say(f"[{branch}] took back {found.commit[:7]} {printable(found.subject)}")
     again = f"git ralph commit --session {shlex.quote(ctx.called(session))} -F -"
-    output.hint(f"git show -s --format=%B {found.commit[:7]} | {again}  # makes it again")
+    output.hint(f"git log -1 --format=%B {found.commit[:7]} | {again}  # makes it again")
 
 
 def _session(ctx: Context, given: str | None) -> str:

@@ -211,7 +211,7 @@ def _prepared(ctx: Context, bench: Workbench, request: Request, typed: texts.Typ
         if not _Prepared(before, taken).expected(made.base) and not request.may_be_empty:
             raise Failed(
                 "the 'pre-commit' hook took back all that this session changed; nothing was committed",
-                "see what is left: git ralph status",
+                "git ralph status  # what is left",
             )
         ready = _Prepared(before, taken, texts.through_hooks(ctx, inner, request, made, stage, typed))
     return _judged(ctx, inner, request, made, ready)

@@ -1,9 +1,9 @@
 """The guard's lines in git's hooks, and whether a hook holds nothing else.
 
 Who commits is decided here, by the environment: for a person's commit no Python is started where no session
-has anything pending, which a file of each session says. A hook of somebody else runs first, so that the guard
-sees what its formatters made; but ``prepare-commit-msg`` gives the user's index back before anything else
-runs.
+has anything pending, which a file of each session says, or a manifest into which a script wrote by itself. A
+hook of somebody else runs first, so that the guard sees what its formatters made; but ``prepare-commit-msg``
+gives the user's index back before anything else runs.
 """
 
 import os
@@ -40,8 +40,15 @@ narrow:?*)
 	;;
 *:)
 	ralph_state=$(git rev-parse --git-common-dir)/ralph-sessions
-	for ralph_pending in "$ralph_state"/*.pending "$ralph_state"/worktrees/*/*.pending; do
-		[ -e "$ralph_pending" ] || continue
+	for ralph_pending in "$ralph_state"/*.pending "$ralph_state"/worktrees/*/*.pending \\
+		"$ralph_state"/*.files "$ralph_state"/worktrees/*/*.files; do
+		case $ralph_pending in
+		*.files)
+			[ -s "$ralph_pending" ] || continue
+			[ ! "${{ralph_pending%/*}}/looked" -nt "$ralph_pending" ] || continue
+			;;
+		*) [ -e "$ralph_pending" ] || continue ;;
+		esac
 		if command -v git-ralph >/dev/null 2>&1; then
 			if git-ralph guard; then :; elif [ $? -eq 4 ]; then exit 1; fi
 		fi

@@ -3,18 +3,21 @@
 import shlex
 from typing import NamedTuple
 
+from gitralph.base import nul
 from gitralph.base.errors import Fatal, Refused
 from gitralph.decide.request import Request
-from gitralph.git import message, refs
+from gitralph.git import message, refs, uncommitted
 from gitralph.git.commits import identity
 from gitralph.git.context import Context
 from gitralph.git.repository import Repository
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import is_oid
 from gitralph.records import commit_log, manifests, pending
+from gitralph.words import ways_out
 
 TAKEN_BACK = "taken back"
-REVERT = "git revert --no-edit {}  # takes it back in a commit of its own"
+# The command that a hint shows is copied as a line.
+_MOST = 10
 
 
 class Old(NamedTuple):
@@ -71,8 +74,21 @@ def refuse_foreign(ctx: Context, session: str, commit: str, doing: str) -> None:
     if held:
         raise Refused(
             f"commit {commit[:7]} is published, so it cannot be {doing}: '{held}' holds it",
-            *([REVERT.format(commit[:7])] if doing == TAKEN_BACK else _instead(ctx, session, doing, [])),
+            *(ways_back(ctx, commit) if doing == TAKEN_BACK else _instead(ctx, session, doing, [])),
         )
+
+
+def ways_back(ctx: Context, commit: str, *words: str) -> list[str]:
+    """What takes a commit back that stays; git does so where none of its files has other changes."""
+    said = ctx.git.run(
+        "diff-tree", "-r", "-m", "--root", "-z", "--no-renames", "--no-commit-id", "--name-only", commit
+    )
+    dirty = uncommitted.dirty_paths(ctx.repo, ctx.config, nul.rows(said))
+    if dirty:
+        given = " ".join(ways_out.typed(ctx, path) for path in dirty[:_MOST])
+        return [f"git diff HEAD -- {given}  # stands in the way of a git revert"]
+    typed = shlex.join([*words, commit[:7]])
+    return [f"git revert --no-edit {typed}  # takes it back in a commit of its own"]
 
 
 def _instead(ctx: Context, session: str, doing: str, made_by: list[str]) -> list[str]:

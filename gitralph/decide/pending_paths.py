@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
+from gitralph.base import files
 from gitralph.base.errors import Fatal
+from gitralph.base.layout import Layout
 from gitralph.decide import decision, offers, plan
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
@@ -24,11 +27,13 @@ from gitralph.git.context import Context, without_programs
 from gitralph.git.listing import Counts
 from gitralph.git.trees import EMPTY_TREE, Entry
 from gitralph.hook import sessionfile, windows
-from gitralph.records import manifests, pending
+from gitralph.records import manifests, over_time, pending
 
 # With these alone a session has nothing that a commit could take, ever: it is not counted among those that
 # one must choose between, and status lists the path for what it is.
 _LEAVING = frozenset([decision.IGNORED, decision.OUTSIDE, decision.SUBMODULE, decision.GONE])
+# Linux dates files by a clock that ticks every 1 to 10 ms.
+_TICK = 20_000_000
 
 
 class Work(NamedTuple):
@@ -115,15 +120,43 @@ def put_mark_away(ctx: Context, family: Iterable[str]) -> None:
             os.unlink(ctx.layout.pending(session))
             if pending.claims(ctx.layout, session).fresh:
                 sessionfile.mark_pending(ctx.layout, session)
+    _mark_bare(ctx.layout)
 
 
 def put_marks_away(ctx: Context) -> None:
     """The same of every session here, by what is pending now: plain git may have committed it."""
+    for lay in over_time.worktrees(ctx.layout):
+        if os.path.isdir(lay.own):
+            _mark_bare(lay)
     marked = [name for name in manifests.sessions_here(ctx.layout) if _unmarked(ctx, name)]
     found = everyone(ctx) if marked else {}
     for session in marked:
         if any(name in found for name in pending.family(ctx.layout, session)):
             sessionfile.mark_pending(ctx.layout, session)
+
+
+def _mark_bare(lay: Layout) -> None:
+    """Say it of the sessions into whose manifests a script wrote by itself, and that this was looked at.
+
+    Dated before the look, by more than a tick of the clock that files are dated by.
+    """
+    now, since = time.time_ns() - _TICK, _written(lay.looked)
+    for session in manifests.sessions_here(lay):
+        is_news = not os.path.lexists(lay.pending(session)) and _written(lay.manifest(session)) >= since
+        if is_news and pending.claims(lay, session).fresh:
+            sessionfile.mark_pending(lay, session)
+    files.make_folder(lay.tmp)
+    name = f"{lay.tmp}/looked-{os.getpid()}"
+    files.write_whole(name, b"")
+    os.utime(name, ns=(now, now))
+    os.rename(name, lay.looked)
+
+
+def _written(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 def _unmarked(ctx: Context, session: str) -> bool:

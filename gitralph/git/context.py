@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -77,7 +78,7 @@ def _refuse_fallen(repo: Repository, cwd: str) -> None:
     if fallen is not None:
         raise Refused(
             f"'{fallen}' is a worktree that has lost its '.git'; git takes '{repo.root}' for it",
-            f"git -C {repo.root} worktree repair",
+            f"git -C {shlex.quote(repo.root)} worktree repair",
         )
 
 
@@ -130,7 +131,8 @@ def refuse_operation(ctx: Context, left_undone: str) -> None:
     doing = ctx.repo.operation()
     if doing:
         raise Refused(
-            f"{doing} is in progress; nothing was {left_undone}", "finish or abort it first: git status"
+            f"{doing} is in progress; nothing was {left_undone}",
+            "git status  # how to finish or abort it first",
         )
 
 

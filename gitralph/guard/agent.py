@@ -11,6 +11,7 @@ from gitralph.records import member, pending
 from gitralph.sessions import session_choice
 
 _SESSION = "Ralph-Session: "
+ONLY_OWN = "git ralph commit  # commits only what your session edited"
 
 
 def session(ctx: Context) -> str:
@@ -19,7 +20,7 @@ def session(ctx: Context) -> str:
     if found is None:
         raise Refused(
             "this agent does not tell its session; nothing was committed",
-            "commit only what your session edited: git ralph commit",
+            ONLY_OWN,
         )
     return found
 

@@ -79,7 +79,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     if place is None:
         raise Refused(
             "this commit is made from an index of its own, which the guard does not narrow",
-            "commit only what your session edited: git ralph commit",
+            agent.ONLY_OWN,
         )
     job = _Job(git, place, agent.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
@@ -127,7 +127,7 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
     family = set(pending.family(ctx.layout, own))
     there = manifests.sessions_naming(ctx.layout, sorted(staged), set()).values()
     if any(family.intersection(names) for names in there):
-        hint = f"git commit --fixup={head.oid[:7]}  # what the session has for it, in a commit of its own"
+        hint = f"git commit -a --fixup={head.oid[:7]}  # what the session has for it, in a commit of its own"
     else:
         hint = f"git commit --fixup=reword:{head.oid[:7]}  # other words for it, in a commit of their own"
     raise Refused(
@@ -279,7 +279,7 @@ def _refuse_nothing(ctx: Context, job: _Job, made: Draft) -> None:
         raise Refused(
             f"nothing of session '{ctx.called(job.session)}' is in this commit",
             *shell,
-            "what it has pending: git ralph status",
+            "git ralph status  # what it has pending",
         )
 
 

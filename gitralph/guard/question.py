@@ -22,7 +22,6 @@ from gitralph.records import manifests, pending, sessions
 WARN, REFUSE, NARROW, OFF = "warn", "refuse", "narrow", "off"
 MODES = (WARN, REFUSE, NARROW, OFF)
 PERSON = (WARN, REFUSE, OFF)
-BYPASS = "or take them all the same: git commit --no-verify"
 # Beyond so many pairs of lines their order is not asked: a thousand against a thousand take 0.1 s.
 _COMPARED = 4_000_000
 # A hunk's header in unified form; a count that is left out is 1 (diff(1)).

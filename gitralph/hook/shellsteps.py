@@ -249,7 +249,7 @@ def _write_one(lay: Layout, call: Call, made: Made, rivals: list[str], takes_new
                     continue  # by its path alone nobody can be given a part of it
                 found.op, found.may, found.loose = GAP, tuple(may), only_asked
             else:
-                files.append_record(lay.manifest(call.window.session), line_form(made.path) + b"\n")
+                sessionfile.claim(lay, call.window.session, line_form(made.path))
             journal.append(lay, fd, made.path, found, texts[0] if texts is not None else None)
     finally:
         os.close(fd)

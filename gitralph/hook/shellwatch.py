@@ -189,7 +189,7 @@ def begin(
         "operation": hook_git.is_under_way(place.git_dir),
         "head": None,
         "rows": None,
-        "stages": staging.may_stage(event.given),
+        "stages": staging.may_stage(event.given, event.cwd),
         "process": _lasting(runner),
         "space": process.space(),
     }

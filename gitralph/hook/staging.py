@@ -3,6 +3,8 @@
 Fast lane. A person's index is his: see ``commit.staging`` for what becomes of this.
 """
 
+import os
+
 from gitralph.base import files, jsonline, nul
 from gitralph.base.gitdir import Place
 from gitralph.base.layout import Layout
@@ -14,6 +16,38 @@ Staged = dict[str, object]
 
 # Of more paths nobody staged a selection by hand.
 _PATHS = 20_000
+# A script is read as far as this; of a command's words, and of a script's, so many are looked at.
+_TEXT = 64 << 10
+_FILES, _FOLDERS, _WORDS, _ASKED = 8, 3, 400, 1_000
+# git's commands that write its index; behind `git` and its own options stands one of these.
+_VERBS = frozenset(
+    [
+        "add",
+        "stage",
+        "rm",
+        "mv",
+        "update-index",
+        "read-tree",
+        "reset",
+        "restore",
+        "apply",
+        "am",
+        "stash",
+        "commit",
+    ]
+)
+_NEAR = 8
+_APART = str.maketrans(dict.fromkeys("\"'`|&;<>(){}[]$,=\t\r\n", " "))
+# What a program reads that is not named: its tasks.
+_MAKE, _NODE = ("GNUmakefile", "makefile", "Makefile"), ("package.json",)
+_READS = {
+    "make": _MAKE,
+    "gmake": _MAKE,
+    "just": ("justfile", ".justfile", "Justfile"),
+    "rake": ("Rakefile",),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _NODE),
+}
 
 
 def staged_in(said: bytes) -> Staged | None:
@@ -29,10 +63,65 @@ def staged_in(said: bytes) -> Staged | None:
     return found if len(found) <= _PATHS else None
 
 
-def may_stage(given: object) -> bool:
-    """False for a command that does not name git: what is staged while it runs somebody else stages."""
+def may_stage(given: object, cwd: str | None) -> bool:
+    """False for a command that does not name git, nor runs a script that stages by it.
+
+    What is staged while such a one runs somebody else stages.
+    """
     command = given.get("command") if isinstance(given, dict) else None
-    return command is None or "git" in str(command)
+    if command is None:
+        return True
+    said = " ".join(map(str, command)) if isinstance(command, list) else str(command)
+    return "git" in said or (cwd is not None and cwd.startswith("/") and _scripts_stage(said[:_TEXT], cwd))
+
+
+def _scripts_stage(said: str, cwd: str) -> bool:
+    """Tell whether a file that a command names, or one that such a file names, has git stage something."""
+    folders, seen, left = [cwd], set[tuple[int, int]](), _FILES
+    texts, asked = [said], 0
+    while texts and left:
+        words = texts.pop(0).translate(_APART).split()[:_WORDS]
+        if not seen:
+            folders += [
+                os.path.join(cwd, words[at + 1]) for at, word in enumerate(words[:-1]) if word == "cd"
+            ]
+        for word in dict.fromkeys(name for one in words for name in (one, *_READS.get(one, ()))):
+            for folder in folders[:_FOLDERS]:
+                asked += 1
+                text = _script(os.path.join(folder, word), seen) if asked <= _ASKED else None
+                if text is None:
+                    continue
+                if any(_stages(line) for line in text.split("\n")):
+                    return True
+                texts.append(text)
+                left -= 1
+                if not left:
+                    return False
+    return False
+
+
+def _script(path: str, seen: set[tuple[int, int]]) -> str | None:
+    """The beginning of a text file that was not read yet."""
+    try:
+        fd = files.open_foreign(path)
+    except (OSError, ValueError):
+        return None
+    try:
+        found = os.fstat(fd)
+        if (found.st_dev, found.st_ino) in seen:
+            return None
+        seen.add((found.st_dev, found.st_ino))
+        data = os.pread(fd, _TEXT, 0)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return None if b"\0" in data else data.decode("utf-8", "replace")
+
+
+def _stages(line: str) -> bool:
+    at = line.find("git")
+    return at >= 0 and not _VERBS.isdisjoint(line[at:].translate(_APART).split()[1:_NEAR])
 
 
 def changes(kept: dict[str, object], after: Staged | None) -> list[list[object]]:

@@ -67,7 +67,7 @@ class Window:
 
     ``picture`` is what was dirty when a command began that has not ended. ``id`` names it in the file.
     ``was_staged`` is what was staged when it began, None where that is not known. ``staged`` is what one that
-    has ended staged, and nobody has put back; ``stages`` is false for one that does not name git.
+    has ended staged, and nobody has put back; ``stages`` is false for one that cannot have staged it.
     """
 
     __slots__ = (

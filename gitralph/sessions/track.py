@@ -100,7 +100,7 @@ def track_transcript(ctx: Context, session: str) -> list[bytes]:
     if not transcript_claims.is_empty(ctx, session):
         raise Refused(
             f"hooks recorded edits of session '{ctx.called(session)}'; its transcript is no better",
-            "git ralph track -- <path>  # claims a path",
+            f"git ralph commit --session {ctx.called(session)}  # takes what they recorded",
         )
     found = transcript_claims.named_paths(ctx, session)[1]
     root = os.fsencode(ctx.repo.root)

@@ -6,12 +6,13 @@ session recorded.
 """
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from gitralph.base import files, locks
-from gitralph.base.errors import Refused, UsageError
+from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import land, recover
 from gitralph.decide import by_pieces, decision, inputs, path_texts, provenance
@@ -27,20 +28,22 @@ from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
-from gitralph.lines import give
+from gitralph.lines import choose, give
 from gitralph.lines.give import Unrecorded
 from gitralph.lines.terms import Step
 from gitralph.records import manifests, pending
 from gitralph.records.pending import PathState
 from gitralph.takeback import land_files
 from gitralph.words import advice
-from gitralph.words.ways_out import typed_name
+from gitralph.words.ways_out import typed, typed_name
 
 __all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
 Lines = by_pieces.Range
 _DRIFTED = "HEAD holds other text here than the text that was changed"
 # Each try is lost to an edit recorded while the file was read.
 _TRIES = 3
+# The command that a hint shows is copied as a line.
+_MOST = 10
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     if others:
         ways = [
             f"git ralph track --release --session {ctx.called(name)} -- {_typed(ctx, path)}"
-            for name in sorted(others)
+            for name in (() if ctx.is_agent else sorted(others))
         ]
         left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
@@ -332,7 +335,8 @@ def _refuse(ctx: Context, session: str, result: Assigned) -> None:
         elif left.lines is None and not left.sessions:
             hints.append(f"git ralph assign --to {ctx.called(session)} -- {_typed(ctx, left.path)}")
         else:
-            hints += [f"git ralph commit --session {ctx.called(name)}" for name in left.sessions]
+            given = f"--whole-file -- {typed(ctx, left.path)}  # as it stands, whoever changed it"
+            hints += [f"git ralph commit --session {ctx.called(name)} {given}" for name in left.sessions]
     raise Refused(advice.headline(ctx.layout, result.left), *dict.fromkeys(hints), left=tuple(result.left))
 
 
@@ -361,19 +365,25 @@ def _records(
     return out
 
 
+def _without(
+    found: Unowned, chosen: Sequence[Unrecorded]
+) -> tuple[bytes | None, Sequence[tuple[int, int, int]]]:
+    """The file without these changes, and where they are in it."""
+    after = found.content.data
+    eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
+    return give.without(after, found.head, chosen, eol) if chosen else (after, [])
+
+
 def _lines_record(
     ctx: Context, session: str, found: Unowned, chosen: list[Unrecorded], everything: bool
 ) -> tuple[Record, bytes | None]:
-    after = found.content.data
-    eol = b"\r\n" if found.converted and b"\r\n" in (after or b"") else b"\n"
-    before, places = give.without(after, found.head, chosen, eol) if chosen else (after, [])
-    hunks = _hunks(before, after, places)
-    if hunks is None or (chosen and not _gives(session, found, chosen, before, hunks)):
+    before, places = _without(found, chosen)
+    hunks = _hunks(before, found.content.data, places)
+    if hunks is None or (chosen and _given(session, found, chosen, before, hunks) is None):
         detail = "its lines cannot be told apart from their neighbours"
         left = Left(found.path, decision.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
         raise Refused(
             advice.describe(ctx.layout, left),
-            *([] if ctx.is_agent else [f"git ralph assign --to {session} -- {_typed(ctx, found.path)}"]),
             left=(left,),
         )
     mode: tuple[str | None, str | None] = (None, None)
@@ -384,18 +394,88 @@ def _lines_record(
     return _record(session, found, ASSIGN if chosen else "edit", before, hunks, mode), before
 
 
-def _gives(
-    session: str, found: Unowned, chosen: list[Unrecorded], before: bytes | None, hunks: list[TextHunk]
-) -> bool:
-    """True when the record will be read as just these changes."""
+def _given(
+    session: str, found: Unowned, chosen: Sequence[Unrecorded], before: bytes | None, hunks: list[TextHunk]
+) -> list[Step] | None:
+    """The steps with the record of an assignment; None where it would not be read as just these changes."""
     known = found.known
     assert known is not None
     old, steps = path_texts.one_form(before) if known.converted else before, _steps(known)
     given = path_texts.takes_of(hunks, old, known.disk)
     if given is None:
+        return None
+    then = [*steps, Step("given", session, known.disk, known.disk, seen=True, takes=given)]
+    fits = give.is_exact(known.pieces_by(steps), known.pieces_by(then), found.owners, chosen, known.steps)
+    return then if fits else None
+
+
+# --- a way out for a commit ---
+
+
+def ways_out(ctx: Context, session: str, left: Sequence[Left]) -> list[str]:
+    """What to give a session so that its refused commit goes on, tried first; for a person to say.
+
+    One command for all that is refused: nothing but lines of nobody stands in the way.
+    """
+    refused = [one for one in left if one.refuses]
+    if ctx.is_agent or not refused:
+        return []
+    wanted: dict[bytes, list[Lines]] = {}
+    for one in refused:
+        if one.reason != decision.ENTANGLED or set(one.sessions) != {decision.UNRECORDED} or not one.lines:
+            return []
+        wanted.setdefault(one.path, []).append(one.lines)
+    try:
+        found = _survey(ctx, session, dict.fromkeys(wanted))
+    except RalphError:
+        return []
+    places = []
+    for path in found:
+        near = _around(path, wanted[path.path])
+        chosen = next((some for some in (near, path.changes) if _lets_go(session, path, some)), None)
+        if chosen is None:
+            return []
+        name = _typed(ctx, path.path)
+        places += [f"{name}:{a}" + (f"-{b}" if b > a else "") for a, b in by_pieces.ranges(_at(path, chosen))]
+    if len(places) > _MOST:
+        return []
+    given = shlex.quote(ctx.called(session))
+    return [f"git ralph assign --to {given} -- {' '.join(places)}  # if it made these lines too"]
+
+
+def _at(found: Unowned, chosen: Sequence[Unrecorded]) -> set[int]:
+    return {min(one.line, max(found.count, 1)) for one in chosen}
+
+
+def _around(found: Unowned, wanted: Sequence[Lines]) -> list[Unrecorded]:
+    """The unrecorded changes that touch some lines, or each other on the way there."""
+    near = {n for first, last in wanted for n in range(first, last + 1)}
+    free = {one.line for one in found.changes}
+    while more := {n for n in free - near if {n - 1, n, n + 1} & near}:
+        near |= more
+    return [one for one in found.changes if one.line in near]
+
+
+def _lets_go(session: str, found: Unowned, chosen: Sequence[Unrecorded]) -> bool:
+    """True when a commit of the session is refused nothing of the path, once these changes are its own."""
+    known = found.known
+    if known is None or not chosen or _in_the_way(found, chosen):
         return False
-    then = [*steps, Step("given", session, known.disk, known.disk, takes=given)]
-    return give.is_exact(known.pieces_by(steps), known.pieces_by(then), found.owners, chosen, known.steps)
+    before, places = _without(found, chosen)
+    hunks = _hunks(before, found.content.data, places)
+    then = None if hunks is None else _given(session, found, chosen, before, hunks)
+    if then is None:
+        return False
+    after = choose.separate(
+        known.head,
+        then,
+        known.disk,
+        owners=found.owners,
+        held=known.heads.lines,
+        heads=known.heads.texts,
+        moved=known.moved,
+    )
+    return not after.refused
 
 
 def _hunks(

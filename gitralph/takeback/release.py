@@ -57,7 +57,7 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
         hints = [
             f"git ralph track --release --session {ctx.called(one.sessions[0])} -- "
             + typed_name(ctx, one.path)
-            for one in left
+            for one in (() if ctx.is_agent else left)
         ]
         raise Refused(advice.headline(ctx.layout, left), *hints, left=tuple(left))
 

@@ -66,7 +66,7 @@ def _before(ctx: Context, session: str, head: Head) -> tuple[str, str, own_commi
     old = own_commit.read(ctx.repo, head.oid)
     if len(old.parents) != 1:
         what = "the first commit" if not old.parents else "a merge"
-        ways = [own_commit.REVERT.format(f"-m 1 {head.oid[:7]}")] if old.parents else []
+        ways = own_commit.ways_back(ctx, head.oid, "-m", "1") if old.parents else []
         raise Refused(f"commit {head.oid[:7]} is {what}, so it cannot be taken back", *ways)
     return head.oid, old.parents[0], old
 

@@ -41,7 +41,6 @@ class TakenBack:
     changes: list[Replacement] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -186,6 +186,14 @@ def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
     said = repo.ralph("worktree", "add", "bd-1", "--session", "S2", code=4).said
     assert "in progress" in said
     assert repo.called("S1") in said
+    assert (
+        f"hint: git ralph session end {repo.called('S1')} && git ralph worktree add bd-1 --take-over\n"
+        in said
+    )
+    agent = {"CLAUDE_CODE_SESSION_ID": "S2"}
+    told = repo.ralph("worktree", "add", "bd-1", "--session", "S2", code=4, env=agent).said
+    assert "session end" not in told
+    assert "--take-over" not in told
     repo.ralph("worktree", "add", "bd-1", "--session", "S2", "--take-over", code=4)
     repo.ralph("worktree", "add", "bd-1", "--session", "S1")
     repo.ralph("session", "end", "S1")

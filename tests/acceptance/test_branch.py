@@ -293,7 +293,7 @@ def test_without_a_place_to_begin_it_says_so(day: Repo) -> None:
     made(day, "S1", "line 3\n", "three\n")
     assert branch(day, "mine", "S1", code=4)["status"] == "refused"
     done = day.ralph("branch", "mine", "--session", "S1", code=4)
-    assert "--onto <commit>" in done.said
+    assert "hint: git branch -a  # what there is to begin at, for --onto" in done.said
     assert branch(day, "mine", "S1", "--onto", "HEAD~1")["status"] == "made"
     day.ralph("branch", "mine", "--session", "S1", "--onto", "nothing", code=128)
 

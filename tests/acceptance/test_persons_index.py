@@ -162,6 +162,58 @@ def test_a_command_that_does_not_name_git_stages_nothing(day: Repo) -> None:
     assert staged(day) == ["g", "h"]
 
 
+SCRIPTS = {
+    "sh": ("sh x.sh", {"x.sh": "set -e\ngit add -A\n"}),
+    "by its path": ("./x", {"x": "#!/bin/sh\ngit -C . -c a.b=c add --all .\n"}),
+    "in a folder": ("cd tools && sh ./x.sh", {"tools/x.sh": "cd ..\ngit add -A\n"}),
+    "one of another": ("sh x.sh", {"x.sh": "sh ./y.sh\n", "y.sh": "git add -A\n"}),
+    "make": ("make all", {"Makefile": "all:\n\t@git add -A\n"}),
+    "python": ("python3 x.py", {"x.py": "import subprocess\nsubprocess.run(['git', 'add', '-A'])\n"}),
+}
+
+
+def _in_script(repo: Repo, command: str, *commands: Callable[[], object]) -> None:
+    shell = Shell(repo, "S1", command).begin()
+    for one in commands:
+        one()
+    shell.end()
+
+
+@pytest.mark.parametrize("form", SCRIPTS)
+def test_what_a_script_of_an_agent_staged_is_put_back(day: Repo, form: str) -> None:
+    """As much as what the command line itself told git to stage."""
+    command, scripts = SCRIPTS[form]
+    for path, text in scripts.items():
+        day.write(path, text, 0o755)
+    (day.common / "info/exclude").write_text("".join(f"/{path}\n" for path in scripts))
+    Shell(day, "S1", command).begin().work().end()
+    assert staged(day) == ["f", "g", "h"]
+    in_shell(day, "S1", commits(day, "-a"))
+    assert day.blob("f").decode() == ten(l2="one")
+    only_the_persons(day)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("sh x.sh", "echo git status\ngit log --oneline\n"),
+        ("sh x.sh", "sh x.sh\n"),
+        ("sh x.sh", "\0git add -A\n"),
+        ("sh nothing.sh '", "git add -A\n"),
+        ("make", "git add -A\n"),
+        ("cat " + "a/" * 5000, "git add -A\n"),
+    ],
+)
+def test_what_a_person_stages_while_a_script_runs_that_stages_nothing_stays(
+    day: Repo, command: str, text: str
+) -> None:
+    day.write("x.sh", text)
+    (day.common / "info/exclude").write_text("/x.sh\n")
+    _in_script(day, command, lambda: day.git("add", "g"))
+    in_shell(day, "S1", commits(day, "-a"))
+    assert staged(day) == ["g", "h"]
+
+
 def test_what_another_agent_is_about_to_commit_stays_staged(day: Repo) -> None:
     day.edit("S2", "new", "two\n")
     other = Shell(day, "S2", "git add -A && git commit -m x").begin()

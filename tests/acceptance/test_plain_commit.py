@@ -258,9 +258,9 @@ def test_an_amend_of_another_s_commit_is_refused_with_a_fixup_that_works(
     assert (shared.head(), shared.git("ls-files", "-s")) == (head, index)
     (hint,) = (row for row in said.splitlines() if row.startswith("hint: "))
     words = hint.partition("  #")[0].removeprefix("hint: git commit ").split()
-    assert words == [f"--fixup={head[:7]}" if lines else f"--fixup=reword:{head[:7]}"]
+    assert words == (["-a", f"--fixup={head[:7]}"] if lines else [f"--fixup=reword:{head[:7]}"])
     env = {"GIT_EDITOR": "echo better words >>"}
-    assert git_as(shared, "S1", "commit", *words, *form, env=env).code == 0
+    assert git_as(shared, "S1", "commit", *words, env=env).code == 0
     assert shared.git("rev-parse", "HEAD^") == head
     assert shared.changes() == ({"f": "M", "g": "M"} if lines else {})
     _whole(shared)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import shells
 from tests.support.guarded import Ended, commit_as, narrowing, ten
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
@@ -123,3 +124,61 @@ def test_no_python_where_nothing_is_pending(how: str, empty_repo: Repo, tmp_path
     assert traced(repo, tmp_path) == 0
     repo.edit("S1", "g", ten(l2="again"))
     assert traced(repo, tmp_path) == 1
+
+
+def _by_script(repo: Repo, session: str, path: str) -> None:
+    """A script of an agent without hooks tells of a path by itself."""
+    with open(repo.state / f"{session}.files", "a") as file:
+        file.write(path + "\n")
+
+
+def test_a_path_that_a_script_wrote_into_a_manifest_is_told_of(empty_repo: Repo, tmp_path: Path) -> None:
+    """No hook says there that something is pending; once it is settled, no Python is started for it."""
+    repo = narrowing(empty_repo)
+    repo.start("S1")
+    assert traced(repo, tmp_path) == 0
+    repo.write("f", ten(l2="one"))
+    _by_script(repo, "S1", "f")
+    done = commit_as(repo, None, "-a")
+    assert "'session-1': 1 line in 'f'" in done.said
+    assert traced(repo, tmp_path) == 1  # finds that nothing is left
+    assert traced(repo, tmp_path) == 0
+    repo.write("g", ten(l2="one"))
+    _by_script(repo, "S1", "g")
+    assert traced(repo, tmp_path) == 1
+    assert (repo.state / "S1.pending").exists()
+    repo.commit("S1")
+    assert traced(repo, tmp_path) == 0
+
+
+def test_what_a_script_wrote_while_another_session_commits_is_told_of(
+    empty_repo: Repo, tmp_path: Path
+) -> None:
+    repo = narrowing(empty_repo)
+    for name in ("S1", "S2"):
+        repo.start(name)
+    repo.edit("S2", "g", ten(l2="two"))
+    repo.write("f", ten(l2="one"))
+    _by_script(repo, "S1", "f")
+    repo.commit("S2")
+    assert (repo.state / "S1.pending").exists()
+    assert "'session-1'" in commit_as(repo, None, "-a").said
+
+
+def test_what_a_shell_command_changed_is_told_of(empty_repo: Repo) -> None:
+    repo = narrowing(empty_repo)
+    shells.run(repo, "S1", "sed -i 's/line 2$/one/' f")
+    assert "1 line in 'f'" in commit_as(repo, None, "-a").said
+
+
+def test_a_script_of_a_linked_worktree(empty_repo: Repo, tmp_path: Path) -> None:
+    repo = narrowing(empty_repo)
+    there = repo.worktree("there")
+    there.edit("S1", "f", ten(l2="one"))
+    there.commit("S1")
+    assert traced(repo, tmp_path) == traced(there, tmp_path) == 0
+    (manifest,) = repo.state.glob("worktrees/*/S1.files")
+    there.write("g", ten(l2="one"))
+    with open(manifest, "a") as file:
+        file.write("g\n")
+    assert "1 line in 'g'" in commit_as(there, None, "-a").said

@@ -21,7 +21,11 @@ def names(repo: Repo) -> list[str]:
     out = []
     for path in sorted(repo.state.rglob("*")):
         name = str(path.relative_to(repo.state))
-        if path.is_file() and name not in ("README", "format") and not name.startswith(("locks/", "names/")):
+        if (
+            path.is_file()
+            and name not in ("README", "format", "looked")
+            and not name.startswith(("locks/", "names/"))
+        ):
             out.append(name)
     return out
 

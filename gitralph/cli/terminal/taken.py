@@ -42,8 +42,6 @@ class Show:
             output.note(note)
         for left in result.left:
             output.chatter("note", "left as it is: " + describe(self.ctx.layout, left))
-        for hint in result.hints:
-            output.hint(hint)
         if result.status == DONE[UNDO] and result.session is not None and not self.as_json:
             back = f"git ralph undo --redo --session {shlex.quote(self.ctx.called(result.session))}"
             output.advise(self.ctx.config, "ralphUndo", f"{back}  # brings it back")

@@ -15,6 +15,8 @@ from gitralph.git import listing, refs
 from gitralph.git.context import Context
 from gitralph.git.listing import Pair
 
+_STARTS = "git branch -a  # what there is to begin at, for --onto"
+
 
 @dataclass(frozen=True)
 class History:
@@ -70,21 +72,19 @@ class History:
         return found
 
 
-def read(ctx: Context, onto: str | None, again: str) -> History:
-    """The commits of HEAD since it left ``onto``; ``again`` is the command to type with one.
+def read(ctx: Context, onto: str | None) -> History:
+    """The commits of HEAD since it left ``onto``.
 
     Raises Refused where there is none to leave, or no common commit; Fatal for what names no commit.
     """
     head = refs.read_head(ctx.repo).oid
     if head is None:
         raise Fatal("there is no commit to make a branch of")
-    target = _onto(ctx, onto, again)
+    target = _onto(ctx, onto)
     done = ctx.git.try_run("merge-base", target, head)
     base = done.stdout.decode().strip().split("\n")[0]
     if not base:
-        raise Refused(
-            f"HEAD and '{onto or target[:10]}' have no commit in common", f"{again} --onto <commit>"
-        )
+        raise Refused(f"HEAD and '{onto or target[:10]}' have no commit in common", _STARTS)
     every = _listed(ctx, base, head)
     line = tuple(_listed(ctx, base, head, "--first-parent"))
     commits = {one.oid: one for one in changed.heads(ctx, every)}
@@ -96,7 +96,7 @@ def _listed(ctx: Context, base: str, head: str, *words: str) -> list[str]:
     return said.decode().split()
 
 
-def _onto(ctx: Context, typed: str | None, again: str) -> str:
+def _onto(ctx: Context, typed: str | None) -> str:
     names: Iterable[str] = [typed] if typed is not None else ("@{upstream}", "refs/remotes/origin/HEAD")
     for name in names:
         done = ctx.git.try_run("rev-parse", "--verify", "-q", "--end-of-options", name + "^{commit}")
@@ -106,5 +106,5 @@ def _onto(ctx: Context, typed: str | None, again: str) -> str:
         raise Fatal(f"'{typed}' is no commit", "git log")
     raise Refused(
         "this branch has no upstream, and there is no 'origin/HEAD': say what to begin at",
-        f"{again} --onto <commit>",
+        _STARTS,
     )

@@ -80,9 +80,9 @@ def is_named(ctx: Context, session: str) -> bool:
 def make(ctx: Context, wish: BranchWish) -> BranchMade:
     """Make the branch or move it on. Raises NeedsError, Refused, Busy or Fatal with nothing moved."""
     ref = ref_of(ctx, wish.name)
-    again = f"git ralph branch {shlex.quote(wish.name)} --session {shlex.quote(ctx.called(wish.session))}"
+    again = _again(ctx, wish)
     _refuse_checked_out(ctx, ref)
-    found = history.read(ctx, wish.onto, again)
+    found = history.read(ctx, wish.onto)
     old = refs.value(ctx.repo, ref)
     left = branches.read(ctx.layout).get(ref)
     base = TreeReader(ctx.repo.objects, tree_of(ctx.repo, found.base))
@@ -100,10 +100,17 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     if old == tip:
         return BranchMade(NOTHING, ref, wish.session, pairs, merges=merges)
     if not wish.force:
-        _refuse_moved(ctx, wish, old, left, tip)
+        _refuse_moved(ctx, wish, old, left, tip, again)
     _move(ctx, ref, old, tip, wish)
     branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
     return BranchMade(MADE, ref, wish.session, pairs, old, merges, along)
+
+
+def _again(ctx: Context, wish: BranchWish) -> str:
+    """The command as it was typed."""
+    words = ["git", "ralph", "branch", wish.name, "--session", ctx.called(wish.session)]
+    words += ["--onto", wish.onto] if wish.onto is not None else []
+    return shlex.join([*words, *(["--squash"] if wish.squash else [])])
 
 
 def _refuse_checked_out(ctx: Context, ref: str) -> None:
@@ -146,27 +153,17 @@ def _merges(found: History, needs: Collection[Need]) -> bool:
 def _refusal(found: History, wish: BranchWish, needs: tuple[Need, ...], again: str) -> NeedsError:
     ctx = found.ctx
     first = needs[0]
-    what = f"commit {first.commit[:7]}"
+    what, hints = f"commit {first.commit[:7]}", [f"git log -m -p -1 {first.commit[:7]}  # what it needs"]
     if len(found.commits[first.commit].parents) > 1:
-        what, hints = f"the merge {first.commit[:7]}", [f"git show {first.commit[:7]}"]
-    elif wish.with_needed:
-        hints = [f"git show {first.commit[:7]}"]
-    else:
+        what = f"the merge {first.commit[:7]}"
+    elif not wish.with_needed and not ctx.is_agent:
         # An agent's branch is its own: what else it takes a person decides.
-        hints = [f"git show {first.commit[:7]}"] if ctx.is_agent else [_with_needed(again, wish)]
+        hints = [f"{again} --with-needed"]
     count = len({one.commit for one in needs})
     more = f" and {count - 1} more" if count > 1 else ""
     whose = f" of session '{ctx.called(first.session)}'" if first.session is not None else ""
     message = f"session '{ctx.called(wish.session)}' needs {what}{whose}{more}"
     return NeedsError(message, needs, *hints)
-
-
-def _with_needed(again: str, wish: BranchWish) -> str:
-    """The same command, and others' commits along."""
-    words = [again, *(["--onto", shlex.quote(wish.onto)] if wish.onto else [])]
-    words += ["--squash"] if wish.squash else []
-    words += ["--force"] if wish.force else []
-    return " ".join([*words, "--with-needed"])
 
 
 # --- objects ---
@@ -185,7 +182,7 @@ def _written(
             tree = builder.build(_entries(ctx, changes))
         except BlockedError as error:
             name = error.path.decode("utf-8", "replace")
-            raise Refused(f"commit {oid[:7]} needs '{name}' to be a folder", f"git show {oid[:7]}") from None
+            raise Refused(f"commit {oid[:7]} needs '{name}' to be a folder") from None
         write_trees(f"{ctx.repo.common_dir}/objects", builder.new)
         parent = commits.replayed(ctx.git, ctx.repo.objects, ctx.config, oid, tree, parent, known.get(oid))
         out.append((oid, parent))
@@ -206,7 +203,7 @@ def _entries(ctx: Context, changes: Changes) -> Mapping[bytes, Entry | None]:
 
 
 def _refuse_moved(
-    ctx: Context, wish: BranchWish, old: str | None, left: SessionBranch | None, tip: str
+    ctx: Context, wish: BranchWish, old: str | None, left: SessionBranch | None, tip: str, again: str
 ) -> None:
     """Raise Refused where somebody else made the branch, or moved it since."""
     if old is None or refs.contains(ctx.repo, Head(None, tip), old):
@@ -220,8 +217,8 @@ def _refuse_moved(
         message = f"'{name}' was moved since git ralph left it at {left.tip[:7]}"
     else:
         return
-    way = "choose another name" if ctx.is_agent else "choose another name, or take its place with --force"
-    raise Refused(message, f"git log {name}", way)
+    ways = [] if ctx.is_agent else [f"{again} --force  # takes its place"]
+    raise Refused(f"{message}; choose another name", f"git log {shlex.quote(name)}", *ways)
 
 
 def _move(ctx: Context, ref: str, old: str | None, tip: str, wish: BranchWish) -> None:

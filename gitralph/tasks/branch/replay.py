@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gitralph.ask.whose import blob
 from gitralph.git.listing import Pair
 from gitralph.git.texts import is_binary
-from gitralph.git.trees import FILES, Entry, TreeReader
+from gitralph.git.trees import FILES, BlockedError, Entry, TreeReader
 from gitralph.hook.journal import TEXT_LIMIT
 from gitralph.lines.alone import Alone, alone
 from gitralph.lines.terms import Step
@@ -76,6 +76,9 @@ class _Replaying:
     def path(self, path: bytes) -> None:
         """Decide what one path is after each commit."""
         rows = [(oid, self.history.changes[oid][path]) for oid in self.wanted if self._has(oid, path)]
+        if self._is_blocked(path):
+            self._need(path, list(self._beside(path, rows[0][0])) or [rows[0][0]])
+            return
         if self._is_untouched(path, [pair for _, pair in rows]):
             for oid, (_, new) in rows:
                 self._put(oid, path, new)
@@ -98,9 +101,20 @@ class _Replaying:
     def _has(self, oid: str, path: bytes) -> bool:
         return path in self.history.changes.get(oid, ())
 
+    def _is_blocked(self, path: bytes) -> bool:
+        """Tell whether the base has a file where a folder is to be, which no wanted commit removes."""
+        try:
+            self.base.lookup(path)
+        except BlockedError as blocked:
+            gone = [
+                self.history.changes[oid][blocked.path] for oid in self.wanted if self._has(oid, blocked.path)
+            ]
+            return not any(new is None for _, new in gone)
+        return False
+
     def _is_untouched(self, path: bytes, pairs: list[Pair]) -> bool:
         """Tell whether each commit finds the path as the one before left it."""
-        now = self.base.lookup(path)
+        now = self.base.lookup_safe(path)
         for old, new in pairs:
             if now != old:
                 return False

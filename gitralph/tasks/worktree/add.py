@@ -173,7 +173,7 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     old = where.record_of(trees.layout, bead)
     if old is not None and old.status == beads.REMOVING:
         raise Refused(f"the removal of bead '{bead}' was cut short", f"git ralph worktree remove {bead}")
-    taken_from = claim.claim(trees.layout, old, session, take_over)
+    taken_from = claim.claim(trees.ctx, old, session, take_over)
     killed = old is not None and old.status == beads.ADDING
     path = trees.path(bead)
     exists = _check_names(trees, bead)

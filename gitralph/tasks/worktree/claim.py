@@ -2,14 +2,16 @@
 
 from gitralph.base import process
 from gitralph.base.errors import Refused
-from gitralph.base.layout import Layout
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
 from gitralph.records import sessions
 from gitralph.records.bead import Bead
 
+# Whose session ends is for a person to say.
+_SHOWS = "git ralph worktree list  # which are free"
 
-def claim(layout: Layout, record: Bead | None, session: str | None, take_over: bool) -> str | None:
+
+def claim(ctx: Context, record: Bead | None, session: str | None, take_over: bool) -> str | None:
     """Check that ``session`` may have the bead; the owner it is taken from, None when it is nobody's.
 
     Raises Refused while another session has it in progress.
@@ -17,16 +19,17 @@ def claim(layout: Layout, record: Bead | None, session: str | None, take_over: b
     if record is None or not record.active or record.owner in (None, session):
         return None
     owner = str(record.owner)
-    state, called = sessions.state_of(layout, owner), sessionfile.called(layout, owner)
+    state, called = sessions.state_of(ctx.layout, owner), ctx.called(owner)
+    taking = f"git ralph worktree add {record.bead} --take-over"
     if state == "live":
         raise Refused(
             f"bead '{record.bead}' is in progress: session '{called}' has it and is live",
-            f"git ralph session end {called}, then git ralph worktree add {record.bead} --take-over",
+            _SHOWS if ctx.is_agent else f"git ralph session end {called} && {taking}",
         )
     if not take_over:
         raise Refused(
             f"bead '{record.bead}' is in progress: session '{called}' has it, though it is {state}",
-            f"git ralph worktree add {record.bead} --take-over",
+            _SHOWS if ctx.is_agent and state != "ended" else taking,
         )
     return owner
 
