@@ -34,7 +34,7 @@ from tests.test_ways_out import (
 
 # What sets up, and what works on tasks and beads, has nobody's lines in its hands.
 _ELSEWHERE = frozenset(["demo", "doctor", "fleet", "install", "main", "run", "worktree"])
-_ROOMS = ("branch", "cli", "commit", "guard", "query", "session", "takeback")
+_ROOMS = ("ask", "cli", "commit", "decide", "guard", "sessions", "takeback", "tasks/branch", "words")
 _LOOKS = re.compile(
     r"git (ralph )?(status|why|log|diff|branch -a|session list|doctor|worktree list)\b(?!.*\|)"
     r"|git ralph (undo|commit) .*--dry-run"
@@ -86,7 +86,7 @@ def _refusals(trees: Mapping[str, ast.Module]) -> set[str]:
 def _sites() -> Iterator[Site]:
     root = Path(source.ROOT) / "gitralph"
     files = [
-        *(root / "context.py",),
+        *(root / "git/context.py",),
         *(file for room in _ROOMS for file in sorted((root / room).rglob("*.py"))),
     ]
     trees = {
@@ -465,14 +465,14 @@ COMMIT = ("commit", *S1, "-m", "x")
 BRANCH = ("branch", "mine", *S1)
 GIT = ("commit", "-am", "x")
 SCENES: dict[str, list[Scene]] = {
-    "branch.history.read": [Scene(_no_common_start, (*BRANCH, "--onto", "alone"))],
-    "branch.history._onto": [Scene(_no_start, BRANCH)],
-    "branch.make._refuse_checked_out": [Scene(_branch_is_checked_out, BRANCH)],
-    "branch.make._refuse_moved": [Scene(_branch_is_there, BRANCH)],
-    "branch.make._refusal": [Scene(_needs_anothers, BRANCH), Scene(_needs_a_folder, BRANCH)],
-    "cli.beside.tell": [Scene(_unrecorded, COMMIT, (PERSON,), code=0)],
-    "cli.beside.tell#2": [Scene(_only_s2, COMMIT, code=0)],
-    "cli.beside.tell#3": [Scene(_nothing, ("commit", "-m", "x"), (PERSON,), code=0)],
+    "tasks.branch.history.read": [Scene(_no_common_start, (*BRANCH, "--onto", "alone"))],
+    "tasks.branch.history._onto": [Scene(_no_start, BRANCH)],
+    "tasks.branch.make._refuse_checked_out": [Scene(_branch_is_checked_out, BRANCH)],
+    "tasks.branch.make._refuse_moved": [Scene(_branch_is_there, BRANCH)],
+    "tasks.branch.make._refusal": [Scene(_needs_anothers, BRANCH), Scene(_needs_a_folder, BRANCH)],
+    "cli.terminal.beside.tell": [Scene(_unrecorded, COMMIT, (PERSON,), code=0)],
+    "cli.terminal.beside.tell#2": [Scene(_only_s2, COMMIT, code=0)],
+    "cli.terminal.beside.tell#3": [Scene(_nothing, ("commit", "-m", "x"), (PERSON,), code=0)],
     "cli.commit._session": [Scene(_both, ("commit", "--mine", "-m", "x"), (AGENT,))],
     "cli.commit._tell_of_new_files": [Scene(_new_file, ("commit", "--mine", "-m", "x"), (PERSON,), code=0)],
     "cli.commit._chatter": [Scene(_shell_left, COMMIT, code=0)],
@@ -498,24 +498,24 @@ SCENES: dict[str, list[Scene]] = {
     "cli.status._advise": [Scene(_entangled_both, ("status",), code=0)],
     "cli.status._advise#2": [Scene(_two_shells, ("status",), code=0)],
     "cli.status._losses": [Scene(_lost, ("status",), code=0)],
-    "cli.taken.result": [Scene(_own_pending, ("undo", *S1), code=0)],
+    "cli.terminal.taken.result": [Scene(_own_pending, ("undo", *S1), code=0)],
     "cli.track.track": [Scene(_nothing, ("track", "--", "a"), (PERSON,))],
     "cli.uncommit.uncommit": [Scene(_own_commit, ("uncommit", *S1), code=0)],
     "commit.commit._index_plan": [Scene(_conflict_stages, COMMIT)],
     "commit.commit._plan_index": [Scene(beside_what_is_staged, COMMIT)],
     "commit.commit.refuse_left": [Scene(_entangled_both, COMMIT), Scene(_inside_a_persons, COMMIT)],
-    "commit.own_commit.check": [Scene(_merge, (*COMMIT, "--amend"))],
-    "commit.own_commit.refuse_foreign": [
+    "decide.own_commit.check": [Scene(_merge, (*COMMIT, "--amend"))],
+    "decide.own_commit.refuse_foreign": [
         Scene(_head_of_s2, (*COMMIT, "--amend")),
         Scene(_head_of_s2, (*COMMIT, "--fixup", "HEAD")),
         Scene(_head_of_s2, ("uncommit", *S1), silent=(AGENT,)),
     ],
-    "commit.own_commit.refuse_foreign#2": [
+    "decide.own_commit.refuse_foreign#2": [
         Scene(_published, (*COMMIT, "--amend")),
         Scene(_published, ("uncommit", *S1)),
     ],
-    "context._refuse_fallen": [Scene(_fallen, COMMIT, folder="inner")],
-    "context.refuse_operation": [Scene(_operation, COMMIT)],
+    "git.context._refuse_fallen": [Scene(_fallen, COMMIT, folder="inner")],
+    "git.context.refuse_operation": [Scene(_operation, COMMIT)],
     "guard.after.has_read": [Scene(_staging_behind_the_guard, ("commit", "-m", "x"), (AGENT,), code=1)],
     "guard.agent.session": [
         Scene(_guarded_nobody, GIT, (AGENT,), code=1, marks={"GEMINI_CLI": "1"}, unended=(AGENT,)),
@@ -531,26 +531,26 @@ SCENES: dict[str, list[Scene]] = {
     "guard.narrow.run": [
         Scene(_index_of_its_own, ("commit", "-m", "x"), (AGENT,), code=1, own_index="other"),
     ],
-    "session.assign._look": [Scene(_claimed_by_s2, ("assign", "--to", "S1", "--", "u"), silent=(AGENT,))],
-    "session.assign._refuse": [
+    "takeback.assign._look": [Scene(_claimed_by_s2, ("assign", "--to", "S1", "--", "u"), silent=(AGENT,))],
+    "takeback.assign._refuse": [
         Scene(_both, ("assign", "--to", "S1", "--", "b:2")),
         Scene(_between, ("assign", "--to", "S1", "--", "a")),
         Scene(_binary, ("assign", "--to", "S1", "--", "n:1"), silent=(AGENT,)),
         Scene(_binary_of_s2, ("assign", "--to", "S1", "--", "n"), silent=(AGENT,)),
     ],
-    "session.release._refuse_others": [
+    "takeback.release._refuse_others": [
         Scene(_claimed_by_s2, ("track", "--release", *S1, "--", "u"), silent=(AGENT,))
     ],
-    "session.session_choice._exact": [Scene(_clash, ("commit", "--session", "generic-2", "-m", "x"))],
-    "session.session_choice._fitting": [Scene(_alike, ("commit", "--session", "work-", "-m", "x"))],
-    "session.session_choice._only": [
+    "sessions.session_choice._exact": [Scene(_clash, ("commit", "--session", "generic-2", "-m", "x"))],
+    "sessions.session_choice._fitting": [Scene(_alike, ("commit", "--session", "work-", "-m", "x"))],
+    "sessions.session_choice._only": [
         Scene(_both, ("commit", "-m", "x"), (AGENT,), marks={"GEMINI_CLI": "1"})
     ],
-    "session.session_choice._stranger": [
+    "sessions.session_choice._stranger": [
         Scene(_both, ("commit", "-m", "x"), (AGENT,), marks={"CLAUDE_CODE_SESSION_ID": "S3"}),
     ],
-    "session.session_choice.ambiguous": [Scene(_both, ("commit", "-m", "x"), (PERSON,))],
-    "session.track.track_transcript": [Scene(_both, ("track", *S1, "--from-transcript"))],
+    "sessions.session_choice.ambiguous": [Scene(_both, ("commit", "-m", "x"), (PERSON,))],
+    "sessions.track.track_transcript": [Scene(_both, ("track", *S1, "--from-transcript"))],
     "takeback.uncommit._before": [Scene(_merge, ("uncommit", *S1))],
     "takeback.uncommit._land": [Scene(_staged_on_own_commit, ("uncommit", *S1))],
     "takeback.undo._refuse": [Scene(_over_each_other, ("undo", *S1))],
@@ -682,13 +682,13 @@ _NO_AGENT = frozenset(
         "cli.commit._tell_of_new_files",
         "cli.guard._tell_person",
         "cli.guard._all_the_same",
-        "commit.ways_out.commit_of",
+        "words.ways_out.commit_of",
         "commit.ways_out.Ways._whole",
-        "loop.summary._next_steps",
+        "tasks.loop.summary._next_steps",
     ]
 )
 # git's own option, as we call git.
-_TO_GIT = frozenset(["fleet.trial._push_all", "fleet.wire.Wire.push"])
+_TO_GIT = frozenset(["tasks.fleet.trial._push_all", "tasks.fleet.wire.Wire.push"])
 
 
 def _is_text(node: ast.AST) -> bool:
