@@ -31,22 +31,22 @@ TABLE = {
     # Lines that wait for lines of others
     Kind.REPLACES: "replaces {lines}",
     Kind.INSIDE: "is inside {lines}",
-    Kind.AROUND: "replaces lines around a removal by {lines}",
-    Kind.STANDS_FOR: "removes what stands for {lines}",
+    Kind.AROUND: "replaces lines around those that {whose} removed",
+    Kind.STANDS_FOR: "removes {lines} that replaced lines of HEAD",
     Kind.OTHER_VERSION: "is another version of {lines}",
-    Kind.MOVED_BY: "was moved by {lines}",
-    Kind.IN_A_NEW_FILE: "is in a file created by {lines}",
-    Kind.MADE_ANEW: "was made anew over a text of {lines}",
-    Kind.DELETES_WITH: "deletes the file with {lines}",
-    Kind.DELETES_REMOVED: "deletes a file with lines removed by {lines}",
-    Kind.OLD_READ: "it was written over an old copy of the file, which took out {lines}",
+    Kind.MOVED_BY: "was moved by {whose}",
+    Kind.IN_A_NEW_FILE: "is in a file that {whose} created and has not committed",
+    Kind.MADE_ANEW: "makes a file anew from which {whose} removed lines",
+    Kind.DELETES_WITH: "deletes a file with {lines}",
+    Kind.DELETES_REMOVED: "deletes a file from which {whose} removed lines",
+    Kind.OLD_READ: "was written from an old copy of the file and took out {lines}",
     Kind.HEAD_MOVED: "HEAD has moved to a text that the recorded edits do not fit",
     Kind.UNPLACED: "HEAD, the file and the records disagree about where its lines belong",
     # Lines that cannot be taken back, or come back
     Kind.BUILT_ON: "{whose} built on it",
     Kind.NEEDS_FIRST: "{whose} must bring back first what it builds on",
     Kind.WROTE_SINCE: "{whose} wrote there since",
-    Kind.WHOSE_UNTOLD: "{whose} changed lines there too, and whose is what cannot be told",
+    Kind.WHOSE_UNTOLD: "{whose} changed lines there too, and which lines are whose cannot be told",
     # What becomes of lines of a commit that goes through
     Kind.FORMATTED: "was formatted by {whose}; as it stands now it goes along",
     Kind.CORRECTED: "was corrected by {whose}; the correction goes along",
@@ -59,7 +59,7 @@ TABLE = {
     Kind.LEFT_TO_NOBODY: (
         "what this session wrote there was changed or removed by {whose}, and is left to it"
     ),
-    Kind.REMOVED_BEFORE: "this session took away there what {whose} had taken away, and that stays theirs",
+    Kind.REMOVED_BEFORE: "this session removed there what {whose} had removed before, and that stays theirs",
     Kind.REMOVAL_STAYS: "what this session removed there stays: {whose} took away what had replaced it",
     # Files whose lines are not told apart
     Kind.NO_FILE: "it is not a plain file",
@@ -96,11 +96,14 @@ TABLE = {
     Kind.MOVED_OVER: (
         "another file was moved over uncommitted changes, and whether they still stood there is not known"
     ),
-    Kind.MOVED_FROM_NOWHERE: "it was moved here with lines of others, and HEAD has it no more where it was",
+    Kind.MOVED_FROM_NOWHERE: (
+        "it was moved here with lines of others, and HEAD no longer has it at its old path"
+    ),
     Kind.MOVED_WITH_LINES: "it was moved here from {path} with lines of {whose}",
     Kind.MOVED_WITH_NOBODYS: "it was moved here from {path} with lines that nobody recorded",
     Kind.MOVED_OVER_TEXT: (
-        "it was moved here from {path} over a text that HEAD has not, and nothing of it would be committed"
+        "it was moved here from {path} over a text that HEAD does not have, "
+        "and nothing of it would be committed"
     ),
     Kind.LINES_OF_GONE: "it has lines of {path}, which is gone",
     Kind.MADE_BY: "made by {commands}",
