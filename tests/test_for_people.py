@@ -184,7 +184,7 @@ def test_an_edit_of_an_old_copy_is_told_how_the_lost_lines_come_back(repo: Repo)
     repo.edit("S2", "a", changed(3, "three of S2"))
     repo.edit("S1", "a", changed(8, "eight of S1"), before=TEN)
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=4)
-    assert "line 8: out of date: it was written over an old copy of the file" in done.said
+    assert "line 8: out of date: was written from an old copy of the file" in done.said
     hint = hints(done.said)[0]
     assert hint == "git ralph restore --session generic-1 -- a  # brings those lines back"
     repo.ralph(*shlex.split(hint, comments=True)[2:])

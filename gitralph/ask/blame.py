@@ -8,7 +8,6 @@ from gitralph.ask import lines
 from gitralph.ask.lines import Finding
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
-from gitralph.decide import reading
 from gitralph.git import blame
 from gitralph.git.context import Context
 from gitralph.words import ways_out
@@ -34,7 +33,7 @@ def rows(ctx: Context, path: bytes) -> list[BlameLine]:
         raise Fatal(
             f"'{shown(path)}' is not in the working tree", f"git ralph log -- {ways_out.typed(ctx, path)}"
         )
-    read = reading.read(ctx, path)
+    read = lines.read(ctx, path)
     authors: dict[str | None, str] = {}
     out = []
     for line, found in zip(read.lines, lines.every(ctx, read), strict=True):

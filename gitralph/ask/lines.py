@@ -14,13 +14,17 @@ from typing import NamedTuple
 from gitralph.ask import changed, foreign, notes
 from gitralph.ask.changed import Commit
 from gitralph.ask.whose import CommitOwners, Makers, Owner, blob
+from gitralph.base.errors import Fatal
 from gitralph.base.ids import hashed
 from gitralph.base.quote import text_form
+from gitralph.decide import reading
+from gitralph.decide.decision import Left
 from gitralph.decide.reading import Read
 from gitralph.git import blame
 from gitralph.git.context import Context
 from gitralph.hook.journal import GAP, Record
 from gitralph.records import member
+from gitralph.words import sentences
 
 PENDING, COMMITTED, NOBODY, VOID = "pending", "committed", "nobody", "consumed"
 RECORDS, CONTENT, MESSAGE = "records", "content", "message"
@@ -53,6 +57,14 @@ class Finding(NamedTuple):
     writer: str | None = None
     synced: float | None = None
     one_of: tuple[str, ...] = ()
+
+
+def read(ctx: Context, path: bytes) -> Read:
+    """Read a path. Raises Fatal where a commit could not look at it either."""
+    found = reading.read(ctx, path)
+    if isinstance(found, Left):
+        raise Fatal(sentences.at(sentences.place(path), sentences.of(ctx.layout, found.why)))
+    return found
 
 
 def of_record(makers: Makers, record: Record, state: str, commit: str | None, line: int | None) -> Finding:

@@ -5,7 +5,6 @@ from gitralph.ask.lines import COMMITTED, PENDING, VOID, Finding
 from gitralph.ask.whose import Makers
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
-from gitralph.decide import reading
 from gitralph.decide.reading import Read
 from gitralph.git.context import Context
 from gitralph.hook.journal import GAP, Record
@@ -19,7 +18,7 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     What became of it is asked of HEAD and the file, as ``commit`` does; a commit that git rewrote
     counts by the lines it holds.
     """
-    read, makers = reading.read(ctx, path), Makers(ctx)
+    read, makers = lines.read(ctx, path), Makers(ctx)
     found = [
         lines.of_record(makers, r, *_fate(read, r), None) for r in read.state.journal.records if r.op != GAP
     ]
@@ -51,21 +50,21 @@ def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
 
     Raises Fatal where ``commit`` could not look at the file either.
     """
-    read = reading.read(ctx, path)
+    read = lines.read(ctx, path)
     made = {str(r.offset): r.session for r in read.records() if r.op != GAP}
     return [(made[key], key) if key in made else (None, None) for key in read.keys]
 
 
 def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
     """The sessions of which something in a path is in no commit. Raises Fatal as :func:`authors` does."""
-    read = reading.read(ctx, path)
+    read = lines.read(ctx, path)
     found = {r.session for r in read.records() if str(r.offset) in read.pending}
     return tuple(sorted(found))
 
 
 def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
-    read = reading.read(ctx, path)
+    read = lines.read(ctx, path)
     count = len(read.keys)
     if not 0 < line <= count:
         raise UsageError(

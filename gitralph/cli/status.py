@@ -19,6 +19,7 @@ from gitralph.records import passed_over, pending
 from gitralph.sessions import lifecycle, session_choice
 from gitralph.takeback import loss, ways_back
 from gitralph.takeback.loss import Loss
+from gitralph.words import sentences
 
 _ADVICE = "ralphStatus"
 
@@ -104,7 +105,7 @@ def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> 
     for one in gone:
         output.note(
             f"session '{ctx.called(one.session)}' lost edits in '{here.shown(one.path)}' "
-            f"to {offers.call_name(ctx.layout, one.command)}"
+            f"to {sentences.command(ctx.layout, offers.told(one.command))}"
         )
     own = pending.family(ctx.layout, session) if session else []
     for name in dict.fromkeys(one.session for one in gone):

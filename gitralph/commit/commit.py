@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
 from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.commit import hook_changes, hooks, land, recover, restage, staging
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
@@ -319,7 +320,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
     # git commits nothing while an entry has conflict stages, not even other paths; nor do we.
     unmerged = index.has_unmerged(ctx.git, copy, ctx.repo.root)
     if unmerged:
-        left = tuple(Left(path, decision.UNMERGED, "it has conflict stages") for path in unmerged)
+        left = tuple(Left(path, decision.UNMERGED, Why(Kind.UNMERGED)) for path in unmerged)
         raise Refused(
             f"the index has unmerged entries: '{shown(unmerged[0])}'",
             *ways_out.unmerged(ctx, unmerged),
@@ -412,8 +413,7 @@ def _pushed_aside(ctx: Context, copy: index.IndexCopy, made: Draft) -> list[Left
             continue
         staged = [p for p in index.below(ctx.git, copy, ctx.repo.root, path) if p not in made.entries]
         if staged:
-            detail = f"you have staged '{shown(staged[0])}' in the folder that it replaces"
-            out.append(Left(path, decision.ENTANGLED, detail))
+            out.append(Left(path, decision.ENTANGLED, Why(Kind.STAGED_BELOW, path=staged[0])))
     return out
 
 

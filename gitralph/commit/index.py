@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gitralph.base.layout import Layout
+from gitralph.base.why import Kind, Why
 from gitralph.commit import carryover
 from gitralph.decide.decision import ENTANGLED, WHOLE_FILE, Left
 from gitralph.decide.request import Draft
@@ -173,8 +174,7 @@ def plan(facts: IndexFacts) -> IndexPlan:
             if not possible and _only_of(facts, path):
                 possible, wanted = True, entry
             if not possible:
-                detail = "your staged version of it cannot be carried over to the new HEAD"
-                conflicts.append(Left(path, ENTANGLED, detail))
+                conflicts.append(Left(path, ENTANGLED, Why(Kind.STAGED_VERSION)))
                 continue
         if wanted != there:
             before[path] = there

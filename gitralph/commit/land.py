@@ -26,6 +26,7 @@ from gitralph.git.trees import Entry, TreeReader
 from gitralph.hook import journal, sessionfile
 from gitralph.records import commit_log, intents
 from gitralph.records.intents import Intent
+from gitralph.words import sentences
 
 # Longer than git holds the lock of an index of a million entries (1.7 s for a whole rewrite), and than a hook
 # that is not stopped holds a journal's, for one append; after it, Busy.
@@ -78,6 +79,7 @@ def log_lines(
     manifests: dict[str, dict[str, int]] = {}
     notes: dict[str, list[str]] = {}
     for found in outcomes:
+        told = sentences.told(lay, found.notes)
         for use in found.uses:
             if use.upto >= 0:
                 fields = {
@@ -86,13 +88,15 @@ def log_lines(
                     "commit": commit,
                     "upto": use.upto,
                     "units": None if use.units is None else list(use.units),
-                    "note": "; ".join(found.notes) or None,
+                    "note": "; ".join(told) or None,
                     "how": found.how,
                 }
+                if found.notes:
+                    fields["said"] = [list(commit_log.row_of(one.why)) for one in found.notes]
                 lines.append(["journal", use.session, _text(found.path), fields])
             if use.manifest is not None:
                 manifests.setdefault(use.session, {})[_text(found.path)] = use.manifest
-            notes.setdefault(use.session, []).extend(found.notes)
+            notes.setdefault(use.session, []).extend(told)
     for session, paths in manifests.items():
         fields = {
             "v": 1,
@@ -131,8 +135,8 @@ def _has(fd: int, fields: dict[str, object], session: str) -> bool:
 
 def _is_told(fd: int, session: str, fields: dict[str, object]) -> bool:
     """True when an open journal tells already of all that a line without a commit would tell of."""
-    note, found = fields.get("note"), journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
-    is_said = not isinstance(note, str) or note in commit_log.said(found, session)
+    found = journal.parse(os.pread(fd, os.fstat(fd).st_size, 0))
+    is_said = commit_log.rows_in(fields) <= commit_log.said(found, session)
     upto = commit_log.told(found, session)
     return is_said and all(r.offset < upto for r in found.records if r.session == session)
 

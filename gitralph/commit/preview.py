@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.commit.hooks import Taken
 from gitralph.decide import decision, named, offers, picking, plan
 from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Note
 from gitralph.decide.request import Draft, Request, Result
 from gitralph.git import history
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
-from gitralph.words import ways_out
+from gitralph.words import sentences, ways_out
 
 
 def drafted(ctx: Context, bench: Workbench, request: Request, taken: Taken | None = None) -> Draft:
@@ -49,7 +50,7 @@ def result_of(ctx: Context, made: Draft, status: str) -> Result:
         made.changes,
         {path: made.how[path] for path in made.entries},
         made.left,
-        (*made.notes, *_notes(ctx, made)),
+        (*sentences.told(ctx.layout, made.notes), *_notes(ctx, made)),
         tuple(_hints(ctx, made)),
         silent=not made.states,
     )
@@ -82,10 +83,10 @@ def _notes(ctx: Context, made: Draft) -> list[str]:
 def _upstream_notes(ctx: Context, made: Draft) -> list[str]:
     if ctx.config.get(f"branch.{made.head.branch}.merge") is None:
         return []
-    notes = []
+    found = list[Note]()
     for path, letter in made.changes.items():
         # Only for new files: a changed one meets upstream's in a merge, a new one as "both added".
         theirs = history.upstream_entry(ctx.repo, path) if letter == "A" else None
         if theirs is not None and theirs != made.entries[path]:
-            notes.append(f"warning: upstream has another '{shown(path)}'; HEAD is behind it")
-    return notes
+            found.append(Note(path, Why(Kind.UPSTREAM_OTHER)))
+    return sentences.told(ctx.layout, found)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, path_texts, provenance
-from gitralph.decide.decision import Left, Outcome, Use
+from gitralph.decide.decision import Left, Note, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, read_blob, records_of
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import history, refs
@@ -17,23 +17,18 @@ from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import Entry
-from gitralph.hook import sessionfile, windows
+from gitralph.hook import windows
 from gitralph.hook.journal import GAP, Record, replay
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
-from gitralph.lines.terms import UNRECORDED, Note, Separation, step_of
+from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, Separation, step_of
+from gitralph.lines.terms import Note as LinesNote
 from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log
 from gitralph.records.pending import PathState
 
 _FILES = (0o100644, 0o100755)
-
-_MOVED_OVER = (
-    "another file was moved over uncommitted changes, and whether they still stood there is not known"
-)
-_NOWHERE = "it was moved here with lines of others, and HEAD has it no more where it was"
-GONE = "it was deleted after the last recorded edit; no session recorded it"
 
 Range = tuple[int, int]
 
@@ -44,19 +39,19 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     whom = others or [decision.UNRECORDED]
     barred = path_texts.whole_only(scene, state)
     if barred is not None:
-        return _refuse(state, *barred, whom)
+        return _refuse(state, barred[0], _with_others(barred[1]), whom)
     if path_texts.path_level(scene, state):
         reason = decision.CONTESTED if others else decision.UNANCHORED
-        return _refuse(state, reason, "only its path was recorded, and others changed it too", whom)
+        return _refuse(state, reason, Why(Kind.PATH_AND_OTHERS), whom)
     known = path_texts.read(scene, state)
     if path_texts.lost_text(scene, state):
         return _refuse(state, decision.UNANCHORED, path_texts.LOST_TEXT, whom)
     if any(map(is_binary, [known.head, known.disk, *(step.after for step in known.steps)])):
-        return _refuse(state, decision.CONTESTED, "it is binary, and others have changes there", whom)
+        return _refuse(state, decision.CONTESTED, Why(Kind.OTHERS_THERE, because=Why(Kind.BINARY)), whom)
     if known.disk is None and known.steps and known.steps[-1].after is not None and not scene.by_person:
         return _gone(scene, state, known.pieces)
     if known.carried and known.base is None and others:
-        return _refuse(state, decision.CONTESTED, _NOWHERE, whom)
+        return _refuse(state, decision.CONTESTED, Why(Kind.MOVED_FROM_NOWHERE), whom)
     how = _follow(scene, state)
     found = choose.separate(
         known.head,
@@ -73,7 +68,7 @@ def separated(scene: Scene, state: PathState) -> Outcome:
     found, kept = _on_its_lines(scene, known, found, how)
     outcome = _outcome(scene, state, known.head, known.seen.told(found))._replace(kept=kept)
     if outcome.taken and not all(path_texts.has_passed(scene, state, at) for at in known.unsure_moves):
-        return _refuse(state, decision.CONTESTED, _MOVED_OVER, whom)
+        return _refuse(state, decision.CONTESTED, Why(Kind.MOVED_OVER), whom)
     return outcome
 
 
@@ -85,16 +80,14 @@ def moved_along(scene: Scene, state: PathState) -> Outcome:
     if not any(known.weave.units[number].owner in scene.own for number in known.by_unit):
         return Outcome(state.path)
     whose = sorted({r.session for r in state.journal.records if r.op == "rename-to"})
-    called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
-    note = f"'{shown(state.path)}' was moved there by session {called}, whose commit goes first"
-    return Outcome(state.path, notes=(note,))
+    return Outcome(state.path, notes=(Note(state.path, Why(Kind.MOVER_FIRST, tuple(whose))),))
 
 
 def _gone(scene: Scene, state: PathState, known: Pieces) -> Outcome:
     """Nobody recorded that the file went: of what went with it nothing is committed, and that is said."""
     own = (x for n, unit in enumerate(known.weave.units) if unit.owner in scene.own for x in known.births(n))
     if any(known.is_history(x) and known.owner(x) is None for x in own):
-        return _refuse(state, decision.GONE, GONE, [])
+        return _refuse(state, decision.GONE, Why(Kind.GONE), [])
     return Outcome(state.path)
 
 
@@ -119,7 +112,8 @@ def _on_its_lines(
     scene: Scene, known: PathTexts, found: Separation, how: str
 ) -> tuple[Separation, tuple[Range, ...]]:
     """What nobody recorded on the session's lines and stays out is said, and where: a person may give it."""
-    where = [n.lines for n in found.notes if n.lines and n.sessions == (UNRECORDED,) and n.kind in _LEFT]
+    kept = [n for n in found.notes if n.why.sessions == (UNRECORDED,) and n.why.kind in STAYS_OUT]
+    where = [n.lines for n in kept if n.lines]
     if scene.by_person:
         return found, ()
     if found.refused or known.seen.blocks or not (where or how == choose.LEAVE):
@@ -131,14 +125,10 @@ def _on_its_lines(
     births = {line for unit in look.followed for line in known.pieces.births(unit)}
     told = {n for first, last in where for n in range(first, last + 1)}
     among = ranges(n for n, line in shown_lines if line in births and n not in told)
-    notes = [Note("differs", each, (UNRECORDED,), _AMONG) for each in among]
+    notes = [LinesNote(Why(Kind.AMONG, (UNRECORDED,)), each) for each in among]
     free = {n for n, x in shown_lines if known.pieces.is_added(x) and known.pieces.owner(x) is None}
     fresh = {n for first, last in among for n in range(first, last + 1)}
     return found._replace(notes=(*found.notes, *notes)), tuple(ranges(free & (told | fresh)))
-
-
-_LEFT = ("differs", "left out")
-_AMONG = "was put among this session's lines by somebody without a session, and is left to it"
 
 
 def ranges(numbers: Iterable[int]) -> list[Range]:
@@ -152,8 +142,16 @@ def ranges(numbers: Iterable[int]) -> list[Range]:
     return out
 
 
-def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
-    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
+def _with_others(why: Why) -> Why:
+    """Why lines cannot be told apart, which matters since others changed the file too."""
+    if why.kind is Kind.MANY_EDITS:  # they alone are reason enough
+        return why
+    kind = Kind.OTHERS_CHANGED if why.kind is Kind.LARGE else Kind.OTHERS_THERE
+    return Why(kind, because=why)
+
+
+def _refuse(state: PathState, reason: str, why: Why, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=(Left(state.path, reason, why, tuple(sessions)),))
 
 
 def _uses(
@@ -178,17 +176,14 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
     entry = scene.reader.entry(state.path)
     same_mode = entry is None or mode == entry.mode or found.text is None
     is_same = found.text == head and same_mode
-    left, notes = (
-        left_of(state, found),
-        notes_of(scene, state, _unsaid(scene, state, found)),
-    )
+    left, notes = left_of(state, found), _notes_of(state, _unsaid(scene, state, found))
     if found.refused or (is_same and left):
         return Outcome(state.path, left=left, notes=notes)
     if is_same:
         return _nothing(scene, state, notes)
     content = ABSENT if found.text is None else Content(mode, found.text)
     if is_foreign and found.text is not None:
-        notes = (*notes, provenance.FOREIGN_MODE.format(shown(state.path)))
+        notes = (*notes, Note(state.path, Why(Kind.MODE_LEFT)))
     uses = _uses(scene, state, found.taken, found.includes)
     return Outcome(state.path, content, decision.EDITS, left, uses, notes, includes=frozenset(found.includes))
 
@@ -196,15 +191,16 @@ def _outcome(scene: Scene, state: PathState, head: bytes | None, found: Separati
 def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     """Without what was said already of lines that are left out, or was in a commit that HEAD still has."""
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
-    said = "\n".join(commit_log.said(state.journal, name) for name in scene.own)
+    said = {row for name in scene.own for row in commit_log.said(state.journal, name)}
 
-    def is_news(note: Note) -> bool:
+    def is_news(note: LinesNote) -> bool:
         if scene.by_person:
-            return note.kind not in _LEFT  # he sees what became of his lines: no record of his is lost
-        if note.kind == "left out" and _are_committed(scene, state, note.units):
+            # he sees what became of his lines: no record of his is lost
+            return note.why.kind not in STAYS_OUT
+        if note.why.kind in LEFT_OUT and _are_committed(scene, state, note.units):
             return False
         is_fresh = any(step_of(unit) in fresh for unit in note.units)
-        return note.kind != "left out" or is_fresh or _sentence(scene, note) not in said
+        return note.why.kind not in LEFT_OUT or is_fresh or commit_log.row_of(note.why) not in said
 
     return found._replace(notes=tuple(filter(is_news, found.notes)))
 
@@ -216,35 +212,23 @@ def _are_committed(scene: Scene, state: PathState, units: tuple[str, ...]) -> bo
     return bool(took) and all(any(refs.contains(scene.repo, head, oid) for oid in one) for one in took)
 
 
-def _nothing(scene: Scene, state: PathState, notes: tuple[str, ...]) -> Outcome:
+def _nothing(scene: Scene, state: PathState, notes: tuple[Note, ...]) -> Outcome:
     """No line of this session's is to be committed; said once."""
     if not notes and not any(state.untold(name) for name in scene.own):
         return Outcome(state.path)
-    unchanged = Left(state.path, decision.UNCHANGED, "nothing of this session's is left to commit")
+    unchanged = Left(state.path, decision.UNCHANGED, Why(Kind.NOTHING_TO_COMMIT))
     if not notes:
-        notes = (f"'{shown(state.path)}': what this session did there is in HEAD or gone; nothing to commit",)
+        notes = (Note(state.path, Why(Kind.IN_HEAD_OR_GONE)),)
     return Outcome(state.path, left=(unchanged,), uses=_uses(scene, state), notes=notes, void=True)
 
 
 def left_of(state: PathState, found: Separation) -> tuple[Left, ...]:
     """What of a path stays out."""
-    return tuple(Left(state.path, one.reason, one.detail, one.sessions, one.lines) for one in found.left)
+    return tuple(Left(state.path, one.reason, one.why, one.sessions, one.lines) for one in found.left)
 
 
-def notes_of(scene: Scene, state: PathState, found: Separation) -> tuple[str, ...]:
-    """What a user is told of a path."""
-    out = []
-    for note in found.notes:
-        where = f"'{shown(state.path)}'"
-        if note.lines:
-            first, last = note.lines
-            where += f" line {first}" if first == last else f" lines {first}-{last}"
-        out.append(f"{where}: {_sentence(scene, note)}")
-    return tuple(out)
-
-
-def _sentence(scene: Scene, note: Note) -> str:
-    return decision.named(scene.layout, note.detail, note.sessions)
+def _notes_of(state: PathState, found: Separation) -> tuple[Note, ...]:
+    return tuple(Note(state.path, one.why, one.lines) for one in found.notes)
 
 
 def lines_along(scene: Scene, state: PathState, left_by: Record) -> dict[bytes, str | None]:

@@ -6,16 +6,15 @@ and an outcome comes out, and nothing is written but blobs.
 
 import itertools
 
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, provenance
-from gitralph.decide.decision import Left, Outcome, Use
+from gitralph.decide.decision import Left, Note, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, records_of
 from gitralph.decide.provenance import Chain, records_since_head
 from gitralph.git import blobs, history
 from gitralph.git.snapshot import Content
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK, Entry
-from gitralph.hook import sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.records import pending
 from gitralph.records.pending import PathState
@@ -69,31 +68,25 @@ def _text_before(scene: Scene, state: PathState, record: Record) -> bytes | None
     return None
 
 
-def _take(scene: Scene, state: PathState, how: str, *notes: str) -> Outcome:
+def _take(scene: Scene, state: PathState, how: str, *whys: Why) -> Outcome:
     content = scene.contents[state.path]
+    notes = tuple(Note(state.path, why) for why in whys)
     return Outcome(state.path, content, how, uses=uses(scene, state), notes=notes)
 
 
-def _refuse(state: PathState, reason: str, detail: str, sessions: list[str]) -> Outcome:
-    return Outcome(state.path, left=(Left(state.path, reason, detail, tuple(sessions)),))
+def _refuse(state: PathState, reason: str, why: Why, sessions: list[str]) -> Outcome:
+    return Outcome(state.path, left=(Left(state.path, reason, why, tuple(sessions)),))
 
 
 def _void(scene: Scene, state: PathState) -> Outcome:
     """Nothing to commit, which is said once."""
-    where = shown(state.path)
-    content = scene.contents[state.path]
-    if content.absent:
+    kind = Kind.AS_IN_HEAD
+    if scene.contents[state.path].absent:
         first = next(iter(state.journal.records), None)
         is_made = first is not None and first.before is None and not first.unknown_before
-        how = "was created and deleted again" if is_made else "is neither in HEAD nor on disk any more"
-        note = f"'{where}' {how}; nothing to commit there"
-    else:
-        note = f"'{where}' is as in HEAD; nothing to commit there"
-    others = sorted(state.owners() - scene.own)
-    if others:
-        called = ", ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in others)
-        note += f" (session {called} changed it too)"
-    left = Left(state.path, decision.UNCHANGED, "HEAD already has this content")
+        kind = Kind.CREATED_AND_DELETED if is_made else Kind.NOWHERE
+    note = Note(state.path, Why(kind, tuple(sorted(state.owners() - scene.own))))
+    left = Left(state.path, decision.UNCHANGED, Why(Kind.SAME))
     return Outcome(state.path, left=(left,), uses=uses(scene, state), notes=(note,), void=True)
 
 
@@ -113,7 +106,7 @@ def decide(scene: Scene, state: PathState) -> Outcome:
         return _take_whole(scene, state)
     # A new path only: what git tracks is not ignored (gitignore(5)).
     if path in scene.ignored:
-        return _refuse(state, decision.IGNORED, "git ignores it", [])
+        return _refuse(state, decision.IGNORED, Why(Kind.IGNORED), [])
     if content.absent and _is_moved_away(scene, state):
         return _outcome_of_move(scene, state)
     if not (set(state.records) | state.bare) & scene.own and scene.reader.entry(path) is None:
@@ -165,7 +158,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
     """What of a path no session owns: all of it where none has anything there."""
     path, content = state.path, scene.contents[state.path]
     if path in scene.ignored:
-        return _refuse(state, decision.IGNORED, "git ignores it", [])
+        return _refuse(state, decision.IGNORED, Why(Kind.IGNORED), [])
     others = provenance.others(scene, state)
     if not others:
         if content.mode != GITLINK:
@@ -176,7 +169,7 @@ def _of_nobody(scene: Scene, state: PathState) -> Outcome:
         return Outcome(path)
     claimed = sorted(path_texts.claimants(state))
     if claimed:
-        left = Left(path, decision.CONTESTED, "only its path was recorded", tuple(claimed), optional=True)
+        left = Left(path, decision.CONTESTED, Why(Kind.ONLY_ITS_PATH), tuple(claimed), optional=True)
         return Outcome(path, left=(left,))
     since = records_since_head(scene, state)
     if since and _is_chain(scene, state, since) and not _has_foreign_mode(scene, state, since):
@@ -221,25 +214,23 @@ def _whole(scene: Scene, state: PathState, mine: list[Record]) -> Outcome:
     """
     content = scene.contents[state.path]
     if state.bare & scene.own:
-        return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
+        return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
     if not mine:
         return Outcome(state.path)
     last = mine[-1]
     if content.absent and last.after is None and last is state.journal.records[-1]:
         # A deletion known by its path only has the same effect as an exact one: the file is gone.
         if not last.is_exact:
-            return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
+            return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
         if _base_fits(scene, state, Chain((last,))):  # it deleted what HEAD has, whatever was there before
             return _take_edits(scene, state, Chain((last,)))
     chain = provenance.chain_of(state.journal.records, mine)
     if content.absent and chain.last.after is not None:
-        return _refuse(state, decision.GONE, by_pieces.GONE, [])
+        return _refuse(state, decision.GONE, Why(Kind.GONE), [])
     if chain.path_level:
         if provenance.ends_at(chain, content):
-            return _take(scene, state, decision.WHOLE_FILE, _path_level_note(state))
-        return _refuse(
-            state, decision.UNANCHORED, "only its path was recorded, and the file changed afterwards", []
-        )
+            return _take(scene, state, decision.WHOLE_FILE, Why(Kind.AS_IT_STANDS))
+        return _refuse(state, decision.UNANCHORED, Why(Kind.PATH_AND_CHANGED), [])
     if not (chain.is_contiguous() and provenance.ends_at(chain, content) and _base_fits(scene, state, chain)):
         return by_pieces.separated(scene, state)
     return _take_edits(scene, state, chain)
@@ -251,20 +242,16 @@ def _take_edits(scene: Scene, state: PathState, chain: Chain) -> Outcome:
     head = scene.reader.entry(state.path)
     mode, foreign = provenance.mode_of(chain, found.content, head.mode if head else None)
     if foreign:
-        note = provenance.FOREIGN_MODE.format(shown(state.path))
+        note = Note(state.path, Why(Kind.MODE_LEFT))
         return found._replace(content=Content(mode, found.content.data), notes=(*found.notes, note))
     return found
-
-
-def _path_level_note(state: PathState) -> str:
-    return f"'{shown(state.path)}' is committed as it stands: only its path was recorded, its lines were not"
 
 
 def _submodule(scene: Scene, state: PathState) -> Outcome:
     """The gitlink moves when the session recorded the gitlink itself."""
     oid = history.submodule_head(scene.repo, state.path)
     if oid is None:
-        return _refuse(state, decision.SUBMODULE, "it is a repository without a commit", [])
+        return _refuse(state, decision.SUBMODULE, Why(Kind.NO_COMMIT), [])
     entry = Entry(GITLINK, oid)
     if scene.reader.entry(state.path) == entry:
         return _void(scene, state)
@@ -284,6 +271,6 @@ def _take_whole(scene: Scene, state: PathState) -> Outcome:
         scene.contents[state.path],
         decision.WHOLE_FILE,
         uses=uses(scene, state, state.owners() | scene.own),
-        notes=(f"'{shown(state.path)}' was committed whole, as it stands",),
+        notes=(Note(state.path, Why(Kind.WHOLE)),),
         includes=frozenset(state.owners() - scene.own),
     )

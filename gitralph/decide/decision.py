@@ -1,13 +1,11 @@
 """What may become of one pending path: taken, left with a reason, or told of with a note."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
-from gitralph.base.layout import Layout
+from gitralph.base.why import Why
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
-from gitralph.hook import sessionfile
 
 ENTANGLED, CONTESTED, UNANCHORED, STALE = "entangled", "contested", "unanchored", "stale"
 IGNORED, OUTSIDE, SUBMODULE, UNMERGED = "ignored", "outside", "submodule", "unmerged"
@@ -30,7 +28,7 @@ class Left(NamedTuple):
 
     path: bytes
     reason: str
-    detail: str
+    why: Why
     sessions: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
     optional: bool = False  # nobody recorded it: it is only left, whatever the reason
@@ -39,6 +37,14 @@ class Left(NamedTuple):
     @property
     def refuses(self) -> bool:
         return self.reason in REFUSING and not self.optional
+
+
+class Note(NamedTuple):
+    """What is told of a path, or lines of it, beside what becomes of it."""
+
+    path: bytes
+    why: Why
+    lines: tuple[int, int] | None = None
 
 
 class Use(NamedTuple):
@@ -66,7 +72,7 @@ class Outcome(NamedTuple):
     how: str = EDITS
     left: tuple[Left, ...] = ()
     uses: tuple[Use, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     includes: frozenset[str] = frozenset()
     entry: Entry | None = None
     void: bool = False
@@ -75,12 +81,3 @@ class Outcome(NamedTuple):
     @property
     def taken(self) -> bool:
         return self.content is not None and not self.void
-
-
-def named(layout: Layout, sentence: str, sessions: Iterable[str]) -> str:
-    """A sentence that tells of sessions by their ids, for people."""
-    for session in sessions:
-        sentence = sentence.replace(
-            f"session '{session}'", f"session '{sessionfile.called(layout, session)}'"
-        )
-    return sentence

@@ -4,7 +4,7 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decide, decision
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene
@@ -38,8 +38,7 @@ def _with_folder_gone(scene: Scene, draft: Draft, path: bytes) -> Draft:
     for child in below:
         others = _others_at(scene, child)
         if others:
-            detail = f"it takes the place of a folder, and others have changes in '{shown(child)}'"
-            return _kept_out(draft, path, detail, others)
+            return _kept_out(draft, path, Why(Kind.FOLDER_OF_OTHERS, path=child), others)
     return _with_removed(scene, draft, below, path)
 
 
@@ -47,21 +46,19 @@ def _with_way_clear(scene: Scene, draft: Draft, path: bytes, blocking: bytes) ->
     """A file below what is a file in HEAD: that one goes in the same commit, and is listed."""
     if blocking in draft.entries and draft.entries[blocking] is None:
         return draft
-    others, where = _others_at(scene, blocking), shown(blocking)
+    others = _others_at(scene, blocking)
     if others:
-        detail = f"'{where}' stands in its way in HEAD, and others have changes there"
-        return _kept_out(draft, path, detail, others)
+        return _kept_out(draft, path, Why(Kind.FILE_OF_OTHERS, path=blocking), others)
     # Exact records would have told of the removal; without one the file in HEAD is still somebody's.
     if draft.how[path] == decision.EDITS:
-        detail = f"'{where}' stands in its way in HEAD, and this commit does not remove it"
-        return _kept_out(draft, path, detail, _sessions(draft, blocking))
+        return _kept_out(draft, path, Why(Kind.FILE_STAYS, path=blocking), _sessions(draft, blocking))
     # Claimed as it stands, and it stands in a folder: the file is gone, whoever removed it.
     return _with_removed(scene, draft, [blocking], path)
 
 
-def _kept_out(draft: Draft, path: bytes, detail: str, sessions: list[str]) -> Draft:
+def _kept_out(draft: Draft, path: bytes, why: Why, sessions: list[str]) -> Draft:
     """Take a path back out of the draft: refused, and its records stay pending."""
-    return draft.without([Left(path, decision.CONTESTED, detail, tuple(sessions))])
+    return draft.without([Left(path, decision.CONTESTED, why, tuple(sessions))])
 
 
 def _others_at(scene: Scene, path: bytes) -> list[str]:

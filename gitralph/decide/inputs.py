@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
 from gitralph.base.layout import Layout
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision
 from gitralph.decide.decision import Left
 from gitralph.git import blobs, history
@@ -179,11 +179,10 @@ def look(asked: Question, states: Mapping[bytes, PathState]) -> Scene:
             if _deleted(asked, state):  # for git too, nothing is there beyond a link
                 contents[path] = ABSENT
                 continue
-            barred[path] = Left(path, decision.OUTSIDE, "a folder on its way is a symbolic link")
+            barred[path] = Left(path, decision.OUTSIDE, Why(Kind.BEHIND_A_LINK))
         except BlockedError as blocked:
             if blocked.mode == GITLINK:
-                where = shown(blocked.path)
-                barred[path] = Left(path, decision.SUBMODULE, f"it lies in submodule '{where}'")
+                barred[path] = Left(path, decision.SUBMODULE, Why(Kind.IN_SUBMODULE, path=blocked.path))
         else:
             barred |= _in_another_repository(asked, path, contents[path])
     wanted = {path: content for path, content in contents.items() if path not in barred}
@@ -216,7 +215,7 @@ def _in_another_repository(asked: Question, path: bytes, content: Content) -> di
     # Our hook never records across a nested `.git`; any script may write a manifest line.
     if nested is None:
         return {}
-    return {path: Left(path, decision.SUBMODULE, f"it lies in the repository '{shown(nested)}'")}
+    return {path: Left(path, decision.SUBMODULE, Why(Kind.IN_REPOSITORY, path=nested))}
 
 
 def _deleted(asked: Question, state: PathState) -> bool:
@@ -244,7 +243,7 @@ def _make_blobs(
         try:
             entries |= _blobs(asked, f"one-{number}", {path: wanted[path]})
         except GitError:
-            left[path] = Left(path, decision.FILTERED, "its clean filter failed")
+            left[path] = Left(path, decision.FILTERED, Why(Kind.FILTER_FAILED))
     plain = {path: content for path, content in wanted.items() if path not in suspects}
     return entries | _blobs(asked, "plain", plain), left
 

@@ -7,7 +7,7 @@ of nobody, under the new name.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, provenance
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene
@@ -16,9 +16,6 @@ from gitralph.hook.journal import Record, full_lines
 from gitralph.records.pending import PathState
 
 _FROM, _TO = "rename-from", "rename-to"
-
-
-_OVER = "it was moved here from '{}' over a text that HEAD has not, and nothing of it would be committed"
 
 
 class Rename(NamedTuple):
@@ -80,10 +77,10 @@ def _without_others(scene: Scene, move: Rename, found: Outcome) -> Outcome:
     if not whose:
         return found
     who = sorted(whose)[0]
-    text = "lines that nobody recorded" if who == decision.UNRECORDED else f"lines of session '{who}'"
-    left = Left(
-        move.new, decision.CONTESTED, f"it was moved here from '{shown(move.old)}' with {text}", (who,)
-    )
+    why = Why(Kind.MOVED_WITH_LINES, (who,), move.old)
+    if who == decision.UNRECORDED:
+        why = Why(Kind.MOVED_WITH_NOBODYS, path=move.old)
+    left = Left(move.new, decision.CONTESTED, why, (who,))
     return found._replace(content=None, uses=(), left=(left,))
 
 
@@ -106,7 +103,8 @@ def settle(
         if new.taken and not told:
             by_path[move.new] = _without_others(scene, move, new)
         elif old is not None and old.taken and not _refuses(new) and _is_lost(scene, states[move.new]):
-            left = Left(move.new, decision.CONTESTED, _OVER.format(shown(move.old)), (decision.UNRECORDED,))
+            why = Why(Kind.MOVED_OVER_TEXT, path=move.old)
+            left = Left(move.new, decision.CONTESTED, why, (decision.UNRECORDED,))
             by_path[move.new] = new._replace(uses=(), left=(left,), void=False)
     return list(by_path.values()), [(move.old, move.new) for move in moves]
 

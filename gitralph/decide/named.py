@@ -2,6 +2,7 @@
 
 import os
 
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, pending_paths
 from gitralph.decide.decision import Left
 from gitralph.decide.request import Request
@@ -27,7 +28,6 @@ def in_vain(ctx: Context, request: Request, known: set[bytes]) -> list[Left]:
     works = pending_paths.by_path(pending_paths.everyone(ctx)) if missed else {}
     for path in missed:
         others = sorted(works.get(path, {}))
-        detail = f"session '{ctx.called(request.session)}' has recorded nothing there"
         reason = decision.CONTESTED if others else decision.UNANCHORED
-        out.append(Left(path, reason, detail, tuple(others)))
+        out.append(Left(path, reason, Why(Kind.NOTHING_RECORDED, (request.session,)), tuple(others)))
     return out

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gitralph.base.ids import safe_form
 from gitralph.base.layout import Layout
+from gitralph.base.why import Command, Kind, Why
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene, Wishes
@@ -46,11 +47,10 @@ def setting(config: Config) -> str:
     return config.choice("ralph.shelledits", AUTO, INCLUDE, OFFER, OFF)
 
 
-def call_name(layout: Layout, command: Maker | Window) -> str:
-    """A command by its call, never by its text."""
-    call = f" '{command.call}'" if command.call and not command.call.startswith("input-") else ""
-    whose = sessionfile.called(layout, command.session)
-    return f"shell call{call} ({command.tool or 'shell'}) of '{whose}' at {command.time}"
+def told(command: Maker | Window) -> Command:
+    """A command as it is told of: one that its agent gave no name has none."""
+    call = command.call if command.call and not command.call.startswith("input-") else None
+    return Command(command.session, command.tool, call, command.time)
 
 
 def catch_up(ctx: Context, session: str) -> None:
@@ -197,16 +197,15 @@ def _left(scene: Scene, state: PathState) -> Left | None:
         return None
     whose = sorted({name for record in found for name in record.may})
     several = not set(whose) <= scene.own
-    names = " and ".join(call_name(scene.layout, _maker(record, record.session)) for record in found[-2:])
-    detail = f"likely changed by {names}"
+    commands = tuple(told(_maker(record, record.session)) for record in found[-2:])
+    why = Why(Kind.LIKELY_BY, commands=commands)
     if several:
-        called = " and ".join(f"'{sessionfile.called(scene.layout, one)}'" for one in whose)
-        detail += f"; {called} were at work then, and each may have made it"
-        running = [sessionfile.called(scene.layout, one) for one in unended(scene.layout, whose)]
+        why = Why(Kind.LIKELY_BY_ONE_OF, tuple(whose), commands=commands)
+        running = unended(scene.layout, whose)
         if running:
-            detail += f"; no end was told of a shell command of {' and '.join(map(repr, running))}"
+            why = Why(Kind.NO_END_TOLD, tuple(running), because=why)
     reason = decision.CONTESTED if several else decision.SHELL
-    return Left(state.path, reason, detail, tuple(whose), lines, optional=True, by_shell=True)
+    return Left(state.path, reason, why, tuple(whose), lines, optional=True, by_shell=True)
 
 
 def _maker(record: Record, session: str) -> Maker:

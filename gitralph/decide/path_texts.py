@@ -12,6 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, provenance, rewrites
 from gitralph.decide.inputs import Scene, read_blob
 from gitralph.decide.provenance import Chain
@@ -56,7 +57,7 @@ STEP_LIMIT = 2000
 ARRIVED = "m"
 """Ends the key of the step by which a moved file came as HEAD had it; the rest is the key of the move."""
 
-LOST_TEXT = "a recorded text of it is lost or damaged, so its lines cannot be told apart"
+LOST_TEXT = Why(Kind.NOT_APART, because=Why(Kind.TEXT_LOST))
 
 
 @dataclass(frozen=True)
@@ -265,19 +266,19 @@ def _has_crlf(text: bytes | None) -> bool:
     return text is not None and b"\r" in text and b"\r\n" in text
 
 
-def whole_only(scene: Scene, state: PathState) -> tuple[str, str] | None:
+def whole_only(scene: Scene, state: PathState) -> tuple[str, Why] | None:
     """The reason why lines of this path cannot be told apart, None when they can."""
     content, entry = scene.contents[state.path], scene.reader.entry(state.path)
     # A link's target and a submodule's commit have no lines.
     if content.mode not in FILES or (entry is not None and entry.mode not in FILES):
-        return decision.CONTESTED, "it is not a plain file, and others have changes there"
+        return decision.CONTESTED, Why(Kind.NO_FILE)
     # A clean filter (git-lfs, git-crypt) makes of each text a blob in which no line of it can be found.
     if state.path in scene.filtered:
-        return decision.FILTERED, "a clean filter governs it, and others have changes there"
+        return decision.FILTERED, Why(Kind.CLEAN_FILTER)
     if len(content.data or b"") > TEXT_LIMIT:
-        return decision.TOO_LARGE, f"it is larger than {TEXT_LIMIT >> 20} MiB, and others changed it"
+        return decision.TOO_LARGE, Why(Kind.LARGE, number=TEXT_LIMIT >> 20)
     if _first(scene, state) is None:
-        return decision.TOO_LARGE, f"it has more than {STEP_LIMIT} pending edits"
+        return decision.TOO_LARGE, Why(Kind.MANY_EDITS, number=STEP_LIMIT)
     return None
 
 

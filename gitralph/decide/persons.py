@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, offers, provenance
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene
@@ -52,8 +52,8 @@ def _moved_here(ctx: Context, scene: Scene) -> dict[bytes, Left]:
         for path, text in texts.items():
             who = {brought[line] for line in full_lines(text or b"") if line in brought}
             if who:
-                detail = f"it has lines of '{shown(old)}', which is gone"
-                found[path] = Left(path, decision.CONTESTED, detail, tuple(sorted(who)))
+                why = Why(Kind.LINES_OF_GONE, path=old)
+                found[path] = Left(path, decision.CONTESTED, why, tuple(sorted(who)))
     return found
 
 
@@ -75,7 +75,7 @@ def _left_by_commands(ctx: Context, scene: Scene) -> dict[bytes, Left]:
         path: Left(
             path,
             decision.SHELL,
-            f"made by {offers.call_name(ctx.layout, window)}",
+            Why(Kind.MADE_BY, commands=(offers.told(window),)),
             (window.session,),
             optional=True,
         )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gitralph.base.errors import Busy
 from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, plan
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Entries
@@ -24,8 +25,6 @@ from gitralph.git.hunks import Patch
 from gitralph.git.objects import Objects
 from gitralph.git.trees import EMPTY_TREE, FILES, Entry
 from gitralph.hook.journal import full_lines
-
-_MOVED = "it changed while you were asked"
 
 
 class PickedPath(NamedTuple):
@@ -130,22 +129,22 @@ def _what(picks: Picks) -> str:
 def applied(ctx: Context, bench: Workbench, made: Draft, picks: Picks) -> Draft:
     """The draft with what was chosen of it; what is another by now than what was shown is left."""
     entries: dict[bytes, Entry | None] = {}
-    left, partly = list[Left](), set[bytes]()
+    left, partly, moved = list[Left](), set[bytes](), Why(Kind.CHANGED_WHILE_ASKED)
     for path, entry in made.entries.items():
         pick = picks.get(path)
         if pick is None:
-            left.append(Left(path, decision.DECLINED, "it was not chosen", optional=True))
+            left.append(Left(path, decision.DECLINED, Why(Kind.NOT_CHOSEN), optional=True))
         elif (made.base.entry(path), entry) != (pick.before, pick.shown):
-            left.append(Left(path, decision.STALE, _MOVED))
+            left.append(Left(path, decision.STALE, moved))
         elif pick.text is not None and entry is not None:
             oid = bench.git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=pick.text).strip()
             entries[path] = Entry(entry.mode, oid)
             partly.add(path)
         else:
             entries[path] = entry
-    left += [Left(path, decision.STALE, _MOVED) for path in picks if path not in made.entries]
+    left += [Left(path, decision.STALE, moved) for path in picks if path not in made.entries]
     made = made.without(left)
-    rest = [Left(path, decision.DECLINED, "some of it was not chosen", optional=True) for path in partly]
+    rest = [Left(path, decision.DECLINED, Why(Kind.PARTLY_CHOSEN), optional=True) for path in partly]
     # Which records the commit took something of is for the lines to tell: the log names none.
     outcomes = tuple(
         one._replace(uses=tuple(use._replace(units=()) for use in one.uses)) if one.path in partly else one
@@ -169,5 +168,5 @@ def after_hook(request: Request, entries: Entries) -> Request:
 def refuse_moved(made: Draft) -> None:
     """Raise Busy where a path that was chosen is another one than what was shown."""
     for one in made.left:
-        if one.detail == _MOVED:
+        if one.why.kind is Kind.CHANGED_WHILE_ASKED:
             raise Busy(f"'{shown(one.path)}' changed while you were asked", "try again")

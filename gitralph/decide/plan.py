@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from gitralph.base.why import Kind, Why
 from gitralph.decide import (
     decide,
     decision,
@@ -156,7 +157,7 @@ def _read(
         if not (grown and once_more):
             break
     scene = replace(scene, states={**scene.states, **fitting})
-    stale = {path: Left(path, decision.STALE, "it keeps changing; try again") for path in grown}
+    stale = {path: Left(path, decision.STALE, Why(Kind.KEEPS_CHANGING)) for path in grown}
     barred = {**stale, **scene.barred}
     if asked.by_person:
         barred = {**persons.barred(ctx, scene, is_named), **barred}

@@ -83,10 +83,6 @@ def mode_of(chain: Chain, content: Content, head_mode: int | None) -> tuple[int,
     return head_mode, True
 
 
-FOREIGN_MODE = "the mode of '{}' was changed and no session recorded it; left"
-"""Said where :func:`mode_of` finds a mode that is nobody's."""
-
-
 def _explains(record: Record, before: str | None, wanted: str) -> bool:
     if before is not None:
         return before != wanted

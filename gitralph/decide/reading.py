@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
-from gitralph.base.quote import shown
 from gitralph.decide import inputs, path_texts, pathspecs, provenance
 from gitralph.decide.bench import open_bench
+from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import blame, refs
@@ -57,8 +57,8 @@ class Read(NamedTuple):
         return [line.commit for line in self.lines]
 
 
-def read(ctx: Context, path: bytes) -> Read:
-    """Read a path. Raises Fatal where commit could not look at it either."""
+def read(ctx: Context, path: bytes) -> Read | Left:
+    """Read a path; what keeps it out, where a commit could not look at it either."""
     state = pending.path_state(ctx.layout, path, [])
     bench = open_bench(ctx, quarantine=True)
     try:
@@ -66,7 +66,7 @@ def read(ctx: Context, path: bytes) -> Read:
             asked = inputs.question(ctx, bench, worktree, refs.read_head(ctx.repo), family=())
             scene = inputs.look(asked, {path: state})
             if scene.barred:
-                raise Fatal(f"'{shown(path)}': {scene.barred[path].detail}")
+                return scene.barred[path]
             data = scene.contents[path].data or b""
             lines = _blamed(ctx, path, data)
             if len(data) > TEXT_LIMIT or is_binary(data):

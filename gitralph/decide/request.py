@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gitralph.base.quote import shown
-from gitralph.decide.decision import UNRECORDED, Left, Outcome
+from gitralph.base.why import Kind, Why
+from gitralph.decide.decision import UNRECORDED, Left, Note, Outcome
 from gitralph.decide.inputs import Entries, Wishes
 from gitralph.git.refs import Head
 from gitralph.git.trees import Entry, TreeReader
@@ -168,8 +168,8 @@ class Draft(NamedTuple):
                 if one is first or (one.path in self.entries and one.path not in gone):
                     out.append(one)
                     gone.add(one.path)
-                detail = f"it goes with '{shown(one.path)}', which is left"
-                todo += [one._replace(path=path, detail=detail, lines=None) for path in tied]
+                why = Why(Kind.GOES_WITH, path=one.path)
+                todo += [one._replace(path=path, why=why, lines=None) for path in tied]
         return self.without(out)
 
     def tied(self, path: bytes, gone: Container[bytes] = ()) -> set[bytes]:
@@ -193,7 +193,7 @@ class Draft(NamedTuple):
         return [left for left in self.left if left.refuses]
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         return [note for found in self.outcomes for note in found.notes]
 
     @property

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
 from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.commit import commit, land, message, recover, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan
@@ -31,6 +32,7 @@ from gitralph.hook import sessionfile
 from gitralph.hook.journal import text_id
 from gitralph.records import intents, manifests, pending
 from gitralph.records.intents import TO_COME, Narrowed
+from gitralph.words import sentences
 
 Entries = dict[bytes, Entry | None]
 # As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
@@ -243,8 +245,7 @@ def _selected(
             continue
         text = _selected_text(ctx, made, path, found.content, texts[path])
         if text is None:
-            detail = "what is staged of it is not this session's"
-            left.append(Left(path, decision.UNCHANGED, detail, optional=True))
+            left.append(Left(path, decision.UNCHANGED, Why(Kind.STAGED_OF_OTHERS), optional=True))
         elif found.content is not None and text != found.content.data:
             chosen[path] = Content(found.content.mode, text)
     made = made.without(left)
@@ -336,7 +337,7 @@ def _with_shell(ctx: Context, job: _Job) -> str:
 
 
 def _notes(ctx: Context, job: _Job, made: Draft) -> list[str]:
-    out = list(made.notes)
+    out = sentences.told(ctx.layout, made.notes)
     left = set(_wanted(job, made))
     shell = sorted({one.path for one in made.left if one.by_shell} & left - set(made.entries))
     others = sorted(left.difference(shell))

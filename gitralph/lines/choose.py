@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from gitralph.base.why import Kind, Why
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 from gitralph.lines.terms import FORMATTED, GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
@@ -43,14 +44,10 @@ class Bond:
 
     hunk: int
     unit: int
-    detail: str = "builds on"
+    kind: Kind
     stale: bool = False
     soft: bool = False
     whole: bool = False
-
-
-_ANEW = "was made anew over a text of"
-_OLD_READ = "it was written over an old copy of the file, which took out"
 
 
 class Attempt:
@@ -209,7 +206,7 @@ class Attempt:
         if not known.in_head[EXISTS] and known.on_disk(EXISTS) and not self.takes(known.unit(EXISTS)):
             maker = known.unit(EXISTS)
             for unit in sorted(self.wanted & known.by_unit.keys()):
-                yield Bond(weave.units[unit].hunks[0], maker, "is in a file created by", stale=maker == BASE)
+                yield Bond(weave.units[unit].hunks[0], maker, Kind.IN_A_NEW_FILE, stale=maker == BASE)
 
     def _built_on(self, number: int, made: Hunk, writes: bool) -> Iterator[Bond]:
         """It replaced lines that HEAD lacks, or took away what stands for lines of HEAD."""
@@ -227,14 +224,14 @@ class Attempt:
                     moved = known.says(line) and any(
                         x > NEWLINE and self.weave.content(x) == text for x in gone
                     )
-                    yield Bond(number, unit, "removes what stands for", soft=not moved)
+                    yield Bond(number, unit, Kind.STANDS_FOR, soft=not moved)
             elif self.is_over(line) and not any(map(known.is_removed, known.by_unit.get(unit, ()))):
                 # nobody will bring it, and nothing of HEAD is under it but what HEAD has got there since
                 if known.by_unit.get(foreign) and self._has_other_version(made):
-                    yield Bond(number, foreign, "replaces", stale=True)
+                    yield Bond(number, foreign, Kind.REPLACES, stale=True)
             elif unit not in self.gone:
                 yield Bond(
-                    number, unit, "replaces", stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
+                    number, unit, Kind.REPLACES, stale=self.weave.hunks[self.weave.birth[line]].unit == BASE
                 )
 
     def _moved_away(self, number: int, made: Hunk) -> Iterator[Bond]:
@@ -245,7 +242,7 @@ class Attempt:
             if self.known.is_history(line) and self.known.is_only(line, 1) and not self.shows(line):
                 other = self.nobodys.get(self.weave.content(line))
                 if other is not None and not self.counts(other):
-                    yield Bond(number, other, "was moved by")
+                    yield Bond(number, other, Kind.MOVED_BY)
 
     @property
     def nobodys(self) -> dict[bytes, int]:
@@ -271,9 +268,7 @@ class Attempt:
                 if known.is_removed(line) and self.shows(line):
                     unseen = known.credit(line) == known.foreign
                     if (writes or unseen) and not self.counts(known.unit(line)):
-                        yield Bond(
-                            number, known.unit(line), "replaces lines around a removal by", stale=unseen
-                        )
+                        yield Bond(number, known.unit(line), Kind.AROUND, stale=unseen)
 
     def _inside(self, number: int, fresh: list[int]) -> Iterator[Bond]:
         """Within a block that HEAD lacks: on both sides before the next line that the commit has."""
@@ -284,7 +279,7 @@ class Attempt:
         for unit in sorted(sides[0] & sides[1]):
             if self.weave.hunks[number].assigned and self.weave.units[unit].owner is None:
                 continue  # a person gave these lines of it, and no others
-            yield Bond(number, unit, "is inside", stale=unit == BASE)
+            yield Bond(number, unit, Kind.INSIDE, stale=unit == BASE)
 
     def _beyond(self, line: int, number: int, way: list[int]) -> set[int]:
         """Who brought the lines that the commit lacks, in one direction, as of when a hunk was made."""
@@ -311,16 +306,16 @@ class Attempt:
         others = [x for x in known.differing() if known.in_head[x] and not self.counts(known.unit(x))]
         if EXISTS in made.undels and writes and not any(known.in_head[x] for x in made.births):
             for line in others:
-                yield Bond(number, known.unit(line), _ANEW, whole=True)
+                yield Bond(number, known.unit(line), Kind.MADE_ANEW, whole=True)
         if EXISTS in made.dels and not known.on_disk(EXISTS):
             for line in made.dels:
                 if line > NEWLINE and not known.in_head[line] and not self.counts(known.brought_by(line)):
-                    yield Bond(number, known.brought_by(line), "deletes the file with", whole=True)
+                    yield Bond(number, known.brought_by(line), Kind.DELETES_WITH, whole=True)
             for line in others:
                 yield Bond(
                     number,
                     known.unit(line),
-                    "deletes a file with lines removed by",
+                    Kind.DELETES_REMOVED,
                     stale=known.credit(line) == known.foreign,
                     whole=True,
                 )
@@ -345,7 +340,7 @@ class Attempt:
                     and step.get(other, "") in over
                     and last.get(weave.units[other].owner, unit) < unit
                 ):
-                    yield Bond(weave.units[unit].hunks[0], other, _OLD_READ, stale=True)
+                    yield Bond(weave.units[unit].hunks[0], other, Kind.OLD_READ, stale=True)
 
     def _versions(self) -> Iterator[Bond]:
         """HEAD never gets both of two versions of a line, nor neither.
@@ -368,7 +363,7 @@ class Attempt:
                         # the first text has no hunk: it is superseded with what was put in its place
                         one, two = (one, two) if weave.units[one].hunks else (two, one)
                         stale = two == weave.hunks[known.foreign].unit
-                        yield Bond(weave.units[one].hunks[0], two, "is another version of", stale=stale)
+                        yield Bond(weave.units[one].hunks[0], two, Kind.OTHER_VERSION, stale=stale)
 
     def replaced_by(self, line: int) -> set[int]:
         """What was put in the place of a line when it went, and in the place of that, at any time."""
@@ -386,7 +381,7 @@ class Attempt:
     def supersede(self, bond: Bond) -> None:
         """Take what stands in the way along as removals, if no line and no word of it is left."""
         known, weave = self.known, self.weave
-        if bond.detail not in ("replaces", "removes what stands for") or bond.stale or bond.unit in self.own:
+        if bond.kind not in (Kind.REPLACES, Kind.STANDS_FOR) or bond.stale or bond.unit in self.own:
             return
         if EXISTS in weave.hunks[bond.hunk].dels:
             return
@@ -562,7 +557,7 @@ def separate(
             continue
         found = [bond for bond in found if not bond.soft]
         if include_entangled:
-            met = {bond.unit for bond in found if not bond.stale and bond.detail != _ANEW}
+            met = {bond.unit for bond in found if not bond.stale and bond.kind is not Kind.MADE_ANEW}
             more = met - choice.own - {BASE, known.weave.hunks[known.foreign].unit}
             if more - choice.wanted:
                 choice.wanted |= more
@@ -587,10 +582,9 @@ def separate(
     line = None if answer.text == head else caught(*asked, under, strict, held(""))
     if line is None:
         return answer
-    detail = "HEAD, the file and the records disagree about where its lines belong"
     units = tuple(known.weave.units[u].key for u in sorted(choice.wanted & known.by_unit.keys()))
     return Separation(
-        head, left=(*left, LeftEdit("stale", _at(known, line), (), detail, units)), refused=True
+        head, left=(*left, LeftEdit("stale", _at(known, line), Why(Kind.UNPLACED), units)), refused=True
     )
 
 
@@ -615,22 +609,11 @@ def _left(choice: Attempt, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
     for bond in unmet:
         made, who = weave.hunks[bond.hunk], weave.units[bond.unit].owner or UNRECORDED
         reason: Reason = "stale" if bond.stale else "contested" if bond.whole else "entangled"
-        detail = f"{bond.detail} {_lines_of(who)}"
-        is_foreign = bond.stale and bond.detail != _OLD_READ
-        if is_foreign:
-            detail = "HEAD has moved to a text that the recorded edits do not fit"
-        out[made.unit, bond.unit] = LeftEdit(
-            reason,
-            _numbers(numbers, made),
-            () if is_foreign else (who,),
-            detail,
-            (weave.units[made.unit].key,),
-        )
+        is_foreign = bond.stale and bond.kind is not Kind.OLD_READ
+        why = Why(Kind.HEAD_MOVED) if is_foreign else Why(bond.kind, (who,))
+        units = (weave.units[made.unit].key,)
+        out[made.unit, bond.unit] = LeftEdit(reason, _numbers(numbers, made), why, units)
     return tuple(out.values())
-
-
-def _lines_of(who: str) -> str:
-    return "uncommitted lines" if who == UNRECORDED else f"uncommitted lines of session '{who}'"
 
 
 def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:
@@ -691,33 +674,20 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
         at = _standing(weave, [x for unit in followed for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
         whose = {choice.formatted[u] for u in followed if u in choice.formatted}
-        if whose and all(u in choice.formatted for u in followed):
-            who = tuple(sorted(whose))
-            yield Note(
-                "followed", where, who, f"was formatted by {named(who)}; as it stands now it goes along"
-            )
-        else:
-            detail = "was corrected by somebody without a session; the correction goes along"
-            yield Note("followed", where, (), detail)
+        is_format = whose and all(u in choice.formatted for u in followed)
+        why = Why(Kind.FORMATTED, tuple(sorted(whose))) if is_format else Why(Kind.CORRECTED, (UNRECORDED,))
+        yield Note(why, where)
     kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
     over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
     at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []
     if at:
-        detail = "was changed since by somebody without a session; committed as it was recorded"
-        yield Note("differs", (min(at), max(at)), (UNRECORDED,), detail)
+        yield Note(Why(Kind.CHANGED_SINCE, (UNRECORDED,)), (min(at), max(at)))
     others = choice.superseded - choice.own - {BASE}
     if others:
         who = tuple(dict.fromkeys(weave.units[u].owner or UNRECORDED for u in sorted(others)))
         at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
-        yield Note("absorbed", where, who, f"nothing is left there of what {named(who)} had written")
-
-
-def named(who: Sequence[str]) -> str:
-    """Word whose something is."""
-    return " and ".join(
-        "somebody without a session" if one == UNRECORDED else f"session '{one}'" for one in who
-    )
+        yield Note(Why(Kind.NOTHING_LEFT, who), where)
 
 
 def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[Note]:
@@ -740,10 +710,9 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
     at = [y for _, _, killer in lost for y in known.births(killer)]
     killers = [weave.units[killer] for _, _, killer in lost]
     names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
-    them = "it" if names == (UNRECORDED,) else "them"
-    detail = f"what this session wrote there was changed or removed by {named(names)}, and is left to {them}"
+    kind = Kind.LEFT_TO_NOBODY if names == (UNRECORDED,) else Kind.LEFT_TO_OTHERS
     where = _where(weave, at) or _where(weave, [line for _, line, _ in lost])
-    yield Note("left out", where, names, detail, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
+    yield Note(Why(kind, names), where, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
 
 
 def _taken_again(choice: Attempt) -> Iterator[Note]:
@@ -757,9 +726,8 @@ def _taken_again(choice: Attempt) -> Iterator[Note]:
             again[line] = last
     if again:
         names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
-        detail = f"this session took away there what {named(names)} had taken away, and that stays theirs"
         units = dict.fromkeys(weave.units[unit].key for unit in again.values())
-        yield Note("left out", _where(weave, list(again)), names, detail, tuple(units))
+        yield Note(Why(Kind.REMOVED_BEFORE, names), _where(weave, list(again)), tuple(units))
 
 
 def _stays(choice: Attempt) -> Iterator[Note]:
@@ -774,9 +742,8 @@ def _stays(choice: Attempt) -> Iterator[Note]:
             kept += removed
             who |= dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers))
     if kept:
-        detail = f"what this session removed there stays: {named(tuple(who))} took away what had replaced it"
         keys = dict.fromkeys(weave.units[known.unit(x)].key for x in kept)
-        yield Note("stays", _where(weave, kept), tuple(who), detail, tuple(keys))
+        yield Note(Why(Kind.REMOVAL_STAYS, tuple(who)), _where(weave, kept), tuple(keys))
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from gitralph.base.why import Kind
 from gitralph.lines.choose import WORDS, Attempt
 from gitralph.lines.handover import paired
 from gitralph.lines.pieces import Pieces
@@ -81,7 +82,8 @@ class _Ways:
         self.bonds = [
             bond
             for bond in look.bonds()
-            if known.weave.hunks[bond.hunk].unit in free and not (bond.soft or bond.detail == _IN_A_NEW_FILE)
+            if known.weave.hunks[bond.hunk].unit in free
+            and not (bond.soft or bond.kind is Kind.IN_A_NEW_FILE)
         ]
         self.followed = dict[int, str]()
         others = {units[unit].owner for unit in known.by_unit} - {None, *owners}
@@ -117,9 +119,6 @@ class _Ways:
 
     def is_stale(self, hunks: set[int]) -> bool:
         return BASE in hunks or any(bond.stale and bond.hunk in hunks for bond in self.bonds)
-
-
-_IN_A_NEW_FILE = "is in a file created by"
 
 
 def _in_pairs(known: Pieces) -> Iterator[int]:

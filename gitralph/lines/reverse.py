@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 
-from gitralph.lines.choose import Attempt, Bond, named
+from gitralph.base.why import Kind, Why
+from gitralph.lines.choose import Attempt, Bond
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Change, Pieces
 from gitralph.lines.terms import UNRECORDED, LeftEdit, Reversal, Step, step_of
@@ -24,8 +25,6 @@ from gitralph.lines.weave import BASE, EXISTS, NEWLINE, Hunk
 
 _SHOWN = 3
 """So many lines git shows above and below a change."""
-_BUILT, _FIRST, _SINCE = "built on it", "must bring back first what it builds on", "wrote there since"
-_UNTOLD = "changed lines there too, and whose is what cannot be told"
 
 
 def standing(known: Pieces, owners: Collection[str]) -> list[str]:
@@ -335,6 +334,10 @@ class _Turn:
         yield from self._versions()
         yield from self._whole_file()
 
+    @property
+    def _in_the_way(self) -> Kind:
+        return Kind.WROTE_SINCE if self.is_return else Kind.BUILT_ON
+
     def _is_others(self, line: int) -> bool:
         """Tell whether the file keeps a line that none of the pieces brought."""
         return line > NEWLINE and self.shows(line) and self.known.born_by(line) not in self.units
@@ -354,7 +357,7 @@ class _Turn:
                     for x in known.births(known.unit(line))
                     if self._is_others(x) and self.weave.repeats(x, line)
                 ]
-                yield from (Bond(number, known.born_by(x), _BUILT) for x in over)
+                yield from (Bond(number, known.born_by(x), Kind.BUILT_ON) for x in over)
 
     def _decided(self) -> Iterator[Bond]:
         """Lines must not come back where somebody took out all that stood in their place."""
@@ -365,7 +368,7 @@ class _Turn:
                 continue
             if any(x > NEWLINE and self.changes.get(x) for x in made.dels):
                 killers = {known.unit(x) for x in brought} - self.units
-                yield from (Bond(number, unit, _BUILT) for unit in sorted(killers))
+                yield from (Bond(number, unit, Kind.BUILT_ON) for unit in sorted(killers))
 
     def _within(self) -> Iterator[Bond]:
         """Lines that were written inside a block that goes."""
@@ -380,7 +383,7 @@ class _Turn:
             goes = [at for at, x in enumerate(run) if self.changes.get(x) is False]
             for line in run[goes[0] : goes[-1]]:
                 if self._is_others(line) and known.credit(line) > number:
-                    yield Bond(number, known.unit(line), _BUILT)
+                    yield Bond(number, known.unit(line), Kind.BUILT_ON)
 
     def _missing(self) -> Iterator[Bond]:
         """A lost piece was built on lines that are not there: those of a block around it, or under it."""
@@ -398,14 +401,14 @@ class _Turn:
                 block = {weave.birth[x] for x in rims}
                 unit = weave.hunks[min(block)].unit
                 if len(block) == 1 and unit not in (BASE, *self.units):
-                    yield Bond(number, unit, _FIRST)
+                    yield Bond(number, unit, Kind.NEEDS_FIRST)
             for line in made.dels:
                 below = known.born_by(line)
                 if line <= NEWLINE or below in (BASE, made.unit, *self.units) or self.shows(line):
                     continue
                 under = (x for n in weave.units[below].hunks for x in weave.hunks[n].dels)
                 if any(x > NEWLINE and self.shows(x) and not self._stood(x, number) for x in under):
-                    yield Bond(number, below, _FIRST)
+                    yield Bond(number, below, Kind.NEEDS_FIRST)
 
     def _written_since(self) -> Iterator[Bond]:
         """Somebody has written where the lost lines stood, or taken away what they stand for."""
@@ -415,7 +418,8 @@ class _Turn:
                 if line <= NEWLINE:
                     continue
                 there = [x for x in self.choice.replaced_by(line) if self._is_others(x)]
-                yield from (Bond(number, known.born_by(x), _SINCE) for x in there if known.on_disk(x))
+                there = [x for x in there if known.on_disk(x)]
+                yield from (Bond(number, known.born_by(x), Kind.WROTE_SINCE) for x in there)
             for line in made.dels:
                 changes = known.changes.get(line, ())
                 if line > NEWLINE and changes and not changes[-1][1] and changes[-1][0] > number:
@@ -425,12 +429,12 @@ class _Turn:
                         and not self.is_lost(unit)
                         and unit not in self.units
                     ):
-                        yield Bond(number, unit, _SINCE)
+                        yield Bond(number, unit, Kind.WROTE_SINCE)
 
     def _versions(self) -> Iterator[Bond]:
         """Never two versions of one line, nor neither: one replaced the other, or both say the same."""
         known, weave = self.known, self.weave
-        detail = _SINCE if self.is_return else _BUILT
+        kind = self._in_the_way
         for line in self.comes():
             if line <= NEWLINE:
                 continue
@@ -445,13 +449,13 @@ class _Turn:
             over += [x for x in self._replaced(line) if self._is_others(x) and known.on_disk(x)]
             if not self.is_return:  # what stood beside it before may stand beside it again
                 over = [x for x in over if not self._stood(x, number)]
-            yield from (Bond(number, known.born_by(x), detail) for x in over)
+            yield from (Bond(number, known.born_by(x), kind) for x in over)
         for line, stands in self.changes.items():
             if stands or self.is_redo or not known.is_only(line, 1):
                 continue
             for other in weave.seen[weave.line[line]]:
                 if other != line and known.is_removed(other) and not self.shows(other):
-                    yield Bond(self._hunk_of(line), known.unit(other), _BUILT)
+                    yield Bond(self._hunk_of(line), known.unit(other), Kind.BUILT_ON)
 
     def _stood(self, line: int, number: int) -> bool:
         was = self.known.was(line, number)
@@ -478,12 +482,12 @@ class _Turn:
             stay = [x for x in weave.shown if self.shows(x)]
             number = self._hunk_of(EXISTS)
             units = dict.fromkeys(known.unit(x) for x in stay)
-            yield from (Bond(number, unit, _SINCE if self.is_return else _BUILT) for unit in units)
+            yield from (Bond(number, unit, self._in_the_way) for unit in units)
         for number, made in self.hunks() if was and will else ():
             other = known.unit(EXISTS)
             went = made.undels if self.is_return else made.dels
             if EXISTS in went and other not in self.units and known.credit(EXISTS) > number and self.comes():
-                yield Bond(number, other, _SINCE if self.is_return else _BUILT)
+                yield Bond(number, other, self._in_the_way)
         if not was and not will and not self.is_return:
             yield from self._deleted()
 
@@ -495,7 +499,7 @@ class _Turn:
             return
         for number, made in self.hunks():
             if any(x > NEWLINE and known.unit(x) == killer for x in made.births):
-                yield Bond(number, killer, _BUILT)
+                yield Bond(number, killer, Kind.BUILT_ON)
 
     # --- the answer ---
 
@@ -561,7 +565,7 @@ class _Turn:
         for unit in sorted(self.moved()):
             others = {known.owner(x) for x in known.differing()} - {self.weave.units[unit].owner}
             other = next((n for n, one in enumerate(self.weave.units) if one.owner in others), BASE)
-            yield Bond(self.weave.units[unit].hunks[0], other, _UNTOLD)
+            yield Bond(self.weave.units[unit].hunks[0], other, Kind.WHOSE_UNTOLD)
 
     def _written_again(self, steps: Sequence[Step], keys: Collection[str]) -> bytes | None:
         """Return a telling line that goes though another session wrote it later than the pieces did."""
@@ -590,13 +594,12 @@ class _Turn:
     def _left(self, unit: int, bonds: list[Bond]) -> LeftEdit:
         weave = self.weave
         mine = weave.units[unit].owner
-        first = [bond for bond in bonds if bond.detail == _FIRST]
+        first = [bond for bond in bonds if bond.kind is Kind.NEEDS_FIRST]
         bonds = first or [bond for bond in bonds if weave.units[bond.unit].owner != mine] or bonds
         units = list(dict.fromkeys(bond.unit for bond in bonds))
         who = tuple(dict.fromkeys(weave.units[other].owner or UNRECORDED for other in units))
-        detail = f"{named(who)} {bonds[0].detail}"
         key = weave.units[unit].key
-        return LeftEdit("entangled", self._at([unit]), who, detail, (key,), self._at(units))
+        return LeftEdit("entangled", self._at([unit]), Why(bonds[0].kind, who), (key,), self._at(units))
 
     def _at(self, units: Iterable[int]) -> tuple[int, int] | None:
         """Where on disk lines of some pieces stand."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
+from gitralph.base.why import Kind, Why
 
 Reason = Literal["entangled", "contested", "stale"]
 
@@ -70,28 +71,31 @@ class Step(NamedTuple):
 
 
 class LeftEdit(NamedTuple):
-    """One of the owner's edits that cannot be committed now, and whose edits are in the way."""
+    """One of the owner's edits that cannot be committed now, and why: whose edits are in the way."""
 
     reason: Reason
     lines: tuple[int, int] | None
-    sessions: tuple[str, ...]
-    detail: str
+    why: Why
     units: tuple[str, ...]
     other_lines: tuple[int, int] | None = None
 
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        return self.why.sessions
+
+
+LEFT_OUT = frozenset([Kind.LEFT_TO_OTHERS, Kind.LEFT_TO_NOBODY, Kind.REMOVED_BEFORE])
+"""Kinds of a note that tells what somebody changed or took away and what is left to him."""
+
+STAYS_OUT = LEFT_OUT | {Kind.CHANGED_SINCE, Kind.AMONG}
+"""... and of one that tells of a correction which nobody recorded and which does not go along."""
+
 
 class Note(NamedTuple):
-    """Something the user should be told about a commit that goes through.
+    """Something the user should be told about a commit that goes through."""
 
-    Kinds: `absorbed` (another owner's version was superseded: replaced whole, and gone), `followed` (a
-    correction nobody recorded goes along), `differs` (one that does not), `left out` (what somebody changed
-    or took away is left to them), `stays` (HEAD keeps what was removed, since what had replaced it is gone).
-    """
-
-    kind: str
+    why: Why
     lines: tuple[int, int] | None
-    sessions: tuple[str, ...]
-    detail: str
     units: tuple[str, ...] = ()
 
 

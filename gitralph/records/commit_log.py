@@ -6,11 +6,13 @@ Must not decide what is pending: HEAD and the file say that.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
+from gitralph.base.why import Why
 from gitralph.hook.journal import Journal, Record, is_oid
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
@@ -77,10 +79,25 @@ def told(journal: Journal, session: str) -> int:
     return max((end for end in ends if type(end) is int and end <= journal.size), default=0)
 
 
-def said(journal: Journal, session: str) -> str:
+Said = tuple[str, ...]
+"""What was told of a path: which kind of ``base.why``, then of whom. The lines are those of that day."""
+
+
+def row_of(why: Why) -> Said:
+    """What the log keeps of a note, beside its sentence, which has the names and words of that day."""
+    return (why.kind.value, *why.sessions)
+
+
+def said(journal: Journal, session: str) -> set[Said]:
     """What a session was told of a path with its commits, or where there was nothing to commit."""
-    mine = (fields.get("note") for fields in journal.log if fields.get("session") == session)
-    return "\n".join(note for note in mine if isinstance(note, str))
+    return {row for fields in journal.log if fields.get("session") == session for row in rows_in(fields)}
+
+
+def rows_in(fields: Mapping[str, Any]) -> set[Said]:
+    """What a line of the log says was told; one of a version before this has the sentence alone."""
+    rows = fields.get("said")
+    rows = rows if isinstance(rows, list) else []
+    return {tuple(map(str, row)) for row in rows if isinstance(row, list)}
 
 
 def taking(journal: Journal, unit: str) -> list[str]:

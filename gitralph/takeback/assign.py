@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import files, locks
 from gitralph.base.errors import RalphError, Refused, UsageError
 from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.commit import land, recover
 from gitralph.decide import by_pieces, decision, inputs, path_texts, provenance
 from gitralph.decide.bench import open_bench
-from gitralph.decide.decision import Left
+from gitralph.decide.decision import Left, Note
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
 from gitralph.decide.provenance import Chain
@@ -34,12 +35,11 @@ from gitralph.lines.terms import Step
 from gitralph.records import manifests, pending
 from gitralph.records.pending import PathState
 from gitralph.takeback import land_files
-from gitralph.words import advice
+from gitralph.words import advice, sentences
 from gitralph.words.ways_out import typed, typed_name
 
 __all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
 Lines = by_pieces.Range
-_DRIFTED = "HEAD holds other text here than the text that was changed"
 # Each try is lost to an edit recorded while the file was read.
 _TRIES = 3
 # The command that a hint shows is copied as a line.
@@ -64,8 +64,8 @@ class Unowned:
     changes: list[Unrecorded] = field(default_factory=list)
     others: dict[int, str] = field(default_factory=dict)
     writers: frozenset[str] = frozenset()
-    whole: str | None = None
-    settled: str | None = None
+    whole: Why | None = None
+    settled: Why | None = None
     converted: bool = False
     mode: bool = False
     known: PathTexts | None = None
@@ -117,7 +117,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
             return result
         if _write(ctx, found, records):
             return replace(result, status="assigned")
-    left = [Left(path, decision.STALE, "it keeps changing; try again") for path in wanted]
+    left = [Left(path, decision.STALE, Why(Kind.KEEPS_CHANGING)) for path in wanted]
     raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
 
 
@@ -133,7 +133,7 @@ def _survey(ctx: Context, session: str, wanted: Wanted) -> list[Unowned]:
         with Worktree(ctx.repo.root) as worktree:
             family = pending.family(ctx.layout, session)
             scene = inputs.look(inputs.question(ctx, bench, worktree, head, family), states)
-            ignored = {path: Left(path, decision.IGNORED, "git ignores it") for path in scene.ignored}
+            ignored = {path: Left(path, decision.IGNORED, Why(Kind.IGNORED)) for path in scene.ignored}
             barred = {**ignored, **scene.barred}
             if barred:
                 left = list(barred.values())
@@ -148,7 +148,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     content, entry = scene.contents[path], scene.reader.entry(path)
     found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
     if scene.entries.get(path) == entry:
-        return replace(found, settled="it is as in HEAD")
+        return replace(found, settled=Why(Kind.EQUALS_HEAD))
     claimed = path_texts.claimants(state)
     others = claimed - scene.own
     if others:
@@ -156,10 +156,10 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
             f"git ralph track --release --session {ctx.called(name)} -- {_typed(ctx, path)}"
             for name in (() if ctx.is_agent else sorted(others))
         ]
-        left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
+        left = Left(path, decision.CONTESTED, Why(Kind.CLAIMED_WHOLE), tuple(sorted(others)))
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
     if claimed:
-        return replace(found, settled="this session claims the whole path already")
+        return replace(found, settled=Why(Kind.CLAIMED_ALREADY))
     found = replace(found, whole=_whole(scene, state), writers=_writers(scene, state))
     if content.mode != GITLINK and found.whole is None:
         found = _with_lines(scene, state, found)
@@ -175,13 +175,13 @@ def _writers(scene: Scene, state: PathState) -> frozenset[str]:
     return frozenset(record.session for record in known if record.op != GAP)
 
 
-def _whole(scene: Scene, state: PathState) -> str | None:
+def _whole(scene: Scene, state: PathState) -> Why | None:
     content = scene.contents[state.path]
     barred = path_texts.whole_only(scene, state)
     if barred is not None:
-        return barred[1].partition(",")[0]
+        return barred[1]
     if is_binary(content.data) or is_binary(path_texts.head_text(scene, state.path)):
-        return "it is binary"
+        return Why(Kind.BINARY)
     return None
 
 
@@ -191,9 +191,7 @@ def _with_lines(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     if path_texts.lost_text(scene, state):
         barred = Left(state.path, decision.UNANCHORED, path_texts.LOST_TEXT)
     elif known.seen.blocks:
-        barred = Left(
-            state.path, decision.STALE, "a hook's lines are in the commit alone, and the file has others"
-        )
+        barred = Left(state.path, decision.STALE, Why(Kind.HOOK_LINES))
     if barred is not None:
         raise Refused(advice.describe(scene.layout, barred), left=(barred,))
     pieces = known.pieces_by(_steps(known))
@@ -218,8 +216,8 @@ def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     rows = replay(state.journal, scene.layout)
     if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in scene.own:
         return found
-    known = rows[-1][2] == found.content.data
-    return replace(found, head=rows[-1][2], settled="this session recorded it already" if known else None)
+    settled = Why(Kind.RECORDED_ALREADY) if rows[-1][2] == found.content.data else None
+    return replace(found, head=rows[-1][2], settled=settled)
 
 
 def _has_new_mode(found: Unowned) -> bool:
@@ -241,11 +239,10 @@ def _choose(
     pick: Pick | None,
     result: Assigned,
 ) -> list[Unrecorded]:
-    where = f"'{shown(found.path)}'"
     if wanted is not None:
         _check(found, wanted)
     if found.settled:
-        result.notes.append(f"{where}: {found.settled}; nothing to assign there")
+        _note(ctx, found, Why(Kind.NOTHING_TO_ASSIGN, because=found.settled), result)
         return []
     if found.whole is not None:
         _choose_whole(found, session, wanted is not None or pick is not None, result)
@@ -257,11 +254,15 @@ def _choose(
         result.left.extend(_in_the_way(found, chosen))
     else:
         barred = _in_the_way(found, chosen)
-        result.notes.extend([f"{advice.describe(ctx.layout, left)}; not asked" for left in barred])
+        result.notes.extend([advice.not_asked(ctx.layout, left) for left in barred])
         chosen = pick(found, [one for one in chosen if not one.sessions and not one.stale])
     if not chosen and not result.left and not (found.mode and wanted is None and pick is None):
-        result.notes.append(f"{where}: nothing unrecorded {'was chosen' if pick else 'is there'}")
+        _note(ctx, found, Why(Kind.NOTHING_CHOSEN if pick else Kind.NOTHING_UNRECORDED), result)
     return chosen
+
+
+def _note(ctx: Context, found: Unowned, why: Why, result: Assigned) -> None:
+    result.notes.extend(sentences.told(ctx.layout, [Note(found.path, why)]))
 
 
 def _check(found: Unowned, wanted: list[Lines]) -> None:
@@ -276,12 +277,11 @@ def _check(found: Unowned, wanted: list[Lines]) -> None:
 def _choose_whole(found: Unowned, session: str, parts: bool, result: Assigned) -> None:
     others = found.writers - {session}
     if parts:
-        result.left.append(
-            Left(found.path, decision.CONTESTED, f"{found.whole}; only the whole path can be given")
-        )
+        why = Why(Kind.WHOLE_PATH_ONLY, because=found.whole)
+        result.left.append(Left(found.path, decision.CONTESTED, why))
     elif others:
-        detail = f"{found.whole}, and another session has changes there"
-        result.left.append(Left(found.path, decision.CONTESTED, detail, tuple(sorted(others))))
+        why = Why(Kind.ANOTHER_THERE, because=found.whole)
+        result.left.append(Left(found.path, decision.CONTESTED, why, tuple(sorted(others))))
 
 
 def _is_within(found: Unowned, one: Unrecorded, wanted: list[Lines]) -> bool:
@@ -299,8 +299,8 @@ def _recorded(found: Unowned, wanted: list[Lines]) -> list[Left]:
     out: list[Left] = []
     for name in sorted({name for _, name in rows}):
         for lines in by_pieces.ranges(n for n, whose in rows if whose == name):
-            detail = f"session '{name}' recorded it and has not committed it"
-            out.append(Left(found.path, decision.CONTESTED, detail, (name,), lines))
+            why = Why(Kind.RECORDED_BY, (name,))
+            out.append(Left(found.path, decision.CONTESTED, why, (name,), lines))
     return out
 
 
@@ -310,11 +310,10 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
         # What was removed at the end stands behind the last line, which a person can look at.
         lines = (min(one.line, max(found.count, 1)),) * 2
         if one.sessions:
-            detail = "it changes, or stands among, uncommitted lines of another session"
-            out.append(Left(found.path, decision.CONTESTED, detail, one.sessions, lines))
+            out.append(Left(found.path, decision.CONTESTED, Why(Kind.AMONG_OTHERS), one.sessions, lines))
         elif one.stale:
-            detail = "HEAD has no such file any more" if found.head is None else _DRIFTED
-            out.append(Left(found.path, decision.STALE, detail, (), lines))
+            kind = Kind.NO_FILE_IN_HEAD if found.head is None else Kind.HEAD_DRIFTED
+            out.append(Left(found.path, decision.STALE, Why(kind), (), lines))
     return out
 
 
@@ -380,8 +379,8 @@ def _lines_record(
     before, places = _without(found, chosen)
     hunks = _hunks(before, found.content.data, places)
     if hunks is None or (chosen and _given(session, found, chosen, before, hunks) is None):
-        detail = "its lines cannot be told apart from their neighbours"
-        left = Left(found.path, decision.CONTESTED, detail, (), (chosen[0].line, chosen[-1].line))
+        why = Why(Kind.LIKE_NEIGHBOURS)
+        left = Left(found.path, decision.CONTESTED, why, (), (chosen[0].line, chosen[-1].line))
         raise Refused(
             advice.describe(ctx.layout, left),
             left=(left,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import records_of
@@ -19,26 +20,26 @@ from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 
 
-def whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
+def whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
     """The reason why lines of a path cannot be told apart, None when they can."""
     return found.kept(path, _whole_only)
 
 
-def _whole_only(found: Survey, path: bytes) -> tuple[str, str] | None:
+def _whole_only(found: Survey, path: bytes) -> tuple[str, Why] | None:
     state = found.states[path]
     barred = path_texts.whole_only(found.scene, state)
     if barred is not None:
-        return barred[0], barred[1].partition(",")[0]
+        return barred
     if state.bare & found.scene.own or any(not r.is_exact for r in since_head(found, path)):
-        return decision.UNANCHORED, "only its path is recorded"
+        return decision.UNANCHORED, Why(Kind.PATH_ONLY)
     known = found.texts(path)
     if path_texts.lost_text(found.scene, state):
-        return decision.UNANCHORED, path_texts.LOST_TEXT.partition(",")[0]
+        return decision.UNANCHORED, Why(Kind.TEXT_LOST)
     texts = [known.head, known.disk, *(step.after for step in known.steps)]
     if any(map(is_binary, texts)):
-        return decision.CONTESTED, "it is binary"
+        return decision.CONTESTED, Why(Kind.BINARY)
     if any(r.mode[1] == f"{SYMLINK:o}" for r in state.journal.records):
-        return decision.CONTESTED, "it is, or was, a symbolic link"
+        return decision.CONTESTED, Why(Kind.LINK)
     return None
 
 
@@ -53,8 +54,7 @@ def since_head(found: Survey, path: bytes) -> list[Record]:
 def why_untold(found: Survey, path: bytes) -> Left | None:
     """Why the records of a path do not tell of the file on disk."""
     if found.texts(path).seen.blocks:
-        detail = "a hook's lines are in the commit alone, and the file has others"
-        return Left(path, decision.STALE, detail)
+        return Left(path, decision.STALE, Why(Kind.HOOK_LINES))
     return None
 
 
@@ -90,7 +90,7 @@ def restored(found: Survey, known: PathTexts) -> Reversal:
 def lefts(path: bytes, answer: Reversal) -> list[Left]:
     """What was refused, or left, as commands tell it: with the lines that stand in the way."""
     return [
-        Left(path, one.reason, one.detail, one.sessions, one.other_lines or one.lines) for one in answer.left
+        Left(path, one.reason, one.why, one.sessions, one.other_lines or one.lines) for one in answer.left
     ]
 
 

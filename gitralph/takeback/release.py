@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from gitralph.base import files, jsonline
 from gitralph.base.errors import Refused
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.commit import land
 from gitralph.decide import decision, reading
-from gitralph.decide.decision import Left
+from gitralph.decide.decision import Left, Note
 from gitralph.git.context import Context
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.hook.record import path_text
 from gitralph.records import manifests, pending
 from gitralph.records.pending import Claims, PathState
-from gitralph.words import advice
+from gitralph.words import advice, sentences
 from gitralph.words.ways_out import typed_name
 
 # Records that a person made, not an agent's hook: only these may be taken back by saying so.
@@ -32,7 +32,10 @@ def release(ctx: Context, session: str, given: Sequence[str]) -> list[str]:
     claims = [pending.claims(ctx.layout, name) for name in manifests.sessions_here(ctx.layout)]
     states = {path: pending.path_state(ctx.layout, path, claims) for path in paths}
     _refuse_others(ctx, session, states)
-    return [note for path, state in states.items() for note in _release(ctx, session, path, state, claims)]
+    kinds = [
+        (path, kind) for path, state in states.items() for kind in _release(ctx, session, path, state, claims)
+    ]
+    return sentences.told(ctx.layout, [Note(path, Why(kind, (session,))) for path, kind in kinds])
 
 
 def _by_hand(state: PathState, session: str) -> list[Record]:
@@ -51,8 +54,8 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
     for path, state in states.items():
         others = _claimants(state)
         if others and session not in others and not state.untold(session):
-            detail = "it is another session's claim"
-            left.append(Left(path, decision.CONTESTED, detail, tuple(sorted(others))))
+            why = Why(Kind.CLAIM_OF_ANOTHER)
+            left.append(Left(path, decision.CONTESTED, why, tuple(sorted(others))))
     if left:
         hints = [
             f"git ralph track --release --session {ctx.called(one.sessions[0])} -- "
@@ -62,11 +65,11 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
         raise Refused(advice.headline(ctx.layout, left), *hints, left=tuple(left))
 
 
-def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[str]:
-    where, records = f"'{shown(path)}'", _by_hand(state, session)
+def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: list[Claims]) -> list[Kind]:
+    records = _by_hand(state, session)
     offsets = {record.offset for record in records}
     recorded = any(r.offset not in offsets for r in state.untold(session))
-    notes = []
+    done = list[Kind]()
     if records:
         _keep_texts(ctx, state, records)
         _append(ctx, session, path, sorted(offsets))
@@ -83,10 +86,10 @@ def _release(ctx: Context, session: str, path: bytes, state: PathState, claims: 
             "paths": {path_text(path): size},
         }
         files.append_record(ctx.layout.commits(session), jsonline.line(fields), land.WAIT)
-        notes.append(f"{where} is no longer claimed by session '{ctx.called(session)}'")
+        done.append(Kind.RELEASED)
     if recorded:
-        notes.append(f"{where}: recorded edits of session '{ctx.called(session)}' are not released")
-    return notes or [f"{where}: session '{ctx.called(session)}' claims nothing there; nothing to release"]
+        done.append(Kind.NOT_RELEASED)
+    return done or [Kind.CLAIMS_NOTHING]
 
 
 def _keep_texts(ctx: Context, state: PathState, records: list[Record]) -> None:

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, inputs, path_texts
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
@@ -81,9 +82,9 @@ def survey(
                 asked = inputs.question(quiet, bench, worktree, refs.read_head(quiet.repo), family)
                 scene = inputs.look(asked, _states(quiet, family, match, wanted))
                 # A file that git does not know cannot be got back from it: ours only if we made it.
-                detail = "git ignores it, and this session did not make it"
+                why = Why(Kind.IGNORED_AND_FOUND)
                 foreign = {
-                    path: Left(path, decision.IGNORED, detail)
+                    path: Left(path, decision.IGNORED, why)
                     for path in scene.ignored
                     if not _made_by(scene, path)
                 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Fatal, Refused
-from gitralph.base.quote import shown
+from gitralph.base.why import Kind, Why
 from gitralph.commit import recover
 from gitralph.decide import decision, provenance
 from gitralph.decide.decision import Left
@@ -87,7 +87,7 @@ def carry_out(ctx: Context, request: UndoRequest, op: str, planner: Planner, dry
             if attempt == 0:
                 _refuse(ctx, request, op, made, planner)
             moved = land_files.land(ctx, made.changes) if made.changes else []
-            late = [Left(p, decision.STALE, "it keeps changing; try again") for p in moved]
+            late = [Left(p, decision.STALE, Why(Kind.KEEPS_CHANGING)) for p in moved]
             done = replace(
                 made,
                 changes=[one for one in made.changes if one.path not in moved],
@@ -158,7 +158,7 @@ def planned(found: Survey, request: UndoRequest) -> UndoPlan:
                 continue
             # What was shown as a whole is taken as it was shown; pieces have names that last.
             if picked.units is None and found.content(path) != picked.before:
-                made.left.append(Left(path, decision.STALE, "it changed while you were asked"))
+                made.left.append(Left(path, decision.STALE, Why(Kind.CHANGED_WHILE_ASKED)))
                 continue
             keys = keys if picked.units is None else picked.units
         # An empty set is a path that the choice does not name, None means all of it.
@@ -305,7 +305,7 @@ def _together(found: Survey, made: UndoPlan) -> None:
     for path, other in ends(found):
         if path in left and any(one.path == other for one in made.changes):
             made.changes[:] = [one for one in made.changes if one.path != other]
-            made.left.append(Left(other, decision.ENTANGLED, f"it goes with '{shown(path)}', which is left"))
+            made.left.append(Left(other, decision.ENTANGLED, Why(Kind.GOES_WITH, path=path)))
 
 
 def ends(found: Survey) -> list[tuple[bytes, bytes]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import read_blob
@@ -29,7 +30,7 @@ def standing(found: Survey, path: bytes) -> list[Record]:
 
 
 def undone(
-    found: Survey, path: bytes, keys: Collection[str] | None, why: tuple[str, str], op: str, call: str
+    found: Survey, path: bytes, keys: Collection[str] | None, why: tuple[str, Why], op: str, call: str
 ) -> Replacement | Left | None:
     """The file as it was before these records, or why not; None where there is nothing to take back."""
     scene, state = found.scene, found.states[path]
@@ -40,25 +41,23 @@ def undone(
         return None
     others = _others(found, path, known)
     if others:
-        detail = f"{why[1]}, and others have changes there"
-        return Left(path, decision.CONTESTED, detail, tuple(sorted(others)))
+        why_not = Why(Kind.OTHERS_THERE, because=why[1])
+        return Left(path, decision.CONTESTED, why_not, tuple(sorted(others)))
     content = scene.contents[path]
     if content.mode == GITLINK:
-        return Left(path, decision.SUBMODULE, "it is a submodule")
+        return Left(path, decision.SUBMODULE, Why(Kind.SUBMODULE))
     # A text that nobody recorded cannot be put back from the records; HEAD may have it.
     if claimed or any(not r.is_exact for r in asked):
         return _to_head(found, path, asked, claimed, op, call)
     # Whole texts come back in reverse order only: one from the middle would take the later ones along.
     if known[-len(asked) :] != asked:
-        detail = f"{why[1]}, and later edits of this session follow"
-        return Left(path, decision.ENTANGLED, detail, (found.session,))
+        return Left(path, decision.ENTANGLED, Why(Kind.LATER_EDITS, because=why[1]), (found.session,))
     chain = Chain(tuple(asked))
     last = state.journal.records[-1]
     # Each record starts where the one before ended, the last ends at the file, and nobody wrote after it:
     # only then is the text before the first one what is under all of them.
     if not (chain.is_contiguous() and provenance.ends_at(chain, content) and last is asked[-1]):
-        detail = f"{why[1]}, and it was changed after the last recorded edit"
-        return Left(path, why[0], detail, (decision.UNRECORDED,))
+        return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
     text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
     after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)
     return _change(found, path, after, op, call)
@@ -78,18 +77,16 @@ def _to_head(
     scene, content = found.scene, found.scene.contents[path]
     head = scene.reader.entry(path)
     if claimed or not asked or asked[-1].after != provenance.content_id(content):
-        detail = "only its path is recorded, and nobody knows what the file was then"
-        return Left(path, decision.UNANCHORED, detail)
+        return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_THEN))
     if head is None:
-        detail = "only its path is recorded, and HEAD does not have it: nobody knows what it was before"
-        return Left(path, decision.UNANCHORED, detail)
+        return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_BEFORE))
     # What a smudge filter would write is not known without running it, and a program of the configuration is
     # not run here.
     if path in scene.filtered:
-        return Left(path, decision.FILTERED, "a filter governs it, and only its path is recorded")
+        return Left(path, decision.FILTERED, Why(Kind.FILTER_AND_PATH))
     text = _head_text(found, path, head)
     if max(len(text), len(content.data or b"")) > TEXT_LIMIT:
-        return Left(path, decision.TOO_LARGE, "it is too large to be kept for a redo")
+        return Left(path, decision.TOO_LARGE, Why(Kind.TOO_LARGE_TO_KEEP))
     return _change(found, path, Content(head.mode, text), op, call)
 
 
@@ -124,8 +121,8 @@ def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Repl
     # Whoever wrote since would lose it: a redo brings back just the text that the undo took away.
     if provenance.content_id(content) != undo.after or state.journal.records[-1] is not undo:
         others = sorted({r.session for r in state.journal.records if r.offset > undo.offset})
-        detail = "it was changed after it was taken back"
-        return Left(path, decision.ENTANGLED, detail, tuple(others or [decision.UNRECORDED]))
+        why = Why(Kind.CHANGED_AFTER_UNDO)
+        return Left(path, decision.ENTANGLED, why, tuple(others or [decision.UNRECORDED]))
     text = next(b for r, b, _ in replay(state.journal, found.scene.layout) if r is undo)
     after = ABSENT if text is None else Content(_mode(found, path, undo, text), text)
     made = _change(found, path, after, op, call)

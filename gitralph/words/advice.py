@@ -1,14 +1,14 @@
-"""Sentences for refusals: what and why."""
+"""A path that is left out, in a line: where, the reason, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from gitralph.base.layout import Layout
-from gitralph.base.quote import shown
 from gitralph.decide import decision
 from gitralph.decide.decision import Left
 from gitralph.hook import sessionfile
+from gitralph.words import sentences
 
 # What people read in place of the reasons whose names only their makers know; `--json` has the names.
 _SAID = {
@@ -37,14 +37,16 @@ def said(reason: str) -> str:
 
 def describe(layout: Layout, left: Left) -> str:
     """One path left out, in a line."""
-    where = f"'{shown(left.path)}'"
-    if left.lines:
-        first, last = left.lines
-        where += f" line {first}" if first == last else f" lines {first}-{last}"
-    others = [session for session in left.sessions if session != decision.UNRECORDED]
-    missing = [sessionfile.called(layout, one) for one in others if f"'{one}'" not in left.detail]
-    also = f" (session {', '.join(map(repr, missing))})" if missing else ""
-    return f"{where}: {said(left.reason)}: {decision.named(layout, left.detail, others)}{also}"
+    others = [one for one in left.sessions if one != decision.UNRECORDED and one not in left.why.named]
+    names = ", ".join(f"'{sessionfile.called(layout, one)}'" for one in others)
+    also = f" (session {names})" if names else ""
+    sentence = f"{said(left.reason)}: {sentences.of(layout, left.why)}{also}"
+    return sentences.at(sentences.place(left.path, left.lines), sentence)
+
+
+def not_asked(layout: Layout, left: Left) -> str:
+    """Lines that a person is not asked about, in a line."""
+    return f"{describe(layout, left)}; not asked"
 
 
 def headline(layout: Layout, refusals: Iterable[Left]) -> str:

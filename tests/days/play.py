@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gitralph.base.why import Kind
+from gitralph.words import sentences
 from tests.days.judge import Case, Commit, Fault, judge, moved, staged
 from tests.days.place import Place, Shot, as_text
 from tests.days.remembered import remembered
@@ -77,7 +79,7 @@ class Tally:
         return "\n".join(rows)
 
 
-_OLD_COPY = "it was written over an old copy"
+_OLD_COPY = sentences.TABLE[Kind.OLD_READ].partition("{")[0]
 """An edit that a person took back by hand and one that a later write threw away leave the same records, where
 no hook saw the file before that write: the write is refused, and git's merge, which knows of neither, is no
 measure."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from gitralph.lines import choose
 from gitralph.lines.linediff import Range, hunks
 from gitralph.lines.order import chain
-from gitralph.lines.terms import UNRECORDED, Separation, Step
+from gitralph.lines.terms import LEFT_OUT, UNRECORDED, Separation, Step
 from gitralph.lines.text import split_lines
 from tests.lines.generator import PLAIN, Cell, Generator
 from tests.lines.truth import HUMAN, as_bytes, words_of
@@ -155,7 +155,7 @@ class Run:
 
     def left_out(self, answer: Separation) -> Callable[[str], bool]:
         """Whether a fault is about a word of an edit that the answer says is left out."""
-        steps = {key.rpartition(".")[0] for n in answer.notes if n.kind == "left out" for key in n.units}
+        steps = {key.rpartition(".")[0] for n in answer.notes if n.why.kind in LEFT_OUT for key in n.units}
         told = set[str]()
         for step in self.steps:
             if step.key in steps:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gitralph.lines.choose import separate
 from gitralph.lines.order import chain
-from gitralph.lines.terms import Separation, Step
+from gitralph.lines.terms import LEFT_OUT, Separation, Step
 from gitralph.lines.text import split_lines
 from tests.lines.texts import text
 
@@ -113,7 +113,7 @@ def test_what_nobody_rewrote_is_gone() -> None:
     one, other = put(3, "s1 first"), put(3, "other text")
     found = told(BASE, other, ("s1", BASE, one), (None, one, other))
     assert found.text == text(*BASE)
-    assert [note.kind for note in found.notes] == ["left out"]
+    assert [note.why.kind in LEFT_OUT for note in found.notes] == [True]
 
 
 WORDS = st.integers(0, 99)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from gitralph.base.why import Kind, Why
 from gitralph.lines import choose
+from gitralph.lines.terms import LEFT_OUT
 from tests.lines.texts import File, text
 
 ONE, TWO, THREE = "the first line", "the second line", "the third line"
@@ -136,7 +138,7 @@ def test_a_rewrite_that_keeps_no_word_is_left_to_its_writer() -> None:
     file.person(ONE, "nothing of that", TWO, THREE)
     answer = file.ask("s1")
     assert answer.text == file.head
-    assert [note.kind for note in answer.notes] == ["left out"]
+    assert [note.why.kind in LEFT_OUT for note in answer.notes] == [True]
 
 
 def test_a_write_from_an_old_read_waits_for_whom_it_lost() -> None:
@@ -218,7 +220,7 @@ def test_what_a_session_only_did_again_stays_whose_it_was_and_is_said() -> None:
     file.edit("s1", MINE, ONE, "by hand", THREE, YOURS)
     answer = file.ask("s1")
     assert answer.text == text(MINE, ONE, TWO, THREE)
-    assert [(note.kind, note.sessions) for note in answer.notes] == [("left out", ("unrecorded",))]
+    assert [note.why for note in answer.notes] == [Why(Kind.REMOVED_BEFORE, ("unrecorded",))]
 
 
 def test_what_another_changed_since_is_not_taken_away_as_a_record_had_done() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from gitralph.base.why import Kind
 from gitralph.lines.choose import separate
-from gitralph.lines.terms import Step
+from gitralph.lines.terms import LEFT_OUT, Step
 
 
 def test_a_correction_of_a_line_that_its_session_rewrote_and_put_back_is_followed() -> None:
@@ -13,7 +14,7 @@ def test_a_correction_of_a_line_that_its_session_rewrote_and_put_back_is_followe
     formatted = texts[1].replace(b"two by", b"  two by")
     answer = separate(texts[0], steps, formatted, owners={"S1"})
     assert answer.text == formatted
-    assert "followed" in [note.kind for note in answer.notes]
+    assert Kind.CORRECTED in [note.why.kind for note in answer.notes]
 
 
 def test_a_change_of_a_rewrite_that_is_gone_is_not_followed() -> None:
@@ -42,7 +43,7 @@ def test_a_replacement_that_is_gone_takes_its_removal_along() -> None:
     there = b"}\nold words\n}\nlast\n"
     answer = separate(head, [Step("0", "S1", head, edited)], there, owners={"S1"})
     assert answer.text == head
-    assert "left out" in [note.kind for note in answer.notes]
+    assert any(note.why.kind in LEFT_OUT for note in answer.notes)
 
 
 def test_text_in_the_place_of_a_brace_is_no_correction_of_it() -> None:
@@ -62,7 +63,7 @@ def test_lines_that_somebody_took_out_of_a_block_are_gone() -> None:
     steps = [Step("0", "S1", head, whole)]
     answer = separate(head, steps, b"one\n" + first + b"two\n", owners={"S1"})
     assert answer.text == b"one\n" + first + b"two\n"
-    assert [note.kind for note in answer.notes] == ["left out"]
+    assert [note.why.kind in LEFT_OUT for note in answer.notes] == [True]
     assert separate(answer.text, steps, whole, owners={"S1"}).text == whole
 
 

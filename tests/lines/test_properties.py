@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gitralph.base.why import Kind
 from gitralph.lines.choose import LEAVE, separate
 from gitralph.lines.fold import fold
 from gitralph.lines.linediff import hunks
@@ -183,7 +184,7 @@ def test_every_changed_line_is_the_owners(
     written = {text for step in mine for text in split_lines(step.after)}
     seen = {text for step in mine for text in split_lines(step.before)}
     assert new - old <= written
-    if not any(note.kind == "absorbed" for note in answer.notes):
+    if not any(note.why.kind is Kind.NOTHING_LEFT for note in answer.notes):
         assert old - new <= seen
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitralph.base.why import Kind, Why
 from gitralph.lines import reverse
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces
@@ -176,7 +177,7 @@ def test_a_deletion_by_somebody_else_is_not_taken_back_with_the_line_before_it()
     file = of(6)
     file.swap("A", "line 3\n", "line 3 is better\n")
     file.swap("B", "line 3 is better\n", "")
-    assert file.undo("A").left[0].detail == "session 'B' built on it"
+    assert file.undo("A").left[0].why == Why(Kind.BUILT_ON, ("B",))
 
 
 def test_a_line_that_somebody_took_out_of_a_block_does_not_hold_the_block() -> None:
@@ -378,7 +379,7 @@ def test_the_later_of_two_waits_for_the_earlier() -> None:
     file.disk = file.head
     found = file.restore("B")
     assert (found.refused, found.left[0].sessions) == (True, ("A",))
-    assert "bring back first" in found.left[0].detail
+    assert found.left[0].why.kind is Kind.NEEDS_FIRST
     file.restore("A")
     file.restore("B")
     assert file.rows() == less(9, l3="three of A and B")
@@ -391,7 +392,7 @@ def test_what_stood_in_a_block_that_is_lost_waits_for_the_block() -> None:
     file.disk = file.head
     found = file.restore("B")
     assert (found.refused, found.left[0].sessions) == (True, ("A",))
-    assert "bring back first" in found.left[0].detail
+    assert found.left[0].why.kind is Kind.NEEDS_FIRST
 
 
 def test_a_removal_thrown_away_as_well_is_in_nobodys_way() -> None:

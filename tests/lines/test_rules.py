@@ -6,7 +6,7 @@ import pytest
 
 from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
-from gitralph.lines.terms import Step
+from gitralph.lines.terms import LEFT_OUT, Step
 from tests.lines.world import World, line, numbered
 
 TEN = numbered(10)
@@ -97,7 +97,7 @@ def test_rewritten_whole_by_another_is_gone() -> None:
     world.swap("b", b"added by a\n", b"something else\n")
     answer = world.commit("a")
     assert answer.text == TEN
-    assert [note.kind for note in answer.notes] == ["left out"]
+    assert [note.why.kind in LEFT_OUT for note in answer.notes] == [True]
     assert world.commit("b").text == world.disk
 
 

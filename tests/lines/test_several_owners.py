@@ -6,6 +6,7 @@ from itertools import permutations
 
 import pytest
 
+from gitralph.base.why import Kind, Why
 from gitralph.lines.choose import separate
 from gitralph.lines.terms import UNRECORDED, Step
 from tests.lines.world import World, line, numbered
@@ -14,7 +15,7 @@ TEN = numbered(10)
 
 
 def kinds(notes: object) -> set[str]:
-    return {note.kind for note in notes}  # type: ignore[attr-defined]
+    return {note.why.kind for note in notes}  # type: ignore[attr-defined]
 
 
 def test_dirt_older_than_the_session_stays_out() -> None:
@@ -73,7 +74,7 @@ def test_overlap_is_refused_whole() -> None:
     left = overlap().refuse("s2").left[0]
     assert left.sessions == ("s1",)
     assert left.lines == (4, 4)
-    assert "'s1'" in left.detail
+    assert left.why == Why(Kind.REPLACES, ("s1",))
 
 
 def test_the_other_side() -> None:
@@ -135,8 +136,8 @@ def test_three_layers() -> None:
     world.swap("s1", b"another text\n", b"last wording\n")
     answer = world.commit("s1")
     assert answer.text == TEN.replace(line(5), b"last wording\n")
-    assert kinds(answer.notes) == {"absorbed"}
-    assert "'s2'" in answer.notes[0].detail
+    assert kinds(answer.notes) == {Kind.NOTHING_LEFT}
+    assert answer.notes[0].why.sessions == ("s2",)
     assert world.ask("s2").taken == ()
     assert world.ask("s2").text == world.head
 
@@ -233,7 +234,7 @@ def test_restored_then_rewritten_by_the_user() -> None:
     world.swap(None, line(5), b"written by hand\n")
     answer = world.commit("s1")
     assert answer.text == TEN
-    assert kinds(answer.notes) == {"left out"}
+    assert kinds(answer.notes) == {Kind.LEFT_TO_NOBODY}
 
 
 @pytest.mark.parametrize("order", list(permutations(["s1", "s2", "s3"])))
@@ -369,7 +370,7 @@ def test_what_a_stash_brought_back_to_the_file_is_not_absorbed() -> None:
     made = [Step("0", "s2", TEN, first), Step("1", "s1", first, second)]
     gone = separate(TEN, made, second, owners={"s1"})
     assert gone.text == second
-    assert kinds(gone.notes) == {"absorbed"}
+    assert kinds(gone.notes) == {Kind.NOTHING_LEFT}
     back = second.replace(mine, theirs + mine)
     found = separate(TEN, made, back, owners={"s1"})
     assert found.text == TEN.replace(old, old + mine)
@@ -393,4 +394,4 @@ def test_a_removal_is_the_persons_who_put_a_part_of_what_it_took_back() -> None:
     made = [Step("0", "s1", TEN, TEN.replace(both, mine))]
     found = separate(TEN, made, TEN.replace(line(4), b""), owners={"s1"})
     assert found.text == TEN
-    assert kinds(found.notes) == {"left out"}
+    assert kinds(found.notes) == {Kind.LEFT_TO_NOBODY}

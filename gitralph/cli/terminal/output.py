@@ -18,6 +18,7 @@ from gitralph.cli.terminal import columns, environ
 from gitralph.decide.decision import Left
 from gitralph.git.config import Config
 from gitralph.hook import sessionfile
+from gitralph.words import sentences
 
 
 def text(path: bytes) -> str:
@@ -172,7 +173,7 @@ def left_json(layout: Layout, left: Iterable[Left]) -> list[dict[str, object]]:
             "sessions": list(one.sessions),
             "names": [sessionfile.called(layout, session) for session in one.sessions],
             "lines": list(one.lines) if one.lines else None,
-            "detail": one.detail,
+            "detail": sentences.with_ids(one.why),
         }
         for one in left
     ]
