@@ -390,7 +390,7 @@ def test_a_count_that_goes_on_and_begins_anew() -> None:
         spent += spending._since(before, turn.tokens).output or 0
         before = turn.tokens
     assert spent == 35
-    limits = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
+    limits: Line = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
     assert transcript_turns.turn("codex", limits) is None
 
 

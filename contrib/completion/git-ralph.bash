@@ -15,7 +15,7 @@ log:--session= --agent= --since= --new --max-count= --patch --json -n -p
 branch:--session= --onto= --squash --force --with-needed --json
 uncommit:--session= --json
 restore:--session= --dry-run --json
-undo:--session= --call= --last= --redo --skip-entangled --patch --dry-run --json -p
+undo:--session= --call= --last= --redo --skip-entangled --patch --tell --dry-run --json -p
 assign:--to= --patch --json -p
 prove:--json
 session:start list show rename end
