@@ -11,6 +11,7 @@ import pytest
 from gitralph.base.ids import hashed
 from tests.acceptance.test_branch import made
 from tests.acceptance.test_head_moved import day as day
+from tests.acceptance.test_head_moved import swap
 from tests.support.repo import Repo
 
 BOTH = {3: "S1", 5: "S2"}
@@ -110,3 +111,19 @@ def test_one_session_alone_is_named_in_a_clone(day: Repo) -> None:
     day.git("clone", "-q", str(day.root), str(day.root.parent / "clone"))
     clone = Repo(day.root.parent / "clone", dict(day.env))
     assert blamed(clone) == {3: "S1", 5: "S1"}
+
+
+def test_a_fixup_that_keeps_one_message_alone(day: Repo) -> None:
+    """Also in a file that only the session touched whose message is gone: the other is not taken for it."""
+    made(day, "S1", "line 3\n", "the third line\n", "first")
+    day.edit("S2", "g", "another file\n")
+    swap(day, "S2", "line 5\n", "the fifth line\n")
+    day.commit("S2", "-m", "second")
+    env = {"GIT_SEQUENCE_EDITOR": "sed -i '2s/^pick/fixup/'", "GIT_EDITOR": "true"}
+    day.git("rebase", "-q", "-i", "HEAD~2", env=env)
+    assert "S2" not in day.git("log", "-1", "--format=%B")
+    assert blamed(day) == BOTH
+    assert exported(day) == BOTH | {1: "S2"}  # of g
+    rows = day.ralph("blame", "--json", "g").json()["lines"]
+    assert [row["session"] for row in rows] == ["S2"]
+    assert day.ralph("why", "--json", "g:1").json()["findings"][0]["session"] == "S2"
