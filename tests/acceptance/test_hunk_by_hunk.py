@@ -476,3 +476,101 @@ def test_a_loop_that_goes_on_tells_it_with_its_prompt(two: Repo) -> None:
     assert "> five" in said
     assert "iteration" in said
     assert "> five" not in word_of(stops(two, last_assistant_message="no"))
+
+
+# --- with other options of a commit ---
+
+
+def units(repo: Repo) -> list[set[str]]:
+    """The edits, by what they wrote, that each commit told of, in order."""
+    (journal,) = repo.state.glob("edits/*.jsonl")
+    rows = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    at, wrote = 0, {}
+    for line, row in zip(journal.read_bytes().splitlines(keepends=True), rows, strict=True):
+        if row.get("hunks"):
+            wrote[str(at)] = row["hunks"][0][2][0].strip()
+        at += len(line)
+    return [{wrote[unit.partition(".")[0]] for unit in row["units"]} for row in rows if row.get("commit")]
+
+
+def test_a_part_tells_which_edits_went(two: Repo) -> None:
+    ask(two, "n\ny\nn\n")
+    ask(two, "y\nn\n")
+    two.commit("S1")
+    assert units(two) == [{"twenty"}, {"five"}, {"end"}]
+
+
+def test_a_part_of_a_file_with_other_line_ends(two: Repo) -> None:
+    two.git("config", "core.autocrlf", "true")
+    two.write("e", forty())
+    two.git("add", "e")
+    two.git("commit", "-qm", "e", "--", "e")
+    two.write("e", forty().replace("\n", "\r\n"))
+    for old, new in ((b"line 2\r", b"two\r"), (b"line 30\r", b"thirty\r")):
+        two.edit("S1", "e", (two.read("e") or b"").replace(old, new))
+    ask(two, "n\ny\n", "--", "e")
+    log = [
+        json.loads(row) for path in two.state.glob("edits/*.jsonl") for row in path.read_bytes().splitlines()
+    ]
+    (told,) = [row["units"] for row in log if row.get("commit")]
+    assert len(told) == 1
+
+
+def test_a_part_says_which_model_helped(two: Repo) -> None:
+    two.git("config", "ralph.attribution", "assisted-by")
+    two.edit("S1", "new", "n\n", fields={"model": "model-a"})
+    two.commit("S1", "--", "new")
+    for line, to, model in ((2, "two", "model-a"), (38, "last", "model-b")):
+        before = two.read("f") or b""
+        two.edit("S1", "f", before.replace(b"line %d\n" % line, f"{to}\n".encode()), fields={"model": model})
+    ask(two, "n\nn\ny\n", "--", "f")
+    assert head(two) == forty(l35="end", l38="last")
+    assert "model-b" in two.git("log", "-1", "--format=%B")
+    assert "model-a" not in two.git("log", "-1", "--format=%B")
+
+
+def test_amend_takes_what_is_chosen_into_the_last_commit(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    count, base = two.count(), two.git("rev-parse", "HEAD^")
+    done = ask(two, "y\nn\n", "--amend")
+    assert "+five" not in done.text  # it is in the commit that is amended
+    assert (two.count(), two.git("rev-parse", "HEAD^")) == (count, base)
+    assert head(two) == forty(l5="five", l20="twenty")
+    assert two.pending("S1") == ["f"]
+    two.commit("S2")
+    ask(two, "y\n")
+    assert head(two) == forty(**MINE, **OTHERS)
+
+
+def test_amend_of_nothing_chosen_changes_nothing(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    before = two.head()
+    assert "nothing to commit" in ask(two, "n\nn\n", "--amend").text
+    assert two.head() == before
+
+
+def test_fixup_of_what_is_chosen(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    first = two.head()
+    done = two.ralph("commit", "--session", "S1", "-p", "--fixup", first, stdin=b"n\ny\n")
+    assert "fixup! x" in done.text
+    assert head(two) == forty(l5="five", l35="end")
+    assert two.changes() == {"f": "M"}
+    two.git(
+        "rebase", "-q", "-i", "--autosquash", "--autostash", f"{first}^", env={"GIT_SEQUENCE_EDITOR": "true"}
+    )
+    assert head(two) == forty(l5="five", l35="end")
+    assert two.pending("S1") == ["f"]
+    two.commit("S1")
+    assert head(two) == forty(**MINE)
+
+
+def test_prove_runs_on_what_is_chosen(two: Repo) -> None:
+    """Not on the file, nor on all of the session's; and a failure commits nothing."""
+    before = two.head()
+    check = "grep -q twenty f && ! grep -q five f && ! grep -q far f"
+    ask(two, "y\nn\nn\n", "--prove", check, code=1)
+    assert two.head() == before
+    assert two.pending("S1") == ["f"]
+    ask(two, "n\ny\nn\n", "--prove", check)
+    assert head(two) == forty(l20="twenty")
