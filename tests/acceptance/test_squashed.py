@@ -64,7 +64,7 @@ def test_after_a_squash_all_agree_by_content(day: Repo, how: str) -> None:
     assert {one["commit"] for one in whys.values()} == {day.head()}
 
 
-@pytest.mark.parametrize("how", ["all", "rebase"])
+@pytest.mark.parametrize("how", ["title", "all", "rebase"])
 def test_log_tells_a_squash_with_each_session_that_it_names(day: Repo, how: str) -> None:
     two(day)
     squash(day, how)
@@ -74,6 +74,24 @@ def test_log_tells_a_squash_with_each_session_that_it_names(day: Repo, how: str)
     )
     there = {row["session"] for row in told if row["kind"] == "commit" and row["commit"] == day.head()}
     assert there == {"S1", "S2"}
+    only = day.ralph("log", "--json", "--session", "S1").json()
+    assert [row["session"] for row in only if row["kind"] == "commit" and row["in_head"]] == ["S1"]
+    page = day.ralph("report", "--json").json()
+    assert {row["session"] for row in page["commits"] if row["commit"] == day.head()} == {"S1", "S2"}
+
+
+def test_log_tells_what_a_person_added_to_a_squash_as_the_persons_too(day: Repo) -> None:
+    two(day)
+    day.git("reset", "-q", "--soft", "HEAD~2")
+    day.write("by-hand", "one\n")
+    day.git("add", "by-hand")
+    day.git("commit", "-q", "-m", "Squashed (#1)")
+    day.write("f", (day.read("f") or b"") + b"typed\n")
+    day.commit_all("a person's own, in a file of theirs")
+    rows = [row for row in day.ralph("log", "--json").json() if row["kind"] == "commit" and row["in_head"]]
+    there = [row["session"] for row in rows if row["subject"] == "Squashed (#1)"]
+    assert set(there) == {None, "S1", "S2"}
+    assert [row["session"] for row in rows if row["subject"].startswith("a person")] == [None]
 
 
 def test_an_amended_message_loses_nobody(day: Repo) -> None:
