@@ -48,6 +48,8 @@ class BranchMade:
     commits: tuple[tuple[str, str], ...] = ()
     before: str | None = None
     merges: int = 0
+    needed: int = 0
+    """How many of them are others', which the session's need."""
 
 
 class NeedsError(Refused):
@@ -96,7 +98,8 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         _refuse_moved(ctx, wish, old, left, tip)
     _move(ctx, ref, old, tip, wish)
     branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
-    return BranchMade(MADE, ref, wish.session, pairs, old, merges)
+    needed = len({one for one, _ in pairs}.difference(found.of(family)))
+    return BranchMade(MADE, ref, wish.session, pairs, old, merges, needed)
 
 
 def _refuse_checked_out(ctx: Context, ref: str) -> None:

@@ -12,6 +12,7 @@ from gitralph.branch.make import BranchMade, BranchWish, NeedsError
 from gitralph.cli import options, output
 from gitralph.context import Context
 from gitralph.session import session_choice
+from gitralph.trace import keeping
 
 
 @click.command("branch", cls=options.Command)
@@ -48,6 +49,7 @@ def branch(
             whose = f" of session '{ctx.called(one.session)}'" if one.session is not None else ""
             output.note(f"commit {one.commit[:7]}{whose} for '{shown(one.path)}'")
         raise
+    keeping.add(ctx, list(dict.fromkeys(new for _, new in found.commits)))
     if as_json:
         pairs = [{"from": old, "to": new} for old, new in found.commits]
         output.as_json({"status": found.status, "ref": found.ref, "commits": pairs, "needs": []})
@@ -80,4 +82,6 @@ def _tell(ctx: Context, name: str, found: BranchMade) -> None:
     else:
         tip = found.commits[-1][1]
         how = "made" if found.before is None else "moved on"
-        output.say(f"[{name} {tip[:7]}] {how}: {count} commit{'s'[: count != 1]} of session '{whose}'")
+        own = count - found.needed
+        more = f" and {found.needed} of others that it needs" if found.needed else ""
+        output.say(f"[{name} {tip[:7]}] {how}: {own} commit{'s'[: own != 1]} of session '{whose}'{more}")
