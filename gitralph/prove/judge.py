@@ -75,5 +75,4 @@ class Judge:
             return [f"HEAD {short} could not be tested: {error.message}"], 0
         if found.ok or prover.children.stopping.is_set():
             return [], int(not found.cached)
-        self.say(f"HEAD {short} fails too")
         return [f"HEAD {short} fails already, without this commit"], 1
