@@ -683,7 +683,7 @@ _NO_AGENT = frozenset(
         "cli.guard._tell_person",
         "cli.guard._all_the_same",
         "words.ways_out.commit_of",
-        "commit.ways_out.Ways._whole",
+        "words.ways_out.Ways._whole",
         "tasks.loop.summary._next_steps",
     ]
 )

@@ -9,19 +9,19 @@ commit:--session= --plan= --task= --mine --message= --file= --edit --trailer= --
 status:--session= --worktrees --short --watch --prompt --json --porcelain -s -z
 top:--session= --worktrees
 diff:--session= --nobody --mine --stat --name-only
-why:--json
+why:--prompt --json
 blame:--porcelain --json
 log:--session= --agent= --since= --new --max-count= --patch --json -n -p
 branch:--session= --onto= --squash --force --with-needed --json
 uncommit:--session= --json
 restore:--session= --dry-run --json
-undo:--session= --call= --last= --redo --skip-entangled --patch --dry-run --json -p
+undo:--session= --call= --last= --redo --skip-entangled --patch --tell --dry-run --json -p
 assign:--to= --patch --json -p
 prove:--json
 session:start list show rename end
 session-start:--id= --agent= --plan= --task= --bead= --parent= --continue --env=
 session-list:--all --worktrees --json
-session-show:--json
+session-show:--tokens --json
 session-rename:
 session-end:
 run:--prompt= --bead= --agent= --jobs= --worktree --max-iterations= --max-tasks= --verify= --promise= --include-entangled --prove --no-prove --subject= --max-time= --task-timeout= --check-timeout= --require-change --keep-going --from= --resume --dry-run --json -p -j
@@ -35,7 +35,7 @@ plan:use show
 plan-use:
 plan-show:--json
 events:--run= --file= --topic= --last= --follow --cursor= --json --jsonl --strict -f
-report:--run= --output= --open -o
+report:--run= --output= --open --tokens --json -o
 export:--format= --write-notes
 worktree:add list path lock unlock merge remove restore spawn
 worktree-add:--base= --session= --take-over --json

@@ -10,7 +10,7 @@ from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
 from gitralph.git import blame
 from gitralph.git.context import Context
-from gitralph.words import ways_out
+from gitralph.git.typed import as_pathspec
 
 
 class BlameLine(NamedTuple):
@@ -31,7 +31,7 @@ def rows(ctx: Context, path: bytes) -> list[BlameLine]:
         raise Fatal(f"'{shown(path)}' is a folder; name a file in it")
     if not os.path.lexists(name):
         raise Fatal(
-            f"'{shown(path)}' is not in the working tree", f"git ralph log -- {ways_out.typed(ctx, path)}"
+            f"'{shown(path)}' is not in the working tree", f"git ralph log -- {as_pathspec(ctx, path)}"
         )
     read = lines.read(ctx, path)
     authors: dict[str | None, str] = {}

@@ -77,13 +77,17 @@ class _Tree:
 def look(ctx: Context) -> WideView:
     """Look at all of them; a worktree that cannot be read is passed over with a warning."""
     trees = list(_trees(ctx))
-    rows = [row for tree in trees for row in _sessions(ctx, tree)]
+    known = (one for one in beads.records(ctx.layout) if not isinstance(one, DamagedBeadError))
+    kept = {one.branch: one.bead for one in known}
+    # Whoever works in the worktree of a bead works on it.
+    own = {tree.root: kept[tree.branch] for tree in trees if tree.branch in kept}
+    rows = [row for tree in trees for row in _sessions(ctx, tree, own.get(tree.root))]
     there = {row.session for row in rows}
     roots = {tree.layout.token: tree.root for tree in trees}
     for record in sessions.records(ctx.layout):  # those that have nothing uncommitted anywhere
         root = roots.get(str(record.get("worktree")))
         if str(record["session"]) not in there and root is not None:
-            rows.append(_row(ctx, str(record["session"]), root, ()))
+            rows.append(_row(ctx, str(record["session"]), root, (), own.get(root)))
     order = {root: at for at, root in enumerate(roots.values())}
     rows.sort(key=lambda row: (order[row.worktree], ctx.called(row.session)))
     found = tuple((tree.root, tree.branch) for tree in trees)
@@ -110,13 +114,13 @@ def _trees(ctx: Context) -> Iterator[_Tree]:
 # --- who ---
 
 
-def _sessions(ctx: Context, tree: _Tree) -> Iterator[WorktreeSession]:
+def _sessions(ctx: Context, tree: _Tree, own: str | None) -> Iterator[WorktreeSession]:
     files: dict[str, list[bytes]] = {}
     for path in tree.dirty:
         for session in _at_work(tree, path):
             files.setdefault(session, []).append(path)
     for session, paths in files.items():
-        yield _row(ctx, session, tree.root, tuple(paths), tree.layout)
+        yield _row(ctx, session, tree.root, tuple(paths), own, tree.layout)
 
 
 def _at_work(tree: _Tree, path: bytes) -> list[str]:
@@ -133,13 +137,18 @@ def _at_work(tree: _Tree, path: bytes) -> list[str]:
 
 
 def _row(
-    ctx: Context, session: str, root: str, paths: tuple[bytes, ...], lay: Layout | None = None
+    ctx: Context,
+    session: str,
+    root: str,
+    paths: tuple[bytes, ...],
+    own: str | None,
+    lay: Layout | None = None,
 ) -> WorktreeSession:
     record = sessionfile.read(ctx.layout, session) or {}
-    bead = record.get("bead")
+    bead = record.get("bead") or own
     last = sessions.last_event(lay or ctx.layout, session)
     named = bead if isinstance(bead, str) else None
-    return WorktreeSession(session, root, named, title(ctx, record), paths, last)
+    return WorktreeSession(session, root, named, title(ctx, {**record, "bead": bead}), paths, last)
 
 
 def title(ctx: Context, record: Mapping[str, object]) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gitralph.ask import changed
-from gitralph.ask.whose import Makers
+from gitralph.ask.whose import CommitOwners, Makers, blob
 from gitralph.base import nul
 from gitralph.base.ids import digest
 from gitralph.base.layout import Layout
@@ -137,7 +138,8 @@ def _when(record: Record) -> float:
 def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
     """The commits that sessions made, oldest first; also those that HEAD holds no more.
 
-    Where no session was asked for also a person's in HEAD, since the first session began here.
+    Also those in HEAD, since the first session began here, that hold lines of sessions though nothing names
+    these, as where a squash kept its title alone; and where no session was asked for, a person's.
     """
     head = refs.read_head(ctx.repo).oid
     here = _told(ctx, ["--grep=^[ *-]*Ralph-Session: ", head, "--"]) if head is not None else []
@@ -158,7 +160,7 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
                         row.time, session, row.oid, row.subject, row.paths, holds, became, row.author
                     )
                 )
-    if wish.sessions is None and head is not None:
+    if head is not None:
         found += _persons(ctx, makers, head, wish)
     if wish.match is not None:
         kept = set(wish.match({path for one in found for path in one.paths}))
@@ -167,15 +169,46 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
 
 
 def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator[LoggedCommit]:
-    """The commits in HEAD that no session made, since the first session began: older ones git tells."""
+    """The commits in HEAD of which nothing says whose they are, since the first session began here.
+
+    Each with the sessions whose lines it holds; and a person's where it holds more than these.
+    """
     begun = next(iter(sessions.records(ctx.layout, True)), None)
     if begun is None:
         return
     first = begun.get("head")
     before = [f"^{first}"] if isinstance(first, str) and is_oid(first) else []
-    for row in reversed(_told(ctx, ["--ignore-missing", head, *before, "--"])):
-        if not row.sessions(makers) and wish.wants("", row.time):
-            yield LoggedCommit(row.time, "", row.oid, row.subject, row.paths, True, None, row.author)
+    rows = [
+        row
+        for row in reversed(_told(ctx, ["--ignore-missing", head, *before, "--"]))
+        if not row.sessions(makers) and (wish.since is None or row.time >= wish.since)
+    ]
+    held = dict(_held(ctx, makers, rows))
+    for row in rows:
+        names, all_of_it = held.get(row.oid, ((), False))
+        for session in (*names, *([] if all_of_it else [""])):
+            named = wish.sessions is None or session in wish.sessions
+            if named:
+                yield LoggedCommit(row.time, session, row.oid, row.subject, row.paths, True, None, row.author)
+
+
+def _held(
+    ctx: Context, makers: Makers, rows: Iterable[_Row]
+) -> Iterator[tuple[str, tuple[tuple[str, ...], bool]]]:
+    """The sessions whose lines commits hold that name nobody, and whether every new line is theirs."""
+    # Most commits of people touch nothing that a session ever edited.
+    asked = [row.oid for row in rows if any(os.path.lexists(ctx.layout.journal(path)) for path in row.paths)]
+    heads = {one.oid: one for one in changed.heads(ctx, asked) if len(one.parents) < 2}
+    for oid, found in changed.files(ctx, list(heads)):
+        judge = CommitOwners(ctx, makers, heads[oid], None)
+        new, owned = 0, list[str]()
+        for file in found:
+            new += sum(last - first + 1 for first, last in file.ranges)
+            text = blob(ctx, file.new) if file.ranges else None
+            known = judge.owners(file, text) if text is not None and not is_binary(text) else {}
+            owned += [one.session for one in known.values() if one.session is not None]
+        if owned:
+            yield oid, (tuple(sorted(set(owned))), len(owned) == new)
 
 
 class _Row(NamedTuple):

@@ -107,7 +107,9 @@ def _who(facts: object, key: str) -> Said | None:
     tool = model.accepted(text_of(agent, "tool"))
     if tool is None:
         return None
-    return Said(tool, model.accepted(text_of(agent, "model")), text_of(agent, "id"))
+    named = model.accepted(text_of(agent, "model"))
+    # The standard has a model in each record; this is what ours has where nobody knows it.
+    return Said(tool, None if named == "unknown" else named, text_of(agent, "id"))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -197,15 +197,19 @@ class CommitOwners:
         wanted = [n for first, last in file.ranges for n in range(first, last + 1)]
         found = self.makers.journal(self.layout, file.path)
         if self.main is None:
-            return self._unnamed(file, found, text)
+            return self._unnamed(found, file, text, wanted)
         of = self.family if self.exact else self.allowed
         own = [r for r in found.records if r.op != GAP and r.session in of]
         # Without texts the path is all that was recorded: the commit's word for it counts.
         if not any(record.is_exact for record in own):
             models = {self.makers.model_of(record) for record in own}
-            return dict.fromkeys(wanted, self._main(models)) if self.exact else {}
+            if self.exact:
+                return dict.fromkeys(wanted, self._main(models))
+            return self._unnamed(found, file, text, wanted)
         if not self.exact:
-            return self._by_content(found.records, file, text, Owner(None), telling=1)
+            said = self._by_content(found.records, file, text, Owner(None), telling=1)
+            # A fixup keeps the message of the first alone: the lines of the others stand all the same.
+            return said | self._unnamed(found, file, text, [n for n in wanted if said[n].session is None])
         how, taken = self._taken_how(found), self._taken(found, own)
         models = {self.makers.model_of(record) for record in taken}
         # Guarantee 1 of `commit`: what it tells apart is this session's and nothing else.
@@ -221,10 +225,10 @@ class CommitOwners:
         default = Owner(self.main if how and how <= {EDITS, SHELL} else None)
         return {n: self._owner(rows[n - 1], made) or default for n in wanted if n <= len(rows)}
 
-    def _unnamed(self, file: File, found: Journal, text: bytes) -> dict[int, Owner]:
+    def _unnamed(self, found: Journal, file: File, text: bytes, asked: Iterable[int]) -> dict[int, Owner]:
         """The lines that stand as sessions recorded them, by their place; equal words alone prove nothing."""
         lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
-        wanted = [n for first, last in file.ranges for n in range(first, last + 1) if n <= len(lines)]
+        wanted = [n for n in asked if n <= len(lines)]
         made = [r for r in found.records if r.op != GAP and r.is_exact]
         wrote = {line.rstrip(b"\r\n") for r in made for hunk in r.hunks or [] for line in hunk.lines}
         # A weave costs more than a look: most commits of people hold no line that a session wrote.

@@ -7,9 +7,9 @@ from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
 from gitralph.decide.reading import Read
 from gitralph.git.context import Context
+from gitralph.git.typed import as_name
 from gitralph.hook.journal import GAP, Record
 from gitralph.records import commit_log
-from gitralph.words import ways_out
 
 
 def records(ctx: Context, path: bytes) -> list[Finding]:
@@ -69,6 +69,6 @@ def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     if not 0 < line <= count:
         raise UsageError(
             f"'{shown(path)}' has {count} line{'s'[: count != 1]}; there is no line {line}",
-            f"git ralph blame -- {ways_out.typed_name(ctx, path)}",
+            f"git ralph blame -- {as_name(ctx, path)}",
         )
     return lines.every(ctx, read)[line - 1]

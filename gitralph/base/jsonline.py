@@ -6,11 +6,12 @@ ValueError, whoever wrote it.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 # Python takes quadratic time for long numbers and refuses 4,300 digits (CVE-2020-10735).
 _LONGEST_NUMBER = 400
 _LONGEST_LINE = 8 << 20  # of another program's file: a transcript's lines hold whole files
+_CHUNK = 1 << 20
 # How deep an object that was cut off is looked into.
 _DEEPEST = 8
 
@@ -131,3 +132,21 @@ def objects(data: bytes) -> Iterator[dict[str, object]]:
             continue
         if isinstance(value, dict):
             yield value
+
+
+def stream(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    """The whole lines of another program's file of any size, without their ends; ``read`` gives pieces.
+
+    Of a line that is too long its beginning is given, which is no JSON.
+    """
+    held: list[bytes] = []
+    size = 0
+    while chunk := read(_CHUNK):
+        *ended, last = chunk.split(b"\n")
+        for piece in ended:
+            whole = size + len(piece) <= _LONGEST_LINE
+            yield b"".join([*held, piece]) if whole else b"".join(held)[:_CHUNK]
+            held, size = [], 0
+        if size + len(last) <= _LONGEST_LINE:
+            held.append(last)
+        size += len(last)

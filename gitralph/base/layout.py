@@ -159,6 +159,10 @@ class Layout:
         """What a session was told of others' lines; no call has this name, which is no digest."""
         return f"{self.own}/calls/{self.stem(session)}/told"
 
+    def word(self, session: str) -> str:
+        """What a person wants a session's agent to be told; at the top, as it may stop in any worktree."""
+        return f"{self.top}/calls/{self.stem(session)}/word"
+
     def lock(self, name: str) -> str:
         return f"{self.top}/locks/{name}.lock"
 

@@ -4,6 +4,7 @@ import shlex
 
 import click
 
+from gitralph.ask.trace import keeping
 from gitralph.base import ids
 from gitralph.base.errors import Fatal, RalphError, UsageError
 from gitralph.base.quote import shown
@@ -48,6 +49,7 @@ def branch(
             whose = f" of session '{ctx.called(one.session)}'" if one.session is not None else ""
             output.note(f"commit {one.commit[:7]}{whose} for '{shown(one.path)}'")
         raise
+    keeping.add(ctx, list(dict.fromkeys(new for _, new in found.commits)))
     if as_json:
         pairs = [{"from": old, "to": new} for old, new in found.commits]
         output.as_json({"status": found.status, "ref": found.ref, "commits": pairs, "needs": []})
@@ -80,6 +82,6 @@ def _tell(ctx: Context, name: str, found: BranchMade) -> None:
     else:
         tip = found.commits[-1][1]
         how = "made" if found.before is None else "moved on"
-        own = count - found.along
-        more = f" and {found.along} that they need" if found.along else ""
+        own = count - found.needed
+        more = f" and {found.needed} of others that it needs" if found.needed else ""
         output.say(f"[{name} {tip[:7]}] {how}: {own} commit{'s'[: own != 1]} of session '{whose}'{more}")

@@ -25,13 +25,13 @@ from gitralph.decide.pathspecs import matcher
 from gitralph.decide.request import Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
+from gitralph.git.typed import as_pathspec, can_be_typed
 from gitralph.sessions import crowd, session_choice
 from gitralph.takeback import assign as assigning
 from gitralph.takeback import ways_back
 from gitralph.tasks.prove.judge import Judge
 from gitralph.tasks.prove.results import ProofCommand
 from gitralph.words.advice import describe
-from gitralph.words.ways_out import can_be_typed, typed
 
 # A line that is copied: with more files a person stages them.
 _NEW = 5
@@ -223,7 +223,7 @@ def _tell_of_new_files(ctx: Context) -> None:
     found = uncommitted.dirty(ctx.repo, ctx.config)
     new = [p for p, letters in found.items() if letters == uncommitted.UNTRACKED and can_be_typed(ctx, p)]
     if new:
-        given = " ".join(typed(ctx, path) for path in new[:_NEW])
+        given = " ".join(as_pathspec(ctx, path) for path in new[:_NEW])
         output.hint(f"git ralph commit --mine -- {given}  # takes new files that are named")
 
 

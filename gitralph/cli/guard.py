@@ -11,11 +11,11 @@ from gitralph.cli.terminal import environ, options, output
 from gitralph.decide import pending_paths
 from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
+from gitralph.git.typed import as_pathspec
 from gitralph.guard import agent
 from gitralph.guard import question as guarding
 from gitralph.guard.question import GuardedPath
 from gitralph.sessions import session_choice
-from gitralph.words import ways_out
 
 # A line that names more is nobody's to read.
 _SHOWN = 10
@@ -78,7 +78,7 @@ def _all_the_same(ctx: Context) -> str:
     place = plain_index.given(ctx.environ, ctx.repo.index)
     words = {plain_index.WHOLE: ["-a"], plain_index.PATHS: ["--"]}.get(place.form if place else "", [])
     if words == ["--"]:
-        words += [ways_out.typed(ctx, path) for path in sorted(guarding.staged(ctx))[:_SHOWN]]
+        words += [as_pathspec(ctx, path) for path in sorted(guarding.staged(ctx))[:_SHOWN]]
     return " ".join(["git commit --no-verify", *words]) + "  # takes them all the same"
 
 

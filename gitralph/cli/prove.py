@@ -38,7 +38,7 @@ def prove(click_ctx: click.Context, /, revisions: str | None, as_json: bool) -> 
             if not row.proof.ok:
                 _complain(row)
     if as_json:
-        output.as_json([row.document() for row in rows])
+        output.as_json([{**row.document(), "names": list(map(ctx.called, row.sessions))} for row in rows])
     elif not rows:
         output.note("no commit to prove")
     return 0 if all(row.proof.ok for row in rows) else NO

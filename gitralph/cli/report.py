@@ -1,11 +1,12 @@
 """``git ralph report``."""
 
+import json
 import os
 import sys
 
 import click
 
-from gitralph.ask.report import gather, page
+from gitralph.ask.report import document, gather, page
 from gitralph.base import programs, runner
 from gitralph.base.errors import Failed, Fatal, UsageError
 from gitralph.cli.terminal import environ, options, output
@@ -16,16 +17,22 @@ from gitralph.git.context import Context
 @click.option("--run", metavar="<id>", help="Only the sessions and tasks of this run.")
 @click.option("-o", "--output", "target", metavar="<file>", help="Write it there instead of standard output.")
 @click.option("--open", "opened", is_flag=True, help="Show it in the browser.")
-def report(run: str | None, target: str | None, opened: bool) -> None:
+@click.option("--tokens", is_flag=True, help="Also the tokens that were taken, from transcripts.")
+@options.as_json
+def report(run: str | None, target: str | None, opened: bool, tokens: bool, as_json: bool) -> None:
     """Make one self-contained HTML page of sessions, edits, commits and tasks."""
-    if target is None and not opened and environ.is_terminal(sys.stdout):
+    if opened and as_json:
+        raise UsageError("options --open and --json exclude each other")
+    if target is None and not (opened or as_json) and environ.is_terminal(sys.stdout):
         raise UsageError(
             "the report is a page for a browser, not for a terminal",
             "git ralph report --open",
             "git ralph report -o report.html  # keeps it in a file",
         )
     ctx = options.context(create=False)
-    made = page.render(gather.gather(ctx, run)).encode("utf-8", "replace")
+    facts = gather.gather(ctx, run, tokens)
+    told = json.dumps(document.document(facts), indent=1) + "\n" if as_json else page.render(facts)
+    made = told.encode("utf-8", "replace")
     if opened and target in (None, "-"):
         target = ctx.layout.report
     if target is None or target == "-":

@@ -11,7 +11,8 @@ from gitralph.cli.terminal import columns, options, output, wide
 from gitralph.decide import pending_paths
 from gitralph.hook import sessionfile
 from gitralph.records import sessions
-from gitralph.sessions import crowd, lifecycle, naming, session_choice
+from gitralph.sessions import crowd, lifecycle, naming, session_choice, spending
+from gitralph.sessions.spending import Ledger
 from gitralph.words import advice
 
 
@@ -98,8 +99,9 @@ def _row(one: dict[str, object], roomy: bool) -> list[str]:
 
 @session.command("show")
 @click.argument("session_id", metavar="<session>")
+@click.option("--tokens", "counted", is_flag=True, help="Also the tokens it took, from its transcript.")
 @options.as_json
-def show(session_id: str, as_json: bool) -> None:
+def show(session_id: str, counted: bool, as_json: bool) -> None:
     """Show one session and its pending paths."""
     ctx = options.context(create=False)
     found = session_choice.resolve(ctx.layout, session_id)
@@ -107,9 +109,11 @@ def show(session_id: str, as_json: bool) -> None:
     works = {ctx.repo.root: pending_paths.of(ctx, found), **lifecycle.works_elsewhere(ctx, found)}
     facts = lifecycle.describe(ctx.layout, record, {})
     facts["pending"] = sum(len(pending_paths.counted(one)) for one in works.values())
+    ledger = spending.of(ctx, found) if counted else None
     if as_json:
         names = [output.text(path) for one in works.values() for path in pending_paths.counted(one)]
-        output.as_json({**facts, "paths": names, "branch": record.get("branch")})
+        more = {} if ledger is None else _taken(ledger)
+        output.as_json({**facts, "paths": names, "branch": record.get("branch"), **more})
         return
     for key, value in facts.items():
         if value is not None:
@@ -119,6 +123,16 @@ def show(session_id: str, as_json: bool) -> None:
         for path, work in sorted(found_there.items()):
             reason = f" ({advice.said(work.reason)})" if work.reason else ""
             output.say(f"  {shown(path)}{where}{reason}")
+    if ledger is not None:
+        output.say(f"tokens: {ledger.total().sentence()}")
+        for oid, spent in ledger.by_commit().items():
+            output.say(f"  commit {oid[:12]}: {spent.sentence()}")
+
+
+def _taken(ledger: Ledger) -> dict[str, object]:
+    """What a session took, as JSON tells it."""
+    commits = [{"commit": oid, **spent.document()} for oid, spent in ledger.by_commit().items()]
+    return {"tokens": {**ledger.total().document(), "commits": commits}}
 
 
 @session.command("rename")

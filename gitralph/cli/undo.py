@@ -10,8 +10,11 @@ from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import recover
 from gitralph.decide.pathspecs import matcher
 from gitralph.git.context import Context
+from gitralph.guard.reply import NOT_TOLD
+from gitralph.hook import sessionfile
+from gitralph.records import word
 from gitralph.sessions import session_choice
-from gitralph.takeback import by_hunks, choice
+from gitralph.takeback import by_hunks, choice, telling
 from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
 from gitralph.takeback.request import Picked, UndoRequest
@@ -29,6 +32,7 @@ _USAGE = "git ralph undo --session {}"
 @click.option("--redo", is_flag=True, help="Bring back what the last undo took.")
 @click.option("--skip-entangled", is_flag=True, help="Leave what others built on.")
 @click.option("-p", "--patch", "ask", is_flag=True, help="Ask for each hunk.")
+@click.option("--tell", is_flag=True, help="With -p: tell the agent at its next stop.")
 @click.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
 @options.as_json
 @options.paths
@@ -39,6 +43,7 @@ def undo(
     redo: bool,
     skip_entangled: bool,
     ask: bool,
+    tell: bool,
     dry_run: bool,
     as_json: bool,
     paths: tuple[str, ...],
@@ -51,6 +56,8 @@ def undo(
     for name, given in {"--redo": redo, "--json": as_json}.items():
         if ask and given:
             raise UsageError(f"options -p and {name} exclude each other")
+    if tell and not ask:
+        raise UsageError("option --tell needs -p")
     ctx = options.context(create=not dry_run)
     show = taken.Show(ctx, as_json, dry_run, "bring back" if redo else "take back")
     try:
@@ -73,6 +80,24 @@ def undo(
         show.failure(error, session)
         raise
     show.result(result)
+    if not dry_run and result.session is not None:
+        _word(ctx, result, redo, tell)
+
+
+def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:
+    """Leave the agent a word on what was taken back; what was brought back it need not be told any more."""
+    session = result.session
+    if session is None or not result.changes:
+        return
+    if redo:
+        word.drop(ctx.layout, session)
+    elif tell:
+        agent = (sessionfile.read(ctx.layout, session) or {}).get("agent")
+        if agent in NOT_TOLD:
+            output.warn(f"{agent} takes no word when it stops: it is not told")
+            return
+        word.leave(ctx.layout, session, telling.word(ctx, session, result.changes))
+        output.note(f"session '{ctx.called(session)}' is told when it stops next")
 
 
 def _session(ctx: Context, given: str | None, redo: bool) -> str | None:

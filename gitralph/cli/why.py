@@ -11,6 +11,8 @@ from gitralph.ask.trace import keeping
 from gitralph.cli.terminal import options, output, sources
 from gitralph.decide import reading
 from gitralph.git.context import Context
+from gitralph.sessions import prompts
+from gitralph.sessions.prompts import Asked
 
 
 def _split(typed: str) -> tuple[str, int | None]:
@@ -23,8 +25,9 @@ def _split(typed: str) -> tuple[str, int | None]:
 
 @click.command("why", cls=options.Command)
 @click.argument("place", metavar="<path>[:<line>]")
+@click.option("--prompt", "asks", is_flag=True, help="Also what was asked, from the agent's own transcript.")
 @options.as_json
-def why(place: str, as_json: bool) -> None:
+def why(place: str, asks: bool, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
     ctx = options.context(create=False)
     typed, line = _split(place)
@@ -34,17 +37,41 @@ def why(place: str, as_json: bool) -> None:
         found = explaining.records(ctx, path)
     else:
         found = [explaining.line_of(ctx, path, line)]
+    asked: list[Asked | None] = [*prompts.behind(ctx, found)] if asks else [None] * len(found)
+    told = list(zip(found, asked, strict=True))
     if as_json:
-        output.as_json({"path": output.text(path), "findings": [_document(ctx, one) for one in found]})
+        rows = [_document(ctx, one, prompt) for one, prompt in told]
+        output.as_json({"path": output.text(path), "findings": rows})
         return
     if not found:
         output.say("nobody recorded anything for this path")
-    for one in found:
+    before = None
+    for one, prompt in told:
         output.say(_sentence(ctx, one))
+        if prompt is not None:
+            _show_prompt(prompt, prompt == before)
+        before = prompt
 
 
-def _document(ctx: Context, one: Finding) -> dict[str, object]:
-    return {**one._asdict(), "name": ctx.called(one.session) if one.session else None}
+def _document(ctx: Context, one: Finding, prompt: Asked | None) -> dict[str, object]:
+    more = {"prompt": prompt._asdict()} if prompt is not None else {}
+    return {**one._asdict(), "name": ctx.called(one.session) if one.session else None, **more}
+
+
+def _show_prompt(prompt: Asked, again: bool) -> None:
+    """The words of a person or an agent, each line of them marked as quoted."""
+    if prompt.text is None:
+        gone = "gone: the agent keeps its transcript no more"
+        output.say(f"  prompt: {gone if prompt.state == prompts.GONE else 'unknown'}")
+        return
+    if again and prompt.text.count("\n"):
+        output.say("  prompt: the same")
+        return
+    output.say("  prompt:")
+    for row in prompt.text.rstrip().split("\n"):
+        output.content(f"  > {row}")
+    if prompt.more:
+        output.say(f"  ({prompt.more:,} more characters)")
 
 
 def _sentence(ctx: Context, one: Finding) -> str:

@@ -10,10 +10,10 @@ from gitralph.git import message, refs, uncommitted
 from gitralph.git.commits import identity
 from gitralph.git.context import Context
 from gitralph.git.repository import Repository
+from gitralph.git.typed import as_pathspec
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import is_oid
 from gitralph.records import commit_log, manifests, pending
-from gitralph.words import ways_out
 
 TAKEN_BACK = "taken back"
 # The command that a hint shows is copied as a line.
@@ -85,7 +85,7 @@ def ways_back(ctx: Context, commit: str, *words: str) -> list[str]:
     )
     dirty = uncommitted.dirty_paths(ctx.repo, ctx.config, nul.rows(said))
     if dirty:
-        given = " ".join(ways_out.typed(ctx, path) for path in dirty[:_MOST])
+        given = " ".join(as_pathspec(ctx, path) for path in dirty[:_MOST])
         return [f"git diff HEAD -- {given}  # stands in the way of a git revert"]
     typed = shlex.join([*words, commit[:7]])
     return [f"git revert --no-edit {typed}  # takes it back in a commit of its own"]

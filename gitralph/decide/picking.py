@@ -15,7 +15,7 @@ from gitralph.base.errors import Busy
 from gitralph.base.quote import shown
 from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, plan
-from gitralph.decide.decision import Left
+from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Entries
 from gitralph.decide.request import Draft, Pick, Picks, Request
 from gitralph.git import blobs, hunks
@@ -23,8 +23,13 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
 from gitralph.git.hunks import Patch
 from gitralph.git.objects import Objects
+from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import EMPTY_TREE, FILES, Entry
-from gitralph.hook.journal import full_lines
+from gitralph.hook.journal import GAP, TEXT_LIMIT, full_lines, replay
+from gitralph.lines import owners
+from gitralph.lines.order import chain
+from gitralph.lines.pieces import pieces
+from gitralph.lines.terms import Step, step_of
 
 
 class PickedPath(NamedTuple):
@@ -145,13 +150,37 @@ def applied(ctx: Context, bench: Workbench, made: Draft, picks: Picks) -> Draft:
     left += [Left(path, decision.STALE, moved) for path in picks if path not in made.entries]
     made = made.without(left)
     rest = [Left(path, decision.DECLINED, Why(Kind.PARTLY_CHOSEN), optional=True) for path in partly]
-    # Which records the commit took something of is for the lines to tell: the log names none.
     outcomes = tuple(
-        one._replace(uses=tuple(use._replace(units=()) for use in one.uses)) if one.path in partly else one
-        for one in made.outcomes
+        _with_units(ctx, made, one, picks[one.path]) if one.path in partly else one for one in made.outcomes
     )
     made = made._replace(entries=entries, outcomes=outcomes, left=(*made.left, *rest))
     return plan.rebuilt(ctx, bench, made)
+
+
+def _with_units(ctx: Context, made: Draft, found: Outcome, pick: Pick) -> Outcome:
+    """The outcome of a path with the units that went with what was chosen of it."""
+    names = _steps_in(ctx, made, found.path, pick)
+
+    def went(units: tuple[str, ...] | None) -> tuple[str, ...]:
+        kept = tuple(unit for unit in units or () if step_of(unit) in names)
+        return kept or units or ()  # where the lines tell of none, any of them may have gone
+
+    return found._replace(uses=tuple(use._replace(units=went(use.units)) for use in found.uses))
+
+
+def _steps_in(ctx: Context, made: Draft, path: bytes, pick: Pick) -> set[str]:
+    """The records of which something is in a text that was chosen and not in HEAD."""
+    state, text = made.states.get(path), pick.text
+    if state is None or text is None or pick.before is None or len(text) > TEXT_LIMIT:
+        return set()
+    old = ctx.repo.objects.raw(pick.before.oid)[1]
+    rows = [(r, b, a) for r, b, a in replay(state.journal, ctx.layout) if r.is_exact]
+
+    def form(one: bytes | None) -> bytes | None:
+        return one if one is None or b"\r\n" in text else with_line_feeds(one)
+
+    steps = [Step(str(r.offset), None if r.op == GAP else r.session, form(b), form(a)) for r, b, a in rows]
+    return owners.showing(pieces(old, text, chain(steps, steps[0].before))) if steps else set()
 
 
 def after_hook(request: Request, entries: Entries) -> Request:

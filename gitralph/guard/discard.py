@@ -20,12 +20,12 @@ from gitralph.decide import offers, open_lines
 from gitralph.decide.open_lines import OpenPath
 from gitralph.git import uncommitted
 from gitralph.git.context import Context, open_context
+from gitralph.git.typed import as_pathspec
 from gitralph.guard.discards import HEAD, INDEX, NOTHING, Discard
 from gitralph.guard.reply import Reply, context, denied
 from gitralph.hook import entry, sessionfile
 from gitralph.hook.event import Event, session_of
 from gitralph.records import pending
-from gitralph.words import ways_out
 
 REFUSE, WARN, OFF = "refuse", "warn", "off"
 # The agent waits. What was not looked at by then passes.
@@ -187,7 +187,7 @@ def _ways_out(ctx: Context, event: Event, one: Discard, session: str, lost: Loss
     if sessionfile.read(ctx.layout, session) is not None:
         named = f"--session {shlex.quote(ctx.called(session))}"
         few = sorted(lost)[:_SHOWN] if one.specs else ()
-        paths = "".join(f" {ways_out.typed(ctx, path)}" for path in few)
+        paths = "".join(f" {as_pathspec(ctx, path)}" for path in few)
         verb = "commit" if one.kind == "git stash" else "undo"
         does = "commits" if verb == "commit" else "takes back"
         out.append(f"{git} ralph {verb} {named}{' --' if paths else ''}{paths}  # {does} only your own lines")

@@ -20,6 +20,7 @@ from gitralph.decide.open_lines import OpenLine, OpenPath
 from gitralph.decide.rewrites import Range, ranges
 from gitralph.git.context import Context, in_worktree, open_context, root_with
 from gitralph.git.texts import with_line_feeds
+from gitralph.git.typed import as_name
 from gitralph.hook import entry, others, record, sessionfile
 from gitralph.hook.agents import writing
 from gitralph.hook.entry import Found
@@ -29,7 +30,6 @@ from gitralph.hook.locate import Target
 from gitralph.hook.others import Company
 from gitralph.hook.reconcile import normal
 from gitralph.records import pending
-from gitralph.words import ways_out
 
 NOTE, OFF = "note", "off"
 # Lines so far apart are read together, and a change of one is likely to touch the other.
@@ -195,7 +195,7 @@ def _sentence(ctx: Context, event: Event, one: _Theirs, target: Target) -> str:
     where = f", in worktree '{shown(os.fsencode(one.root))}'" if elsewhere else ""
     at_root = not elsewhere and event.cwd is not None and os.path.realpath(event.cwd) == one.root
     git = "git ralph" if at_root else f"git -C {shlex.quote(one.root)} ralph"
-    name = ways_out.typed_name(ctx, target.path)
+    name = as_name(ctx, target.path)
     if any(not line.removed for line in one.lines):
         look = f"{git} blame {name}"
     else:

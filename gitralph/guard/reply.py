@@ -9,11 +9,15 @@ BLOCK = 2
 
 @dataclass
 class Reply:
-    """``out`` goes to stdout as it is, each of ``said`` to stderr as a line."""
+    """``out`` goes to stdout as it is, each of ``said`` to stderr as a line.
+
+    ``reason`` is what an agent that goes on is told, where it is.
+    """
 
     code: int = 0
     out: bytes = b""
     said: list[str] = field(default_factory=list)
+    reason: str = ""
 
 
 def blocked(reason: str, *hints: str) -> Reply:
@@ -69,6 +73,18 @@ def context(agent: str, text: str) -> bytes:
         return b""
     name = "BeforeTool" if agent == "gemini" else "PreToolUse"
     return encode({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+
+
+NOT_TOLD = frozenset(["opencode"])
+"""Agents that take no word at a stop."""
+
+
+def word(agent: str, text: str) -> bytes:
+    """The answer at a stop that tells an agent something: it reads it and goes on.
+
+    That of pi is for the extension in ``contrib/hooks``, which sends it as a person's message.
+    """
+    return encode({"followUp": text}) if agent == "pi" else again(agent, text)
 
 
 def again(agent: str, reason: str) -> bytes:

@@ -201,7 +201,8 @@ def _note_life(event: Event, cwd: str, agent: str, environ: dict[str, str]) -> N
     if event.kind in _TURNS:
         _wake(lay, session, event)
     elif event.kind == "start":
-        sessionfile.update(lay, session, ended=None, process=process.ancestor(), transcript=event.transcript)
+        told = {"transcript": event.transcript} if event.transcript is not None else {}
+        sessionfile.update(lay, session, ended=None, process=process.ancestor(), **told)
         sessionfile.mark_active(lay, session)
     elif event.kind == "end" and session == safe_form(event.session or ""):
         sessionfile.update(lay, session, ended=sessionfile.now())
@@ -247,12 +248,21 @@ def _settle_shells(lay: Layout, session: str, event: Event, environ: dict[str, s
 
 
 def _wake(lay: Layout, session: str, event: Event) -> None:
-    """A prompt after the end: the session was not over."""
+    """A prompt after the end: the session was not over. It also says where the conversation stands now."""
     kept = sessionfile.read(lay, session) if event.kind == "prompt" else None
+    if kept is None:
+        return
+    changes: dict[str, object] = {}
     # An end is not final: a background task that finishes wakes the session again (seen with Copilot CLI
     # 1.0).
-    if kept is not None and kept.get("ended") is not None:
-        sessionfile.update(lay, session, ended=None)
+    if kept.get("ended") is not None:
+        changes["ended"] = None
+    # A launcher's session has a record before its agent speaks, and may have several conversations.
+    main = event.agent_id is None and event.parent is None
+    if main and event.transcript is not None and kept.get("transcript") != event.transcript:
+        changes["transcript"] = event.transcript
+    if changes:
+        sessionfile.update(lay, session, **changes)
 
 
 def take(agent: str, payload: dict[str, object], whole: bool, environ: dict[str, str]) -> None:

@@ -49,6 +49,18 @@ def _has_beads(event: Event, environ: dict[str, str]) -> bool:
     return False
 
 
+def _has_word(event: Event, environ: dict[str, str]) -> bool:
+    """True when a person wants the agent that stops to be told something; a subagent is not told."""
+    session = owner_of(event, environ)
+    if session is None or event.kind != "stop" or event.agent_id is not None or event.parent is not None:
+        return False
+    folder = event.cwd if event.cwd and event.cwd[0] == "/" and "\0" not in event.cwd else os.getcwd()
+    place = gitdir.discover(os.path.realpath(folder))
+    if place is None:
+        return False
+    return os.path.lexists(layout.Layout(layout.state_folder(place), layout.MAIN).word(session))
+
+
 # A shell command without one of these words throws nothing away, unless a git command of it is an alias.
 # Texts, not compiled: an edit never comes so far, and compiling costs each hook a millisecond.
 _DISCARDS = (
@@ -104,7 +116,7 @@ def kind_of(event: Event, environ: dict[str, str]) -> str | None:
                 return "discard"
         return "doc-only" if doc_only or plain_type(event.agent_type) in DOC_TYPES else None
     if event.stop is not None:
-        return "stop" if _has_beads(event, environ) else None
+        return "stop" if _has_beads(event, environ) or _has_word(event, environ) else None
     if event.kind == "subagent-start":
         return "start" if _has_beads(event, environ) else None
     return _KINDS.get(event.kind)

@@ -4,7 +4,6 @@ Never taken unasked. A transcript tells what an agent meant to write, not what s
 uncommitted paths of this worktree are offered, and only by their path.
 """
 
-import glob
 import os
 
 from gitralph.base import files, jsonline
@@ -13,17 +12,10 @@ from gitralph.git import uncommitted
 from gitralph.git.context import Context
 from gitralph.hook import locate, sessionfile
 from gitralph.records import manifests, pending
-from gitralph.sessions import transcript
+from gitralph.sessions import transcript, transcript_files
 
 # Long sessions have transcripts of tens of megabytes; what is beyond was written later and is not offered.
 _LIMIT = 128 << 20
-_PLACES = {
-    "claude-code": ".claude/projects/*/{id}.jsonl",
-    "codex": ".codex/sessions/*/*/*/rollout-*-{id}.jsonl",
-    "qwen": ".qwen/projects/*/chats/{id}.jsonl",
-    "copilot": ".copilot/session-state/{id}/events.jsonl",
-    "gemini": ".gemini/tmp/*/chats/session-*-{short}.jsonl",
-}
 
 
 def is_empty(ctx: Context, session: str) -> bool:
@@ -39,15 +31,12 @@ def find(ctx: Context, session: str) -> tuple[str, str] | None:
     if agent in transcript.AGENTS and isinstance(path, str) and os.path.isfile(path):
         return str(agent), path
 
-    home = ctx.environ.get("HOME", "")
-    for name, pattern in _PLACES.items() if home[:1] == "/" else ():
+    for name in transcript.AGENTS:
         if agent in transcript.AGENTS and name != agent:
             continue
-        wanted = pattern.format(id=glob.escape(session), short=glob.escape(session[:8]))
-        found = sorted(glob.glob(f"{glob.escape(home)}/{wanted}"))
-        # Two files of one id: a copy, and nobody knows which is the session's.
-        if len(found) == 1:
-            return name, found[0]
+        found = transcript_files.placed(ctx, name, session)
+        if found is not None:
+            return name, found
     return None
 
 

@@ -27,6 +27,7 @@ from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content, LeadsOutError, Worktree
 from gitralph.git.texts import is_binary
 from gitralph.git.trees import GITLINK
+from gitralph.git.typed import as_name, as_pathspec
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import ASSIGN, GAP, NONE, PAYLOAD, Record, TextHunk, full_lines, replay, text_id
 from gitralph.lines import choose, give
@@ -36,7 +37,6 @@ from gitralph.records import manifests, pending
 from gitralph.records.pending import PathState
 from gitralph.takeback import land_files
 from gitralph.words import advice, sentences
-from gitralph.words.ways_out import typed, typed_name
 
 __all__ = ["Assigned", "Lines", "Unowned", "Unrecorded", "Wanted", "assign"]
 Lines = by_pieces.Range
@@ -319,7 +319,7 @@ def _in_the_way(found: Unowned, chosen: Sequence[Unrecorded]) -> list[Left]:
 
 def _typed(ctx: Context, path: bytes) -> str:
     """A path as this command takes it: never a pathspec."""
-    return typed_name(ctx, path)
+    return as_name(ctx, path)
 
 
 def _refuse(ctx: Context, session: str, result: Assigned) -> None:
@@ -334,7 +334,7 @@ def _refuse(ctx: Context, session: str, result: Assigned) -> None:
         elif left.lines is None and not left.sessions:
             hints.append(f"git ralph assign --to {ctx.called(session)} -- {_typed(ctx, left.path)}")
         else:
-            given = f"--whole-file -- {typed(ctx, left.path)}  # as it stands, whoever changed it"
+            given = f"--whole-file -- {as_pathspec(ctx, left.path)}  # as it stands, whoever changed it"
             hints += [f"git ralph commit --session {ctx.called(name)} {given}" for name in left.sessions]
     raise Refused(advice.headline(ctx.layout, result.left), *dict.fromkeys(hints), left=tuple(result.left))
 

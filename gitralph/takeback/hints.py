@@ -5,9 +5,9 @@ import shlex
 from gitralph.decide import decision
 from gitralph.decide.decision import Left
 from gitralph.git.context import Context
+from gitralph.git.typed import as_name
 from gitralph.hook.journal import UNDO
 from gitralph.takeback.request import UndoRequest
-from gitralph.words.ways_out import typed_name
 
 # Hints are read, not searched: who has more refused paths than this gets a first few commands and sees from
 # them how the others go.
@@ -20,7 +20,7 @@ def after_refusal(ctx: Context, request: UndoRequest, op: str, refusals: list[Le
     out = []
     for one in refusals[:_MOST]:
         if one.lines is not None:
-            where = typed_name(ctx, one.path)
+            where = as_name(ctx, one.path)
             out.append(f"git ralph why {where}:{one.lines[0]}  # who wrote it, and when")
     if op == UNDO:
         others = {name for one in refusals for name in one.sessions} if not ctx.is_agent else set[str]()

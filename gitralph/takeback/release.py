@@ -11,13 +11,13 @@ from gitralph.commit import land
 from gitralph.decide import decision, reading
 from gitralph.decide.decision import Left, Note
 from gitralph.git.context import Context
+from gitralph.git.typed import as_name
 from gitralph.hook import journal, sessionfile
 from gitralph.hook.journal import Record, replay
 from gitralph.hook.record import path_text
 from gitralph.records import manifests, pending
 from gitralph.records.pending import Claims, PathState
 from gitralph.words import advice, sentences
-from gitralph.words.ways_out import typed_name
 
 # Records that a person made, not an agent's hook: only these may be taken back by saying so.
 _BY_HAND = ("track", journal.ASSIGN)
@@ -58,8 +58,7 @@ def _refuse_others(ctx: Context, session: str, states: dict[bytes, PathState]) -
             left.append(Left(path, decision.CONTESTED, why, tuple(sorted(others))))
     if left:
         hints = [
-            f"git ralph track --release --session {ctx.called(one.sessions[0])} -- "
-            + typed_name(ctx, one.path)
+            f"git ralph track --release --session {ctx.called(one.sessions[0])} -- " + as_name(ctx, one.path)
             for one in (() if ctx.is_agent else left)
         ]
         raise Refused(advice.headline(ctx.layout, left), *hints, left=tuple(left))

@@ -7,9 +7,9 @@ from gitralph.base.errors import RalphError
 from gitralph.decide import decision
 from gitralph.decide.decision import Left
 from gitralph.git.context import Context
+from gitralph.git.typed import as_pathspec
 from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore
-from gitralph.words import ways_out
 
 # As many as one line of a hint holds; each costs what a restore does.
 # So many paths are asked about at once; each costs a weave, and a hint that names more would not be read.
@@ -28,7 +28,7 @@ def after_refusal(ctx: Context, left: Iterable[Left]) -> list[str]:
         # where one path cannot come back, a restore of all of them is refused
         back = coming_back(ctx, name, paths[:_MOST]) or coming_back(ctx, name, paths[:1])
         if back:
-            given = " ".join(ways_out.typed(ctx, path) for path in back)
+            given = " ".join(as_pathspec(ctx, path) for path in back)
             where = f"--session {shlex.quote(ctx.called(name))} -- {given}"
             out.append(f"git ralph restore {where}  # brings those lines back")
     return out

@@ -7,51 +7,19 @@ reads, here and wherever else a hint is made. Nothing here writes.
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from gitralph.base.quote import is_control
 from gitralph.decide import decision, offers
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.request import Draft, Request
 from gitralph.git.context import Context
-
-_GLOB = "*?[\\"
-
-
-def _below(ctx: Context, path: bytes) -> str:
-    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), ctx.folder)
-
-
-def can_be_typed(ctx: Context, path: bytes) -> bool:
-    """True where every character of a path, seen from where one stands, can be read off a terminal."""
-    return not any(is_control(char) for char in _below(ctx, path))
-
-
-def typed(ctx: Context, path: bytes) -> str:
-    """A path as one types it from where he stands, quoted for a shell; a pathspec of this one file.
-
-    A character that no terminal shows is a ``?``, which git takes for any one.
-    """
-    below = _below(ctx, path)
-    if not can_be_typed(ctx, path):
-        return shlex.quote("".join("?" if is_control(char) or char in _GLOB else char for char in below))
-    if any(char in _GLOB for char in below):
-        below = ":(literal)" + below
-    elif below.startswith(":"):
-        below = "./" + below
-    return shlex.quote(below)
-
-
-def typed_name(ctx: Context, path: bytes) -> str:
-    """The same for a command that takes names of files, not pathspecs."""
-    return shlex.quote(_below(ctx, path)) if can_be_typed(ctx, path) else typed(ctx, path)
+from gitralph.git.typed import as_name, as_pathspec
 
 
 def _listed(ctx: Context, paths: Iterable[bytes]) -> str:
-    return " ".join(typed(ctx, path) for path in sorted(paths))
+    return " ".join(as_pathspec(ctx, path) for path in sorted(paths))
 
 
 def _only(paths: frozenset[bytes]) -> Callable[[Iterable[bytes]], list[bytes]]:
@@ -124,7 +92,7 @@ class Ways(NamedTuple):
     def _claims(self, paths: frozenset[bytes]) -> list[str]:
         unknown = [path for path in paths if path not in self.made.states]
         session = shlex.quote(self.ctx.called(self.request.session))
-        given = " ".join(typed_name(self.ctx, path) for path in sorted(unknown))
+        given = " ".join(as_name(self.ctx, path) for path in sorted(unknown))
         return [f"git ralph track --session {session} -- {given}  # claims it"] if unknown else []
 
     def after_refusal(self, refusals: Sequence[Left]) -> list[str]:
@@ -179,7 +147,7 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
     gone = [] if ctx.is_agent else by_reason.get(decision.GONE, [])
     claimed = [*by_reason.get(decision.SHELL, []), *gone]
     if claimed:
-        given = " ".join(typed_name(ctx, path) for path in sorted(claimed)[:_MOST])
+        given = " ".join(as_name(ctx, path) for path in sorted(claimed)[:_MOST])
         out.append(f"git ralph track --session {name} -- {given}  # claims it for the session")
     if decision.IGNORED in by_reason and not ctx.is_agent:
         given = _listed(ctx, sorted(by_reason[decision.IGNORED])[:_MOST])
@@ -190,7 +158,7 @@ def after_leaving(ctx: Context, session: str, left: Sequence[Left]) -> list[str]
 def for_what_is_kept(ctx: Context, session: str, outcomes: Iterable[Outcome]) -> list[str]:
     """What gives the session what nobody recorded on its lines: only a person knows that it is its."""
     places = [
-        f"{typed_name(ctx, one.path)}:{first}" + (f"-{last}" if last > first else "")
+        f"{as_name(ctx, one.path)}:{first}" + (f"-{last}" if last > first else "")
         for one in outcomes
         for first, last in one.kept
     ]

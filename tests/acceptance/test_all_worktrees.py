@@ -92,7 +92,9 @@ def test_a_sessions_bead_and_task_are_its_title(day: Repo) -> None:
     there = Repo(day.root / ".worktrees/ralph-bd-1", dict(day.env))
     there.start("S2", "--bead", "bd-1")
     swap(there, "S2", "line 8\n", "eight\n")
+    swap(there, "S3", "line 2\n", "two\n")  # whoever works in the worktree of a bead works on it
     told = {row["id"]: row for row in view(day)["sessions"]}
+    assert (told["S3"]["bead"], told["S1"]["bead"]) == ("bd-1", None)
     assert told["S1"]["title"] == "mend the \x1b[31mdoor"
     assert (told["S2"]["bead"], told["S2"]["worktree"]) == ("bd-1", str(there.root))
     text = day.ralph("status", "--worktrees").text

@@ -107,7 +107,7 @@ def test_the_hint_takes_what_is_needed_along_and_can_be_typed(day: Repo) -> None
     words = hint.removeprefix("hint: git ralph ").split()
     said = day.ralph(*words).text
     assert "made: 1 commit of session" in said
-    assert said.rstrip().endswith(" and 1 that they need")
+    assert said.rstrip().endswith(" and 1 of others that it needs")
     assert text(day, "mine") == ten(l3="drei")
 
 
@@ -365,3 +365,15 @@ def test_a_damaged_memory_is_passed_over(shared: Repo) -> None:
     rows = ["{", "[]", json.dumps({"ref": 3}), json.dumps({"ref": "refs/heads/x", "session": "S1"})]
     (shared.state / "branches.jsonl").write_text("\n".join(rows) + "\n")
     assert branch(shared, "mine", "S1")["status"] == "made"
+
+
+def test_what_is_needed_is_counted_apart_and_noted(shared: Repo) -> None:
+    shared.git("config", "ralph.notes", "git-ai")
+    made(shared, "S1", "line 3\n", "three\n")
+    made(shared, "S2", "three\n", "THREE\n")
+    done = shared.ralph("branch", "two", "--session", "S2", "--with-needed")
+    assert f"made: 1 commit of session '{shared.called('S2')}' and 1 of others that it needs" in done.text
+    held = f"'two' holds 1 commit of {shared.called('S2')} and 1 of others\n"
+    assert held in shared.ralph("status").text
+    noted = shared.git("notes", "--ref=refs/notes/ai", "list").split()[1::2]
+    assert set(shared.git("rev-list", "origin/main..two").split()) <= set(noted)

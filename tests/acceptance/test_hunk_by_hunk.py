@@ -3,6 +3,11 @@
 ``f`` holds "line 1" to "line 40" and is committed. Session S1 has changed lines 5, 20, 35, and S2 12 and 28.
 """
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from gitralph.cli.terminal.asking import Asker
@@ -335,3 +340,237 @@ def test_a_changed_file_is_said(two: Repo, monkeypatch: pytest.MonkeyPatch) -> N
     assert done.code == 75
     assert "'f' changed while you were asked" in done.said
     assert two.head() == before
+
+
+# --- undo -p --tell ---
+
+
+def stops(repo: Repo, agent: str = "claude-code", session: str = "S1", **fields: object) -> Done:
+    """The agent stops."""
+    names = {"gemini": "AfterAgent", "cursor": "stop", "pi": "agent_end"}
+    event = {"hook_event_name": names.get(agent, "Stop"), "cwd": str(repo.root), **fields}
+    keys = {"copilot": ["sessionId"], "cursor": ["conversation_id", "session_id"]}.get(agent, ["session_id"])
+    if agent == "copilot":  # its own spelling names no event
+        event = {"cwd": event["cwd"], "stopReason": "end_turn", "stop_hook_active": False}
+    done = repo.run("hook", agent, stdin=json.dumps({**event, **dict.fromkeys(keys, session)}).encode())
+    assert done.code == 0
+    return done
+
+
+def word_of(done: Done) -> str:
+    """What Claude Code is told at a stop."""
+    told = json.loads(done.out)
+    assert told["decision"] == "block"
+    return str(told["reason"])
+
+
+def test_the_agent_is_told_once_of_its_own_lines_alone(two: Repo) -> None:
+    assert stops(two).out == b""
+    assert "is told when it stops next" in undo(two, "y\nn\ny\n", "--tell").said
+    assert stops(two, session="S2").out == b""
+    said = word_of(stops(two))
+    assert said.split("\n")[1:4] == [
+        "'f': 2 lines of yours taken out, 2 that you had removed brought back",
+        "> five",
+        "> end",
+    ]
+    assert "git ralph undo --redo --session" in said
+    assert not {"twelve", "far", "twenty", "line 5"} & set(said.replace("> ", "").split("\n"))
+    assert stops(two).out == b""
+
+
+@pytest.mark.parametrize(
+    ("agent", "form"),
+    [
+        ("codex", lambda told: told["reason"] if told["decision"] == "block" else ""),
+        ("gemini", lambda told: told["reason"] if told["decision"] == "block" else ""),
+        ("qwen", lambda told: told["reason"] if told["decision"] == "block" else ""),
+        ("copilot", lambda told: told["reason"] if told["decision"] == "block" else ""),
+        ("droid", lambda told: told["reason"] if told["decision"] == "block" else ""),
+        ("cursor", lambda told: told["followup_message"]),
+        ("pi", lambda told: told["followUp"]),
+    ],
+)
+def test_each_agent_is_told_in_its_own_form(two: Repo, agent: str, form: Callable[[Any], str]) -> None:
+    undo(two, "y\n", "--tell")
+    assert "> five" in form(json.loads(stops(two, agent).out))
+
+
+def test_not_a_subagent_nor_while_something_runs(two: Repo) -> None:
+    undo(two, "y\n", "--tell")
+    assert stops(two, agent_id="a1").out == b""
+    assert stops(two, hook_event_name="SubagentStop", agent_id="a1").out == b""
+    assert stops(two, background_tasks=[{"id": "b", "status": "running"}]).out == b""
+    assert "> five" in word_of(stops(two, stop_hook_active=True))
+
+
+def test_in_another_worktree_too(two: Repo, tmp_path: Path) -> None:
+    two.git("worktree", "add", "-q", str(tmp_path / "w"))
+    undo(two, "y\n", "--tell")
+    assert "> five" in word_of(stops(two, cwd=str(tmp_path / "w")))
+
+
+def test_two_words_are_one_and_bounded(two: Repo) -> None:
+    two.edit("S1", "new", "".join(f"a line of some length {n} {'x' * 300}\n" for n in range(500)))
+    undo(two, "y\n", "--tell", "--", "f")
+    undo(two, "y\n", "--tell", "--", "new")
+    said = word_of(stops(two))
+    assert "> five" in said
+    assert "'new': the whole file" in said
+    two.edit("S1", "long", "a\nb\n")
+    two.commit("S1")
+    two.edit("S1", "long", "a\n" + "".join(f"{n} {'x' * 300}\n" for n in range(500)) + "b\n")
+    undo(two, "y\n", "--tell", "--", "long")
+    undo_word = word_of(stops(two))
+    assert len(undo_word) <= 4000
+    assert undo_word.endswith("…")
+
+
+def test_what_is_brought_back_is_not_told(two: Repo) -> None:
+    undo(two, "y\n", "--tell")
+    two.ralph("undo", "--session", "S1", "--redo")
+    assert stops(two).out == b""
+
+
+@pytest.mark.parametrize("typed", ["", "n\nn\nn\n"])
+def test_nothing_taken_nothing_told(two: Repo, typed: str) -> None:
+    undo(two, typed, "--tell")
+    undo(two, "y\n", "--tell", "--dry-run")
+    undo(two, "y\n")
+    assert stops(two).out == b""
+
+
+def test_tell_needs_questions(two: Repo) -> None:
+    two.ralph("undo", "--session", "S1", "--tell", code=129)
+    assert two.read("f") == forty(**MINE, **OTHERS).encode()
+
+
+def test_who_takes_no_word_is_said(two: Repo) -> None:
+    record = json.loads((two.state / "S1.json").read_text())
+    (two.state / "S1.json").write_text(json.dumps({**record, "agent": "opencode"}))
+    assert "opencode takes no word when it stops" in undo(two, "y\n", "--tell").said
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "noise"])
+def test_a_word_that_is_none_lets_the_agent_stop(two: Repo, kind: str) -> None:
+    path = two.state / "calls" / "S1" / "word"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        path.symlink_to("/etc/passwd")
+    else:
+        path.write_bytes(b"\xff\0" * 100_000)
+    done = stops(two)
+    assert b"root:" not in done.out
+    assert len(done.out) < 40_000
+    assert stops(two).out == b""
+
+
+def test_a_loop_that_goes_on_tells_it_with_its_prompt(two: Repo) -> None:
+    given = {"worktree_policy": "required", "bead_id": "bd-1", "prompt": "go", "subagent_type": "w"}
+    launch = {"session_id": "S1", "cwd": str(two.root), "hook_event_name": "PreToolUse", "tool_name": "Agent"}
+    two.run("hook", "claude-code", stdin=json.dumps({**launch, "tool_input": given}).encode())
+    undo(two, "y\n", "--tell")
+    said = word_of(stops(two, last_assistant_message="no"))
+    assert "> five" in said
+    assert "iteration" in said
+    assert "> five" not in word_of(stops(two, last_assistant_message="no"))
+
+
+# --- with other options of a commit ---
+
+
+def units(repo: Repo) -> list[set[str]]:
+    """The edits, by what they wrote, that each commit told of, in order."""
+    (journal,) = repo.state.glob("edits/*.jsonl")
+    rows = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    at, wrote = 0, {}
+    for line, row in zip(journal.read_bytes().splitlines(keepends=True), rows, strict=True):
+        if row.get("hunks"):
+            wrote[str(at)] = row["hunks"][0][2][0].strip()
+        at += len(line)
+    return [{wrote[unit.partition(".")[0]] for unit in row["units"]} for row in rows if row.get("commit")]
+
+
+def test_a_part_tells_which_edits_went(two: Repo) -> None:
+    ask(two, "n\ny\nn\n")
+    ask(two, "y\nn\n")
+    two.commit("S1")
+    assert units(two) == [{"twenty"}, {"five"}, {"end"}]
+
+
+def test_a_part_of_a_file_with_other_line_ends(two: Repo) -> None:
+    two.git("config", "core.autocrlf", "true")
+    two.write("e", forty())
+    two.git("add", "e")
+    two.git("commit", "-qm", "e", "--", "e")
+    two.write("e", forty().replace("\n", "\r\n"))
+    for old, new in ((b"line 2\r", b"two\r"), (b"line 30\r", b"thirty\r")):
+        two.edit("S1", "e", (two.read("e") or b"").replace(old, new))
+    ask(two, "n\ny\n", "--", "e")
+    log = [
+        json.loads(row) for path in two.state.glob("edits/*.jsonl") for row in path.read_bytes().splitlines()
+    ]
+    (told,) = [row["units"] for row in log if row.get("commit")]
+    assert len(told) == 1
+
+
+def test_a_part_says_which_model_helped(two: Repo) -> None:
+    two.git("config", "ralph.attribution", "assisted-by")
+    two.edit("S1", "new", "n\n", fields={"model": "model-a"})
+    two.commit("S1", "--", "new")
+    for line, to, model in ((2, "two", "model-a"), (38, "last", "model-b")):
+        before = two.read("f") or b""
+        two.edit("S1", "f", before.replace(b"line %d\n" % line, f"{to}\n".encode()), fields={"model": model})
+    ask(two, "n\nn\ny\n", "--", "f")
+    assert head(two) == forty(l35="end", l38="last")
+    assert "model-b" in two.git("log", "-1", "--format=%B")
+    assert "model-a" not in two.git("log", "-1", "--format=%B")
+
+
+def test_amend_takes_what_is_chosen_into_the_last_commit(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    count, base = two.count(), two.git("rev-parse", "HEAD^")
+    done = ask(two, "y\nn\n", "--amend")
+    assert "+five" not in done.text  # it is in the commit that is amended
+    assert (two.count(), two.git("rev-parse", "HEAD^")) == (count, base)
+    assert head(two) == forty(l5="five", l20="twenty")
+    assert two.pending("S1") == ["f"]
+    two.commit("S2")
+    ask(two, "y\n")
+    assert head(two) == forty(**MINE, **OTHERS)
+
+
+def test_amend_of_nothing_chosen_changes_nothing(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    before = two.head()
+    assert "nothing to commit" in ask(two, "n\nn\n", "--amend").text
+    assert two.head() == before
+
+
+def test_fixup_of_what_is_chosen(two: Repo) -> None:
+    ask(two, "y\nn\nn\n")
+    first = two.head()
+    done = two.ralph("commit", "--session", "S1", "-p", "--fixup", first, stdin=b"n\ny\n")
+    assert "fixup! x" in done.text
+    assert head(two) == forty(l5="five", l35="end")
+    assert two.changes() == {"f": "M"}
+    two.git(
+        "rebase", "-q", "-i", "--autosquash", "--autostash", f"{first}^", env={"GIT_SEQUENCE_EDITOR": "true"}
+    )
+    assert head(two) == forty(l5="five", l35="end")
+    assert two.pending("S1") == ["f"]
+    two.commit("S1")
+    assert head(two) == forty(**MINE)
+
+
+def test_prove_runs_on_what_is_chosen(two: Repo) -> None:
+    """Not on the file, nor on all of the session's; and a failure commits nothing."""
+    before = two.head()
+    check = "grep -q twenty f && ! grep -q five f && ! grep -q far f"
+    ask(two, "y\nn\nn\n", "--prove", check, code=1)
+    assert two.head() == before
+    assert two.pending("S1") == ["f"]
+    ask(two, "n\ny\nn\n", "--prove", check)
+    assert head(two) == forty(l20="twenty")

@@ -89,6 +89,7 @@ def test_a_clone_with_the_notes_names_every_line(noted: Repo, how: str) -> None:
     rows = there.ralph("blame", "--json", "f").json()["lines"]
     assert {row["line"] for row in rows if row["agent"] == "generic"} == {3, 5}
     assert {row["source"] for row in rows if row["agent"]} == {"git-ai"}
+    assert {row["model"] for row in rows} == {None}  # nobody knows it, and no model is called "unknown"
     if how != "title":
         assert blamed(there) == {3: ("S1", "git-ai"), 5: ("S2", "git-ai")}
         found = there.ralph("why", "--json", "f:5").json()["findings"][0]

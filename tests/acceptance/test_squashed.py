@@ -11,6 +11,7 @@ import pytest
 from gitralph.base.ids import hashed
 from tests.acceptance.test_branch import made
 from tests.acceptance.test_head_moved import day as day
+from tests.acceptance.test_head_moved import swap
 from tests.support.repo import Repo
 
 BOTH = {3: "S1", 5: "S2"}
@@ -63,7 +64,7 @@ def test_after_a_squash_all_agree_by_content(day: Repo, how: str) -> None:
     assert {one["commit"] for one in whys.values()} == {day.head()}
 
 
-@pytest.mark.parametrize("how", ["all", "rebase"])
+@pytest.mark.parametrize("how", ["title", "all", "rebase"])
 def test_log_tells_a_squash_with_each_session_that_it_names(day: Repo, how: str) -> None:
     two(day)
     squash(day, how)
@@ -73,6 +74,24 @@ def test_log_tells_a_squash_with_each_session_that_it_names(day: Repo, how: str)
     )
     there = {row["session"] for row in told if row["kind"] == "commit" and row["commit"] == day.head()}
     assert there == {"S1", "S2"}
+    only = day.ralph("log", "--json", "--session", "S1").json()
+    assert [row["session"] for row in only if row["kind"] == "commit" and row["in_head"]] == ["S1"]
+    page = day.ralph("report", "--json").json()
+    assert {row["session"] for row in page["commits"] if row["commit"] == day.head()} == {"S1", "S2"}
+
+
+def test_log_tells_what_a_person_added_to_a_squash_as_the_persons_too(day: Repo) -> None:
+    two(day)
+    day.git("reset", "-q", "--soft", "HEAD~2")
+    day.write("by-hand", "one\n")
+    day.git("add", "by-hand")
+    day.git("commit", "-q", "-m", "Squashed (#1)")
+    day.write("f", (day.read("f") or b"") + b"typed\n")
+    day.commit_all("a person's own, in a file of theirs")
+    rows = [row for row in day.ralph("log", "--json").json() if row["kind"] == "commit" and row["in_head"]]
+    there = [row["session"] for row in rows if row["subject"] == "Squashed (#1)"]
+    assert set(there) == {None, "S1", "S2"}
+    assert [row["session"] for row in rows if row["subject"].startswith("a person")] == [None]
 
 
 def test_an_amended_message_loses_nobody(day: Repo) -> None:
@@ -110,3 +129,19 @@ def test_one_session_alone_is_named_in_a_clone(day: Repo) -> None:
     day.git("clone", "-q", str(day.root), str(day.root.parent / "clone"))
     clone = Repo(day.root.parent / "clone", dict(day.env))
     assert blamed(clone) == {3: "S1", 5: "S1"}
+
+
+def test_a_fixup_that_keeps_one_message_alone(day: Repo) -> None:
+    """Also in a file that only the session touched whose message is gone: the other is not taken for it."""
+    made(day, "S1", "line 3\n", "the third line\n", "first")
+    day.edit("S2", "g", "another file\n")
+    swap(day, "S2", "line 5\n", "the fifth line\n")
+    day.commit("S2", "-m", "second")
+    env = {"GIT_SEQUENCE_EDITOR": "sed -i '2s/^pick/fixup/'", "GIT_EDITOR": "true"}
+    day.git("rebase", "-q", "-i", "HEAD~2", env=env)
+    assert "S2" not in day.git("log", "-1", "--format=%B")
+    assert blamed(day) == BOTH
+    assert exported(day) == BOTH | {1: "S2"}  # of g
+    rows = day.ralph("blame", "--json", "g").json()["lines"]
+    assert [row["session"] for row in rows] == ["S2"]
+    assert day.ralph("why", "--json", "g:1").json()["findings"][0]["session"] == "S2"

@@ -315,7 +315,7 @@ def test_a_range_is_proved_commit_by_commit(repo: Repo, tmp_path: Path) -> None:
     ]
     found = repo.ralph("prove", "--json", *words[1:], code=1).json()
     assert [(row["ok"], row["cached"]) for row in found] == [(True, True), (False, False), (True, True)]
-    assert set(found[0]) == {"commit", "tree", "ok", "cached", "seconds"}
+    assert set(found[0]) == {"commit", "tree", "sessions", "names", "ok", "cached", "seconds"}
     assert runs(log) == 4
     assert repo.ralph("prove", "--json", "HEAD", "--", "true").json()[0]["commit"] == repo.head()
     repo.ralph("prove", "nosuch", "--", "true", code=128)
@@ -349,6 +349,36 @@ def test_explain_blames_nobody_where_all_of_them_do_not_help(two: Repo) -> None:
     found = two.commit("S1", "--prove", "false", "--explain", code=1)
     assert found.document["proof"]["needs"] == []
     assert "no uncommitted change of others makes it pass" in found.said
+
+
+def test_explain_says_that_head_is_red_already(two: Repo) -> None:
+    two.write("broken", "x\n")
+    two.commit_all("broken")
+    two.edit("S3", "c", "c\n")
+    found = two.commit("S3", "--prove", "test ! -e broken", "--explain", code=1)
+    assert f"HEAD {two.head()[:7]} fails already, without this commit" in found.said
+    two.edit("S4", "zz", "d\n")
+    fine = two.commit("S4", "--prove", "test ! -e zz", "--explain", code=1)
+    assert "fails already" not in fine.said
+    odd = two.commit("S4", "--prove", "test -e gone", "--explain", code=1)
+    assert odd.said.index("fails already") < odd.said.index("no uncommitted change of others")
+
+
+def test_explain_tests_the_first_commit_without_a_head(empty_repo: Repo) -> None:
+    empty_repo.edit("S1", "a", "a\n")
+    found = empty_repo.commit("S1", "--prove", "false", "--explain", code=1)
+    assert "HEAD" not in found.said
+
+
+def test_a_proof_names_the_sessions_of_a_commit(repo: Repo) -> None:
+    repo.edit("S1", "a", "a\n")
+    repo.commit("S1")
+    (row,) = repo.ralph("prove", "--json", "HEAD", "--", "true").json()
+    assert (row["sessions"], row["names"]) == (["S1"], [repo.called("S1")])
+    repo.write("b", "b\n")
+    repo.commit_all("a person's")
+    (row,) = repo.ralph("prove", "--json", "HEAD", "--", "true").json()
+    assert (row["sessions"], row["names"]) == ([], [])
 
 
 def test_explain_names_what_nobody_recorded(repo: Repo) -> None:

@@ -27,8 +27,8 @@ def table(text: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows[1:]}
 
 
-def clone(repo: Repo, *words: str) -> Repo:
-    root = repo.root.parent / "clone"
+def clone(repo: Repo, *words: str, into: str = "clone") -> Repo:
+    root = repo.root.parent / into
     repo.git("clone", "-q", *words, repo.root.as_uri(), str(root))
     return Repo(root, dict(repo.env))
 
@@ -122,6 +122,10 @@ def test_a_shallow_clone_says_so(day: Repo) -> None:
     text = there.ralph("export", "--format", "markdown", "HEAD~1..").text
     assert "This clone is shallow" in text
     assert "--unshallow" in there.ralph("export", "--format", "markdown", f"{base}..", code=128).said
+    one = clone(day, "--depth", "1", into="one")
+    text = one.ralph("export", "--format", "markdown", "HEAD").text
+    assert "+0 &minus;0" in text  # its first commit has every line for new
+    assert "| +10" not in text
 
 
 def test_the_workflow_runs_the_script_and_asks_for_all_commits() -> None:

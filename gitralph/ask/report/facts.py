@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from gitralph.sessions.spending import UNKNOWN, Spent
+
+# Begins what stands for a person where a session's id would: no id has a blank.
+PERSON = "a person: "
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -96,6 +101,18 @@ class Facts:
     elsewhere: list[Elsewhere] = field(default_factory=list)
     branches: list[str] = field(default_factory=list)
     cut: int = 0
+    spent: dict[str, Spent] | None = None
+    """What each session took, where somebody asked for it."""
+    spent_on: dict[tuple[str, str], Spent] = field(default_factory=dict)
+    """The same by session and commit."""
+
+    def of_task(self, task: TaskRow) -> Spent | None:
+        """What a task took: its session, where it had one of its own, else its commit."""
+        if self.spent is None or not task.session:
+            return None
+        alone = sum(one.session == task.session for one in self.tasks) == 1
+        found = self.spent.get(task.session) if alone else self.spent_on.get((task.session, task.commit))
+        return found or UNKNOWN
 
     def files(self) -> dict[str, dict[str, int]]:
         """Path to the number of edits of each session, the busiest path first."""

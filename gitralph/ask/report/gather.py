@@ -9,7 +9,7 @@ from gitralph.ask import foreign, held, status
 from gitralph.ask import log as history
 from gitralph.ask.lines import age
 from gitralph.ask.log import LogWish
-from gitralph.ask.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
+from gitralph.ask.report.facts import PERSON, Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
 from gitralph.ask.whose import Makers
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
@@ -19,15 +19,17 @@ from gitralph.hook.sessionfile import seconds
 from gitralph.records import events, sessions
 from gitralph.records import run as runs
 from gitralph.records.events import Emitted
+from gitralph.sessions import spending
 
 LIMIT = 100_000
 _FAILED = "task.failed"
-# Begins what stands for a person where a session's id would: no id has a blank.
-PERSON = "a person: "
 
 
-def gather(ctx: Context, run: str | None) -> Facts:
-    """The facts of the repository, or of one run. Raises Fatal for a run that is not there."""
+def gather(ctx: Context, run: str | None, tokens: bool = False) -> Facts:
+    """The facts of the repository, or of one run; with what its sessions took, from their transcripts.
+
+    Raises Fatal for a run that is not there.
+    """
     records = [runs.read(ctx.layout, one) for one in ([run] if run else runs.all_ids(ctx.layout))]
     wanted = _sessions_of(records) if run else None
     title = f"run {run}" if run else os.path.basename(ctx.repo.root)
@@ -43,7 +45,18 @@ def gather(ctx: Context, run: str | None) -> Facts:
         facts.refusals += list(_refusals(ctx.layout, str(record["run"])))
     _add_lanes(ctx, facts, wanted)
     _add_contested(ctx, facts, wanted)
+    if tokens:
+        _add_spent(ctx, facts)
     return facts
+
+
+def _add_spent(ctx: Context, facts: Facts) -> None:
+    facts.spent = {}
+    for lane in facts.lanes:
+        if not lane.session.startswith(PERSON):
+            ledger = spending.of(ctx, lane.session)
+            facts.spent[lane.session] = ledger.total()
+            facts.spent_on |= {(lane.session, oid): one for oid, one in ledger.by_commit().items()}
 
 
 def _sessions_of(records: list[runs.Record]) -> set[str]:

@@ -4,8 +4,9 @@ import html
 import time
 
 from gitralph.ask.report import timeline
-from gitralph.ask.report.facts import Facts
+from gitralph.ask.report.facts import Facts, SessionCommit
 from gitralph.base.quote import printable
+from gitralph.sessions.spending import UNKNOWN
 
 _ROWS = 500
 _STYLE = """
@@ -115,6 +116,7 @@ def _clock(when: float | None) -> str:
 
 def _tasks(facts: Facts) -> str:
     several = len({task.run for task in facts.tasks}) > 1
+    counted = facts.spent is not None
     rows = [
         [
             *([f"<code>{text(task.run)}</code>"] if several else []),
@@ -124,6 +126,7 @@ def _tasks(facts: Facts) -> str:
             f"<code>{text(task.commit[:8])}</code>" if task.commit else "",
             str(task.files),
             _seconds(task.seconds),
+            *([text(spent.sentence() if (spent := facts.of_task(task)) else "")] if counted else []),
             _words(task.detail.split("\n")[0]),
         ]
         for task in facts.tasks
@@ -135,6 +138,7 @@ def _tasks(facts: Facts) -> str:
         ("commit", "w"),
         ("files", "n"),
         ("time", "n"),
+        *([("tokens", "")] if counted else []),
         ("", ""),
     ]
     return _table([*([("run", "w")] if several else []), *head], rows)
@@ -168,17 +172,34 @@ def _refusals(facts: Facts) -> str:
     return _table([("when (UTC)", "w"), ("session", "w"), ("why nothing was committed", "")], rows)
 
 
+def _spent_on(facts: Facts, one: SessionCommit) -> str:
+    if facts.spent is None or one.session not in facts.spent:  # a person's
+        return ""
+    return facts.spent_on.get((one.session, one.oid), UNKNOWN).sentence()
+
+
+def _spent(facts: Facts) -> str:
+    rows = [
+        [_words(facts.called(session)), text(spent.sentence())]
+        for session, spent in (facts.spent or {}).items()
+    ]
+    return _table([("session", "w"), ("tokens", "")], rows)
+
+
 def _commits(facts: Facts) -> str:
+    counted = facts.spent is not None
     rows = [
         [
             _clock(one.time),
             f"<code>{text(one.oid[:8])}</code>",
             _words(facts.called(one.session)),
             _words(one.subject) + (f' <span class="fate">{text(one.fate)}</span>' if one.fate else ""),
+            *([text(_spent_on(facts, one))] if counted else []),
         ]
         for one in sorted(facts.commits, key=lambda one: one.time)
     ]
-    return _table([("when (UTC)", "w"), ("commit", "w"), ("session", "w"), ("subject", "")], rows)
+    head = [("when (UTC)", "w"), ("commit", "w"), ("session", "w"), ("subject", "")]
+    return _table([*head, *([("tokens", "")] if counted else [])], rows)
 
 
 def _elsewhere(facts: Facts) -> str:
@@ -257,6 +278,8 @@ def render(facts: Facts) -> str:
     if facts.tasks:
         parts.append(f"<h2>Tasks</h2>{_tasks(facts)}")
     parts.append(f"<h2>Commits</h2>{_commits(facts)}")
+    if facts.spent is not None:
+        parts.append(f"<h2>Tokens</h2>{_spent(facts)}")
     if facts.contested:
         parts.append(f"<h2>Contested</h2>{_contested(facts)}")
     if facts.branches:

@@ -8,7 +8,7 @@ copied along from a commit before is written again.
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from gitralph.ask import notes
 from gitralph.ask.trace import git_ai
@@ -37,6 +37,16 @@ def settle(ctx: Context) -> None:
     try:
         _write(ctx, _since(ctx, head, seen))
         files.write_whole(ctx.layout.noted, head.encode() + b"\n")
+    except (RalphError, OSError) as error:
+        ctx.warn(f"no note could be written to '{git_ai.REF}': {error}")
+
+
+def add(ctx: Context, commits: Sequence[str]) -> None:
+    """Write the notes of commits that HEAD has not, as those of a branch that was made."""
+    if ctx.config.choice(KEY, OFF, GIT_AI) == OFF:
+        return
+    try:
+        _write(ctx, list(commits)[-_MOST:])
     except (RalphError, OSError) as error:
         ctx.warn(f"no note could be written to '{git_ai.REF}': {error}")
 

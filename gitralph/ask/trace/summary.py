@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from gitralph.ask import changed, notes
 from gitralph.ask.changed import Commit, File
 from gitralph.ask.whose import CommitOwners, Makers, blob
+from gitralph.base import files
 from gitralph.base.ids import hashed
 from gitralph.base.quote import is_control, is_hidden, text_form
 from gitralph.git.context import Context
@@ -22,6 +23,7 @@ _FILES = 20
 """So many files of a session are listed; of the rest the number is told."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -/")
 _LONGEST = 200
+_SHALLOW = 16 << 20
 
 
 @dataclass
@@ -57,7 +59,7 @@ def markdown(ctx: Context, commits: Sequence[str], typed: str | None) -> str:
         many = _count(len(rest.commits), "commit")
         rows += ["", f"Written by people, or recorded by nobody: {_lines(rest)} in {many}."]
     if ctx.git.line("rev-parse", "--is-shallow-repository") == "true":
-        rows += ["", "**This clone is shallow: what came before its first commits is not counted.**"]
+        rows += ["", "**This clone is shallow: lines of its first commits and before are not counted.**"]
     return "\n".join(rows) + "\n"
 
 
@@ -107,21 +109,31 @@ def _called(ctx: Context, shares: dict[_Who, _Share]) -> dict[str, str]:
     return found
 
 
+def _first_of_shallow(ctx: Context) -> frozenset[str]:
+    """The first commits of a shallow clone, each of which has the whole of its tree for new (shallow(5))."""
+    try:
+        data = files.read_bytes(f"{ctx.repo.common_dir}/shallow", _SHALLOW, foreign=True)
+    except OSError:
+        return frozenset()
+    return frozenset(data.decode("ascii", "replace").split())
+
+
 class _Summing:
     def __init__(self, ctx: Context, commits: Sequence[str]) -> None:
         self.ctx, self.makers = ctx, Makers(ctx)
         self.shares: dict[_Who, _Share] = {}
         heads = {one.oid: one for one in changed.heads(ctx, commits) if len(one.parents) < 2}
         self.notes = notes.read(ctx, heads)
-        for oid, files in changed.files(ctx, list(heads)):
-            self._add(heads[oid], files)
+        cut = _first_of_shallow(ctx)
+        for oid, found in changed.files(ctx, list(heads)):
+            self._add(heads[oid], () if oid in cut else found)
 
-    def _add(self, commit: Commit, files: Sequence[File]) -> None:
+    def _add(self, commit: Commit, found: Sequence[File]) -> None:
         main = self.makers.of_all(commit)
         judge = CommitOwners(self.ctx, self.makers, commit, self.makers.of(commit))
         if main:
             self._share(main, commit)
-        for file in files:
+        for file in found:
             for who, agent, model in self._lines(judge, commit, file, main):
                 share = self._share(who, commit)
                 share.added += 1

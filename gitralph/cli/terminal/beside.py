@@ -9,8 +9,8 @@ from gitralph.base.quote import shown
 from gitralph.cli.terminal import output
 from gitralph.decide.request import Result
 from gitralph.git.context import Context
+from gitralph.git.typed import as_name, as_pathspec, can_be_typed
 from gitralph.sessions import session_choice
-from gitralph.words.ways_out import can_be_typed, typed, typed_name
 
 # A line that names more is nobody's to read.
 _NAMED = 3
@@ -52,11 +52,11 @@ def _ways(ctx: Context, session: str | None, paths: Sequence[bytes], messages: S
         said = "".join(f" -m {shlex.quote(one)}" for one in messages if one.isprintable())
         there = [path for path in known if os.path.lexists(os.path.join(os.fsencode(ctx.repo.root), path))]
         # what is gone has nothing to add, and git fails on it where it is staged
-        added = f"git add -- {' '.join(typed(ctx, path) for path in there)} && " if there else ""
-        given = " ".join(typed(ctx, path) for path in known)
+        added = f"git add -- {' '.join(as_pathspec(ctx, path) for path in there)} && " if there else ""
+        given = " ".join(as_pathspec(ctx, path) for path in known)
         out.append(f"{added}git commit{said} -- {given}  # they are yours: as ever with git")
     # `a:1` is line 1 of a to assign
-    mine = " ".join(typed_name(ctx, path) for path in known if b":" not in path)
+    mine = " ".join(as_name(ctx, path) for path in known if b":" not in path)
     if mine and session is not None and not ctx.is_agent:
         out.append(
             f"git ralph assign --to {shlex.quote(ctx.called(session))} -- {mine}  # only if it made them"

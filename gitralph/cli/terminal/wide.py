@@ -22,7 +22,7 @@ def documents(ctx: Context, view: WideView) -> list[dict[str, object]]:
 def _document(ctx: Context, row: WorktreeSession) -> dict[str, object]:
     record = sessionfile.read(ctx.layout, row.session) or sessionfile.new_record(ctx.layout, row.session)
     facts = lifecycle.describe(ctx.layout, record, {})
-    more = {"worktree": row.worktree, "title": row.title, "pending": len(row.files)}
+    more = {"worktree": row.worktree, "bead": row.bead, "title": row.title, "pending": len(row.files)}
     return {**facts, **more, "files": [output.text(path) for path in row.files]}
 
 

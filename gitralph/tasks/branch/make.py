@@ -41,10 +41,7 @@ class BranchWish:
 
 @dataclass(frozen=True)
 class BranchMade:
-    """What came of it: each commit with what it became, ``merges`` that were not replayed.
-
-    ``along`` of the commits are of others, and came along since the session's need them.
-    """
+    """What came of it: each commit with what it became, ``merges`` that were not replayed."""
 
     status: str
     ref: str
@@ -52,7 +49,8 @@ class BranchMade:
     commits: tuple[tuple[str, str], ...] = ()
     before: str | None = None
     merges: int = 0
-    along: int = 0
+    needed: int = 0
+    """How many of them are others', which the session's need."""
 
 
 class NeedsError(Refused):
@@ -92,8 +90,6 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     if not planned.changes:
         return BranchMade(NOTHING, ref, wish.session, merges=merges)
     pairs = _written(ctx, found, base, planned, left)
-    own = set(found.of(family))
-    along = 0 if wish.squash else sum(oid not in own for oid, _ in pairs)
     if wish.squash:
         pairs = squash.as_one(ctx, found.base, pairs)
     tip = pairs[-1][1]
@@ -103,7 +99,8 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         _refuse_moved(ctx, wish, old, left, tip, again)
     _move(ctx, ref, old, tip, wish)
     branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
-    return BranchMade(MADE, ref, wish.session, pairs, old, merges, along)
+    needed = len({one for one, _ in pairs}.difference(found.of(family)))
+    return BranchMade(MADE, ref, wish.session, pairs, old, merges, needed)
 
 
 def _again(ctx: Context, wish: BranchWish) -> str:

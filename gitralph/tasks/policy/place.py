@@ -34,13 +34,22 @@ def context(event: Event, environ: Mapping[str, str], reply: Reply, cwd: str | N
 
 def layouts_of(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
     """Every state folder with beads that the event may mean, each with the folder it was found from."""
+    return [(folder, lay) for folder, lay in _states(event, environ) if os.path.isdir(lay.beads)]
+
+
+def states_of(event: Event, environ: Mapping[str, str]) -> list[Layout]:
+    """Every state folder that the event may mean."""
+    return [lay for _, lay in _states(event, environ)]
+
+
+def _states(event: Event, environ: Mapping[str, str]) -> list[tuple[str, Layout]]:
     found: list[tuple[str, Layout]] = []
     for folder in folders(event, environ):
         place = gitdir.discover(folder)
         if place is None:
             continue
-        # Beads lie at the top, so the main worktree's view serves for each; nothing is made here.
+        # It lies at the top, so the main worktree's view serves for each; nothing is made here.
         lay = Layout(layout.state_folder(place), layout.MAIN)
-        if os.path.isdir(lay.beads) and lay.top not in [one.top for _, one in found]:
+        if lay.top not in [one.top for _, one in found]:
             found.append((folder, lay))
     return found

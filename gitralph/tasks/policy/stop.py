@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
 from gitralph.git.context import Context
-from gitralph.guard.reply import Reply, again
+from gitralph.guard.reply import NOT_TOLD, Reply, again
+from gitralph.guard.reply import word as tell
 from gitralph.hook import event_log
 from gitralph.hook.agents.launching import plain_type
 from gitralph.hook.event import Event, Stop, owner_of
 from gitralph.records import bead as beads
+from gitralph.records import word
 from gitralph.records.bead import Bead, DamagedBeadError
 from gitralph.tasks import promise
 from gitralph.tasks.policy import gates, place, wording
@@ -23,7 +25,25 @@ MOST_BLOCKS = 7
 
 
 def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
-    """Answer one stop."""
+    """Answer one stop; what a person wants to be told goes along, or is the answer."""
+    reply = _for_bead(agent, event, environ)
+    session = owner_of(event, environ)
+    main = event.kind == "stop" and event.agent_id is None and event.parent is None
+    # Something goes on in the background, and its end will be a stop as well.
+    if session is None or not main or event.stop is None or event.stop.running or agent in NOT_TOLD:
+        return reply
+    for lay in place.states_of(event, environ):
+        said = word.take(lay, session)
+        if said is not None and reply.out:
+            reply.out = again(agent, f"{said}\n\n{reply.reason}")
+        elif said is not None:
+            reply.out = tell(agent, said)
+        if said is not None:
+            break
+    return reply
+
+
+def _for_bead(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     reply = Reply()
     assert event.stop is not None
     session = owner_of(event, environ)
@@ -91,7 +111,8 @@ def _answer(agent: str, ctx: Context, record: Bead, stop: Stop, reply: Reply) ->
         elif _decide(ctx, now, stop, reply):
             now.path = record.path
             why = "not accepted yet: " + "\n".join(missing) if missing else "the promise is not there yet"
-            reply.out = again(agent, wording.go_on(now, why))
+            reply.reason = wording.go_on(now, why)
+            reply.out = again(agent, reply.reason)
     if promised and not missing and ctx.config.boolean("ralph.beads.close"):
         Tracker.of(ctx, where.open_trees(ctx).root, ctx.warn, named=True).close(record.bead)
     return reply

@@ -3,8 +3,8 @@
 Others' lines are those in which the shared directory differs from the tree, cut where the author changes.
 They are put back in one order, and the shortest beginning with which the command passes is looked for; its
 last piece is needed, since without it the command fails. That is log2(n + 1) runs for n pieces. Where one run
-is left of log2(n) + 1, the piece is tried alone; when it is not enough, the search goes on for what else
-is needed.
+is left of log2(n) + 1, those made before for HEAD itself among them, the piece is tried alone; when it is not
+enough, the search goes on for what else is needed.
 """
 
 import os
@@ -66,12 +66,14 @@ class _Difference:
     pieces: list[Piece]
 
 
-def needed(count: int, passes: Callable[[frozenset[int]], bool]) -> tuple[list[int], int, bool]:
+def needed(
+    count: int, passes: Callable[[frozenset[int]], bool], runs: int = 0
+) -> tuple[list[int], int, bool]:
     """Which of ``count`` pieces are needed, how many runs that took, and whether they alone are enough.
 
-    ``passes`` tells whether the command passes with some of the pieces; with none of them it fails.
+    ``passes`` tells whether the command passes with some of the pieces; with none of them it fails. ``runs``
+    were made before.
     """
-    runs = 0
 
     def tried(which: Collection[int]) -> bool:
         nonlocal runs
@@ -107,9 +109,14 @@ def needed(count: int, passes: Callable[[frozenset[int]], bool]) -> tuple[list[i
 
 
 def explain(
-    ctx: Context, prover: Prover, tree: Tree, command: ProofCommand, say: Callable[[str], None]
+    ctx: Context,
+    prover: Prover,
+    tree: Tree,
+    command: ProofCommand,
+    say: Callable[[str], None],
+    spent: int = 0,
 ) -> Explanation:
-    """Find what the tree needs of what is uncommitted in the directory."""
+    """Find what the tree needs of what is uncommitted in the directory; ``spent`` runs were made before."""
     bench = open_bench(ctx, quarantine=True)
     try:
         objects = bench.objects(ctx.repo.common_dir)
@@ -129,7 +136,7 @@ def explain(
                 say(f"with {len(which)} of {len(pieces)} uncommitted changes of others it {word}")
                 return ok
 
-            which, runs, sure = needed(len(pieces), passes)
+            which, runs, sure = needed(len(pieces), passes, spent)
             return Explanation([pieces[at] for at in which], runs, sure)
     finally:
         bench.remove()
@@ -249,7 +256,9 @@ def sentences(ctx: Context, found: Explanation) -> list[str]:
         return ["no uncommitted change of others makes it pass"]
     out = [f"it needs {_named(ctx, piece)}" for piece in found.pieces]
     if not found.sure:
-        out.append("without this it fails; what else it may need was not looked for")
+        out.append(
+            f"without this it fails; what else it may need was not looked for, after {found.runs} runs"
+        )
     return out
 
 

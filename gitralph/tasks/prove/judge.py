@@ -12,9 +12,6 @@ from gitralph.tasks.prove import explain as explaining
 from gitralph.tasks.prove.proof import Proof, Prover, Tree, describe
 from gitralph.tasks.prove.results import ProofCommand
 
-# A search that took as many has cost enough: log2(n) + 1 runs for 40 changes of others.
-_RUNS = 7
-
 
 class NotProvenError(Failed):
     """The command failed on the tree; nothing was committed. ``proof`` is as ``--json`` tells it."""
@@ -58,22 +55,24 @@ class Judge:
         hints = [f"git ralph commit {shlex.join(typed)}  # finds whose uncommitted lines it needs"]
         if self.explain and not self.prover.children.stopping.is_set():
             quiet = self.prover._replace(sink=None, notes=False)
-            found = explaining.explain(self.ctx, quiet, tree, self.command, self.say)
-            red = found.runs < _RUNS and self._is_red_already(quiet, candidate)
-            first = [f"HEAD {(candidate.head or '')[:7]} fails already, without this commit"] if red else []
+            first, spent = self._head(quiet, candidate)
+            found = explaining.explain(self.ctx, quiet, tree, self.command, self.say, spent)
             message = "\n".join([message, *first, *explaining.sentences(self.ctx, found)])
             hints = explaining.ways(self.ctx, found, candidate.session)
             document["needs"] = explaining.document(found)
             document["runs"] = found.runs
         return NotProvenError(message, *hints, proof=document)
 
-    def _is_red_already(self, prover: Prover, candidate: Candidate) -> bool:
-        """Tell whether HEAD itself fails: then it is not this commit alone that lacks something."""
+    def _head(self, prover: Prover, candidate: Candidate) -> tuple[list[str], int]:
+        """What is to be said of HEAD itself, which may be red already, and how many runs that took."""
         if candidate.head is None:
-            return False
+            return [], 0
+        short = candidate.head[:7]
         try:
             tree = tree_of(self.ctx.repo, candidate.head).decode()
             found = prover.prove(Tree(tree, candidate.head), self.command)
-        except Failed:
-            return False
-        return not found.ok and not prover.children.stopping.is_set()
+        except Failed as error:
+            return [f"HEAD {short} could not be tested: {error.message}"], 0
+        if found.ok or prover.children.stopping.is_set():
+            return [], int(not found.cached)
+        return [f"HEAD {short} fails already, without this commit"], 1

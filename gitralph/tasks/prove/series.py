@@ -26,7 +26,8 @@ class Proved:
 
     def document(self) -> dict[str, object]:
         """As ``--json`` tells it."""
-        return {"commit": self.commit, "tree": self.tree, **self.proof.document()}
+        head = {"commit": self.commit, "tree": self.tree, "sessions": list(self.sessions)}
+        return {**head, **self.proof.document()}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@
 // old ones), for TIMEOUT_MS at most, and swallows whatever goes wrong, because a throw would block the
 // tool. It blocks in one case alone: git ralph says no (exit 2), to a command that would throw away what
 // others have not committed. What git ralph says of others' lines goes to the agent with the tool's
-// result. Without git ralph on PATH it does nothing.
+// result, what a person wants it to be told as a message when it stops. Without git ralph on PATH it does
+// nothing.
 
 import { spawn } from "node:child_process";
 
@@ -72,6 +73,11 @@ function answered(name: string, event: any, answer: any): any {
 	return undefined;
 }
 
+function followUp(pi: any, answer: any): void {
+	const text = answer.code === 0 && answer.out ? JSON.parse(answer.out).followUp : null;
+	if (text) pi.sendUserMessage(text, { deliverAs: "followUp" });
+}
+
 export default function (pi: any) {
 	const forward = (name: string) => {
 		try {
@@ -79,6 +85,7 @@ export default function (pi: any) {
 				try {
 					if (event.toolName !== undefined && !TOOLS.includes(event.toolName)) return;
 					const answer = await send(envelope(name, event, ctx), ctx.cwd);
+					if (name === "agent_end" || name === "agent_settled") followUp(pi, answer);
 					return answered(name, event, answer);
 				} catch {
 					// recording must never stand in the way

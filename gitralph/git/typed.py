@@ -1,0 +1,40 @@
+"""A path as a person types it from where he stands, quoted for a shell."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from gitralph.base.quote import is_control
+from gitralph.git.context import Context
+
+_GLOB = "*?[\\"
+
+
+def _below(ctx: Context, path: bytes) -> str:
+    return os.path.relpath(os.path.join(ctx.repo.root, os.fsdecode(path)), ctx.folder)
+
+
+def can_be_typed(ctx: Context, path: bytes) -> bool:
+    """True where every character of a path, seen from where one stands, can be read off a terminal."""
+    return not any(is_control(char) for char in _below(ctx, path))
+
+
+def as_pathspec(ctx: Context, path: bytes) -> str:
+    """A path as one types it from where he stands, quoted for a shell; a pathspec of this one file.
+
+    A character that no terminal shows is a ``?``, which git takes for any one.
+    """
+    below = _below(ctx, path)
+    if not can_be_typed(ctx, path):
+        return shlex.quote("".join("?" if is_control(char) or char in _GLOB else char for char in below))
+    if any(char in _GLOB for char in below):
+        below = ":(literal)" + below
+    elif below.startswith(":"):
+        below = "./" + below
+    return shlex.quote(below)
+
+
+def as_name(ctx: Context, path: bytes) -> str:
+    """The same for a command that takes names of files, not pathspecs."""
+    return shlex.quote(_below(ctx, path)) if can_be_typed(ctx, path) else as_pathspec(ctx, path)
