@@ -4,15 +4,14 @@ import os
 
 import click
 
-from gitralph.ask import lines
+from gitralph.ask import lines, prompts
 from gitralph.ask import why as explaining
 from gitralph.ask.lines import Finding
+from gitralph.ask.prompts import Asked
 from gitralph.ask.trace import keeping
 from gitralph.cli.terminal import options, output, sources
 from gitralph.decide import reading
 from gitralph.git.context import Context
-from gitralph.sessions import prompts
-from gitralph.sessions.prompts import Asked
 
 
 def _split(typed: str) -> tuple[str, int | None]:
