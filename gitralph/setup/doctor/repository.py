@@ -120,7 +120,7 @@ def _format(top: str) -> Check:
         return Check(name, True, "not set yet")
     except OSError as error:
         return Check(name, False, f"cannot be read: {error.strerror}", fix)
-    known = said == layout.FORMAT
+    known = said in layout.KNOWN
     return Check(name, known, f"'{said}'", None if known else fix)
 
 
