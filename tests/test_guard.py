@@ -206,6 +206,21 @@ def test_it_chains_what_is_there_and_every_byte_comes_back(
     assert "not installed" in guarded.ralph("uninstall", "--guard").text
 
 
+def test_a_hook_of_theirs_that_may_not_run_is_told_as_git_would(
+    guarded: Repo, environ: dict[str, str]
+) -> None:
+    """git sees the guard's hook in its place, which may (advice.ignoredHook, seen with git 2.39)."""
+    guarded.ralph("uninstall", "--guard")
+    hook = guarded.common / "hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 3\n")
+    hook.chmod(0o644)
+    guarded.ralph("install", "--guard")
+    assert "pre-commit.before-gitralph' hook was ignored" in commit(guarded, environ, "-a")
+    guarded.git("config", "advice.ignoredHook", "false")
+    assert "ignored" not in commit(guarded, environ, "--allow-empty")
+
+
 def test_a_symbolic_link_stays_one_and_its_target_is_not_touched(
     guarded: Repo, environ: dict[str, str]
 ) -> None:

@@ -162,3 +162,52 @@ def test_man_and_so_git_ralph_help_find_the_pages_beside_the_program(installed: 
     for page in ("git-ralph", "git-ralph-commit", "gitralph-sessions", "gitralph-hooks"):
         found = _run(installed, "man", "-w", page).stdout.strip()
         assert found.startswith(f"{installed}/share/man/"), page
+
+
+def _python(version: str) -> str | None:
+    """An interpreter of that version that starts, pyenv's among them."""
+    found = shutil.which(f"python{version}")
+    places = [found] if found else []
+    if (pyenv := shutil.which("pyenv")) is not None:
+        # asked of a process: the folder may lie in the real home, which no test looks at
+        ask = ["sh", "-c", 'ls -d "$0"/versions/"$1".*/bin/python', str(Path(pyenv).parents[1]), version]
+        places += subprocess.run(ask, capture_output=True, text=True, check=False).stdout.split()
+    code = f"import sys, venv; sys.exit('%d.%d' % sys.version_info[:2] != '{version}')"
+    for place in places:
+        if subprocess.run([place, "-c", code], capture_output=True, check=False).returncode == 0:
+            return place
+    return None
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_the_wheel_works_on_every_python_that_is_here(wheel: Path, version: str, tmp_path: Path) -> None:
+    """In a fresh environment: hooks record, two sessions and a person are told apart, each commits."""
+    python = _python(version)
+    if python is None:
+        pytest.skip(f"NOT TRIED ON PYTHON {version}: there is none")
+    folder, home = tmp_path / "env", tmp_path / "home"
+    home.mkdir()
+    subprocess.run([python, "-m", "venv", "--without-pip", str(folder)], check=True, capture_output=True)
+    words = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(folder / "bin/python"),
+        "install",
+        "-q",
+        "--no-deps",
+    ]
+    quiet = ["--no-index", "--disable-pip-version-check"]
+    subprocess.run([*words, *quiet, str(wheel)], check=True, capture_output=True)
+    [site] = folder.glob("lib/python*/site-packages")
+    for name in ("click", "dulwich", "filelock", "urllib3"):
+        if (spec := importlib.util.find_spec(name)) is not None and spec.origin is not None:
+            (site / name).symlink_to(os.path.dirname(spec.origin))
+    env = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}", "HOME": str(home)}
+    for args in (["--version"], ["demo"]):
+        done = subprocess.run(
+            ["git", "ralph", *args], cwd=home, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:]
+        assert "Traceback" not in done.stderr

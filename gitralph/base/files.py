@@ -287,7 +287,7 @@ def sync_all(fds: list[int]) -> None:
     One wait then does for most of them; waiting one by one costs a journal commit each.
     """
     try:
-        for fd in fds:
+        for fd in fds if hasattr(os, "posix_fadvise") else ():  # macOS has none
             # Linux starts to write dirty pages back at this, without waiting; sync_file_range is not in
             # Python.
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -13,7 +13,13 @@ from gitralph.base.ids import digest
 from gitralph.base.quote import printable
 
 FOLDER = "ralph-sessions"
-FORMAT = "1"
+FORMAT = "2"
+"""What a state folder says that only this version and later ones may touch.
+
+``1`` marked in its records what commits had taken; since ``2`` that is told by content, and shell commands
+have records, so that the older version would commit things twice. What it wrote is read as it stands.
+"""
+KNOWN = ("1", FORMAT)
 # In git's own admin folder of the worktree, so that it goes when git removes that.
 WORKTREE_ID_FILE = "ralph-worktree"
 MAIN = "main"
@@ -351,9 +357,27 @@ def _check_format(top: str) -> None:
         files.write_whole(top + "/README", _README.encode(), exclusive=True)
         files.write_whole(top + "/format", FORMAT.encode() + b"\n", exclusive=True)
         said = files.read_bytes(top + "/format", 64)
-    if said.strip() != FORMAT.encode():
+    if said.strip() == KNOWN[0].encode():
+        _raise_format(top)
+    elif said.strip() != FORMAT.encode():
         named = printable(said.strip().decode("ascii", "replace"))
         raise StateError(f"state format '{named}' is not known to this version (it knows '{FORMAT}')")
+
+
+def _raise_format(top: str) -> None:
+    """Take the earlier form over: each step may be done twice, by two at once, and the word comes last."""
+    trees = f"{top}/worktrees"
+    try:
+        for folder in [top, *([entry.path for entry in os.scandir(trees)] if os.path.isdir(trees) else [])]:
+            # That version left no word for git's hook; where nothing is pending it is put away again.
+            for name in os.listdir(folder):
+                if name.endswith(".files"):
+                    mark = f"{folder}/{name.removesuffix('.files')}.pending"
+                    os.close(files.open_regular(mark, os.O_WRONLY | os.O_CREAT))
+        files.write_whole(top + "/README", _README.encode())
+        files.write_whole(top + "/format", FORMAT.encode() + b"\n")
+    except OSError:
+        return  # a read-only folder is only read
 
 
 def _token(place: Place) -> str:

@@ -71,7 +71,12 @@ def detached(words: list[str], env: Mapping[str, str]) -> None:
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:
         actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
-        os.posix_spawn(words[0], words, dict(env), file_actions=actions, setsid=True)
+        try:
+            os.posix_spawn(words[0], words, dict(env), file_actions=actions, setsid=True)
+        except (
+            NotImplementedError
+        ):  # a system without POSIX_SPAWN_SETSID; a group of its own is the next best
+            os.posix_spawn(words[0], words, dict(env), file_actions=actions, setpgroup=0)
     finally:
         os.close(null)
 

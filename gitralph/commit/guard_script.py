@@ -121,6 +121,8 @@ def own(name: str, made: bool) -> bytes:
     theirs = f"""\
 if [ -x "${{0%/*}}/{aside(name)}" ]; then
 	RALPH_GUARD_LATER="{_later(name)}" "${{0%/*}}/{aside(name)}" "$@" || {failed}
+elif [ -e "${{0%/*}}/{aside(name)}" ] && [ "$(git config --type=bool advice.ignoredHook)" != false ]; then
+	echo "hint: the '${{0%/*}}/{aside(name)}' hook was ignored because it is not executable" >&2
 fi
 """
     again = f'[ "${{RALPH_GUARD_LATER-}}" != "{_later(name)}" ] || exit 0\n'

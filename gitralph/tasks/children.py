@@ -141,6 +141,8 @@ class _Watch:
 
     def _gone(self) -> bool:
         """True when the child has ended; it stays a zombie until the group is dealt with."""
+        if not hasattr(os, "waitid"):  # Python on macOS before 3.13
+            return self.child.poll() is not None
         # WNOWAIT leaves the zombie: its number cannot be given to another program while the group is
         # signalled.
         how = os.WEXITED | os.WNOHANG | os.WNOWAIT

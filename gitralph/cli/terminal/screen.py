@@ -51,6 +51,9 @@ _NOT_CAUGHT = frozenset(
     ]
 )
 
+# macOS has none
+_REAL_TIME = getattr(signal, "SIGRTMIN", signal.NSIG)
+
 
 def run(ctx: Context, session: str | None, specs: Sequence[str], is_wide: bool = False) -> int:
     """Show the screen until somebody leaves it; the exit code. Raises UsageError without a terminal."""
@@ -105,7 +108,7 @@ class _Terminal:
         self._kept = [
             (n, signal.signal(n, self._told))
             for n in sorted(signal.valid_signals() - _NOT_CAUGHT)
-            if n < signal.SIGRTMIN and signal.getsignal(n) is not signal.SIG_IGN
+            if n < _REAL_TIME and signal.getsignal(n) is not signal.SIG_IGN
         ]
         self._kept += [
             (signal.SIGWINCH, signal.signal(signal.SIGWINCH, lambda *_: self.wake())),

@@ -51,11 +51,11 @@ def guard(repo: Repository) -> list[Check]:
     hooks = list(guard_script.HOOKS)
     try:
         here, there = githook.missing(repo.hooks_dir), githook.missing(usual)
-        behind = githook.behind(repo.hooks_dir)
+        behind, asleep = githook.behind(repo.hooks_dir), githook.asleep(repo.hooks_dir)
     except Refused:
         return []
     mode = repo.git.try_run("config", "--get", "ralph.guard").stdout.decode("utf-8", "replace").strip()
-    if not here and not behind:
+    if not here and not behind and not asleep:
         if mode not in ("", *MODES):
             detail, first = (
                 f"'ralph.guard' is '{mode}', which is no mode",
@@ -64,8 +64,11 @@ def guard(repo: Repository) -> list[Check]:
             return [Check("guard", False, detail, first, fatal=False)]
         where = f"'{repo.hooks_dir}/{guard_script.NAME}'"
         return [Check("guard", True, f"{mode or 'warn'}, {where}", fatal=False)]
+    if asleep and not here and not behind:
+        listed = ", ".join(f"'{name}'" for name in asleep)
+        detail = f"git passes over {listed} in '{repo.hooks_dir}': no permission to run"
     # Some of the guard's hooks are here: it was put in this folder and taken out in part.
-    if here != hooks or behind:
+    elif here != hooks or behind:
         listed = ", ".join(f"'{name}'" for name in here or behind)
         detail = f"another program took {listed} in '{repo.hooks_dir}', before or instead of the guard"
     # A `core.hooksPath` set later: the guard sleeps in git's usual folder.
@@ -120,7 +123,7 @@ def _format(top: str) -> Check:
         return Check(name, True, "not set yet")
     except OSError as error:
         return Check(name, False, f"cannot be read: {error.strerror}", fix)
-    known = said == layout.FORMAT
+    known = said in layout.KNOWN
     return Check(name, known, f"'{said}'", None if known else fix)
 
 

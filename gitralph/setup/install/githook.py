@@ -45,6 +45,15 @@ def missing(folder: str) -> list[str]:
     return [name for name in HOOKS if not _holds(_look(f"{folder}/{name}").data)]
 
 
+def asleep(folder: str) -> list[str]:
+    """The hooks of this folder that hold the guard, and that git passes over: they may not run."""
+    return [one.name for one in _all(folder) if _holds(one.found.data) and not _may_run(one)]
+
+
+def _may_run(hook: _Hook) -> bool:
+    return bool((hook.found.mode or 0) & stat.S_IXUSR)
+
+
 def is_installed(ctx: Context) -> bool:
     """True when any of this repository's hooks holds the guard."""
     return len(missing(ctx.repo.hooks_dir)) < len(HOOKS)
@@ -79,11 +88,7 @@ def _all(folder: str) -> list[_Hook]:
 def _takes_lines(hook: _Hook) -> bool:
     """True for a shell script that git runs, as a file of its own."""
     assert hook.found.data is not None
-    return bool(
-        not os.path.islink(hook.path)
-        and (hook.found.mode or 0) & stat.S_IXUSR
-        and _SHELL.match(hook.found.data)
-    )
+    return bool(not os.path.islink(hook.path) and _may_run(hook) and _SHELL.match(hook.found.data))
 
 
 def _moves_aside(hook: _Hook) -> bool:
@@ -125,7 +130,10 @@ def _install(hook: _Hook, made: bool) -> str:
         place.put(path, own(hook.name, made), 0o755)
         return INSTALLED
     if data is not None and (block(hook.name) in plain(data) or plain(data) == own(hook.name, False)):
-        return UNCHANGED
+        if _may_run(hook):
+            return UNCHANGED
+        place.put(path, data, 0o755)
+        return UPDATED
     if data is not None and is_ours(data):
         notes = SET.encode() if SET.encode() in data else b""
         place.put(path, own(hook.name, MADE.encode() in data) + notes, 0o755)

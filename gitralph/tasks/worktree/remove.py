@@ -4,7 +4,9 @@ import os
 import shutil
 from dataclasses import dataclass, field
 
+from gitralph.base import files
 from gitralph.base.errors import Busy, Refused
+from gitralph.base.gitdir import discover
 from gitralph.git import worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import Git
@@ -50,12 +52,38 @@ def _check_row(git: Git, row: WorktreeEntry, bead: str) -> None:
         raise Refused(
             f"'{row.path}' has lost its '.git'; what is in it was left alone", "git worktree repair"
         )
+    if not row.missing and not _is_registered(row.path):
+        raise Refused(
+            f"'{row.path}' holds another checkout than the one that git knows there; it was left alone",
+            "git worktree list",
+        )
     if not row.missing and row.branch != where.branch_of(bead):
         now = f"branch '{short(row.branch)}'" if row.branch else "a detached HEAD"
         raise Refused(
             f"'{row.path}' is on {now}, not on 'ralph/{bead}'",
             where.way_back(git, row.path, where.branch_of(bead)),
         )
+
+
+def _is_registered(path: str) -> bool:
+    """True when a folder and its registration name each other, as ``git worktree remove`` wants them.
+
+    Another worktree may have been moved there, or another repository cloned.
+    """
+    place = discover(path)
+    if place is None:
+        return False
+    try:
+        said = os.fsdecode(files.read_bytes(f"{place.git_dir}/gitdir", 8192)).rstrip("\n")
+    except OSError:
+        return False
+    back = os.path.dirname(os.path.join(place.git_dir, said))
+    return _in_real_folder(back) == _in_real_folder(path)
+
+
+def _in_real_folder(path: str) -> str:
+    # the last part may be a link, to a checkout that is another one
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
 def remove(ctx: Context, bead: str, force: bool, caller: str | None, cwd: str) -> Removed:

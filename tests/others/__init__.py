@@ -1,0 +1,1 @@
+"""What other tools of this kind met, as situations of ours."""
