@@ -47,13 +47,16 @@ ELSEWHERE = {
     ("base.locks", "/proc"): "nobody is named who holds a lock",
     ("base.process", "/proc"): "a process is known by its pid alone, a session's end by its age",
     ("git.dead_locks", "/proc"): "a git may be at work: a lock that a killed git left stays, and is named",
-    ("worktree.removable", "/proc"): "no process is found in a worktree that is to be removed",
+    ("tasks.worktree.removable", "/proc"): "no process is found in a worktree that is to be removed",
     ("git.placing", "renameat2"): "a file is replaced by a rename, after one more look at what stands there",
     ("base.runner", "prlimit"): "what a program prints to a file is bounded by nothing but the disk",
-    ("children", "waitid"): "an ended program is waited for at once, before its group is stopped",
-    ("children", "WNOWAIT"): "not reached: it goes with waitid",
-    ("cli.screen", "SIGRTMIN"): "every signal below NSIG counts",
-    ("fleet.clock", "CLOCK_BOOTTIME"): "a lease goes by the monotonic clock, which may stand still in sleep",
+    ("tasks.children", "waitid"): "an ended program is waited for at once, before its group is stopped",
+    ("tasks.children", "WNOWAIT"): "not reached: it goes with waitid",
+    ("cli.terminal.screen", "SIGRTMIN"): "every signal below NSIG counts",
+    (
+        "tasks.fleet.clock",
+        "CLOCK_BOOTTIME",
+    ): "a lease goes by the monotonic clock, which may stand still in sleep",
     ("base.programs", _SETSID): "a program that nobody waits for gets a group of its own, and no session",
 }
 # GNU's alone, or of a bash that macOS does not have.
@@ -165,7 +168,7 @@ def repo(empty_repo: Repo) -> Repo:
 
 def test_sessions_are_told_apart_and_commit_there(repo: Repo) -> None:
     _run(repo, "status")
-    _run(repo, "session", "list")
+    _run(repo, "sessions", "list")
     _run(repo, "why", "a")
     _run(repo, "diff", "--session", "S1")
     _run(repo, "commit", "--session", "S1", "-m", "of S1")
@@ -174,22 +177,22 @@ def test_sessions_are_told_apart_and_commit_there(repo: Repo) -> None:
     assert repo.read("a") == repo.blob("a")
     _run(repo, "doctor", code=1)
     _run(repo, "env")
-    _run(repo, "gc")
+    _run(repo, "tasks.gc")
 
 
 def test_programs_are_started_and_stopped_there(repo: Repo, tmp_path: Path) -> None:
     _run(repo, "commit", "--session", "S1", "-m", "x", "--prove", "grep -q S1 a")
-    _run(repo, "prove", "HEAD", "--", "true")
-    _run(repo, "prove", "HEAD", "--", "false", code=1)
+    _run(repo, "tasks.prove", "HEAD", "--", "true")
+    _run(repo, "tasks.prove", "HEAD", "--", "false", code=1)
     plan = tmp_path / "plan.md"
     plan.write_text("- [ ] the first\n")
     _run(repo, "run", str(plan), "--task-timeout", "2s", "--max-iterations", "1", "--", "sleep", "60", code=1)
 
 
 def test_worktrees_come_and_go_there(repo: Repo) -> None:
-    _run(repo, "worktree", "add", "bd-1")
-    _run(repo, "worktree", "list")
-    _run(repo, "worktree", "remove", "bd-1")
+    _run(repo, "tasks.worktree", "add", "bd-1")
+    _run(repo, "tasks.worktree", "list")
+    _run(repo, "tasks.worktree", "remove", "bd-1")
 
 
 def test_a_lock_of_a_git_that_may_be_at_work_is_left_alone_there(repo: Repo) -> None:
