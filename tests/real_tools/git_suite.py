@@ -282,8 +282,8 @@ def main() -> None:
 
 _HEAD = """\
 Made by `python -m tests.real_tools.git_suite`, whose head says how; {git}. "Plain" is git alone; "guarded"
-has the hooks of `git ralph install --guard` and `ralph.guard = narrow` in every repository. No agent is in the
-environment. A test that git itself expects to fail, or skips, is in neither. Nothing may newly fail.
+has the hooks of `git ralph install --guard` and `ralph.guard = narrow` in every repository. No agent is in
+the environment. A test that git itself expects to fail, or skips, is in neither. Nothing may newly fail.
 """
 
 
