@@ -168,7 +168,7 @@ def repo(empty_repo: Repo) -> Repo:
 
 def test_sessions_are_told_apart_and_commit_there(repo: Repo) -> None:
     _run(repo, "status")
-    _run(repo, "sessions", "list")
+    _run(repo, "session", "list")
     _run(repo, "why", "a")
     _run(repo, "diff", "--session", "S1")
     _run(repo, "commit", "--session", "S1", "-m", "of S1")
@@ -177,22 +177,22 @@ def test_sessions_are_told_apart_and_commit_there(repo: Repo) -> None:
     assert repo.read("a") == repo.blob("a")
     _run(repo, "doctor", code=1)
     _run(repo, "env")
-    _run(repo, "tasks.gc")
+    _run(repo, "gc")
 
 
 def test_programs_are_started_and_stopped_there(repo: Repo, tmp_path: Path) -> None:
     _run(repo, "commit", "--session", "S1", "-m", "x", "--prove", "grep -q S1 a")
-    _run(repo, "tasks.prove", "HEAD", "--", "true")
-    _run(repo, "tasks.prove", "HEAD", "--", "false", code=1)
+    _run(repo, "prove", "HEAD", "--", "true")
+    _run(repo, "prove", "HEAD", "--", "false", code=1)
     plan = tmp_path / "plan.md"
     plan.write_text("- [ ] the first\n")
     _run(repo, "run", str(plan), "--task-timeout", "2s", "--max-iterations", "1", "--", "sleep", "60", code=1)
 
 
 def test_worktrees_come_and_go_there(repo: Repo) -> None:
-    _run(repo, "tasks.worktree", "add", "bd-1")
-    _run(repo, "tasks.worktree", "list")
-    _run(repo, "tasks.worktree", "remove", "bd-1")
+    _run(repo, "worktree", "add", "bd-1")
+    _run(repo, "worktree", "list")
+    _run(repo, "worktree", "remove", "bd-1")
 
 
 def test_a_lock_of_a_git_that_may_be_at_work_is_left_alone_there(repo: Repo) -> None:
