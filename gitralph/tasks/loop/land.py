@@ -6,6 +6,8 @@ stays open, with the list.
 
 from __future__ import annotations
 
+import re
+import string
 import threading
 import time
 from collections.abc import Iterable
@@ -14,7 +16,7 @@ from typing import Any
 
 from gitralph.ask import dead_hooks
 from gitralph.base import gitdir, nul
-from gitralph.base.errors import Busy, Failed, Refused
+from gitralph.base.errors import Busy, Failed, Refused, UsageError
 from gitralph.base.quote import shown
 from gitralph.commit import commit as committing
 from gitralph.commit.commit import Request, Result
@@ -26,10 +28,61 @@ from gitralph.git.context import Context
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, member
 from gitralph.sessions import lifecycle
-from gitralph.tasks.loop import account, boxes, reword, subject, tree
+from gitralph.tasks.loop import account, workplace
 from gitralph.tasks.loop.account import TRACKER, Account, listed
-from gitralph.tasks.loop.model import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
+from gitralph.tasks.loop.ledger import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
+from gitralph.tasks.loop.plan import changing_boxes, successor
 from gitralph.tasks.loop.work import Worker
+
+# --- the subject: ``Task n/total: text``, or made from a template ---
+
+
+DEFAULT_SUBJECT = "Task {n}/{total}: {task}"
+SUBJECT_NAMES = ("n", "total", "task", "bead", "plan", "agent", "words")
+# git log --oneline and mail cut what is longer (git-commit(1), DISCUSSION: fewer than 50, at most 72 here)
+_LONGEST = 72
+
+
+def checked_subject(template: str) -> str:
+    """A template from outside. Raises UsageError for one that names what there is not."""
+    try:
+        named = [name for _, name, form, how in string.Formatter().parse(template) if name is not None]
+        plain = all(not form and not how for _, name, form, how in string.Formatter().parse(template) if name)
+    except ValueError as error:
+        raise UsageError(f"bad subject '{template}': {error}") from None
+    wrong = [name for name in named if name not in SUBJECT_NAMES]
+    if wrong or not plain or not template.strip():
+        known = ", ".join("{" + name + "}" for name in SUBJECT_NAMES)
+        raise UsageError(f"bad subject '{template}'", f"it may hold {known}")
+    return template
+
+
+def subject_of(worker: Worker, job: Job) -> str:
+    """The subject of a task's commit; one line, never empty."""
+    facts = {
+        "n": job.number,
+        "total": job.total,
+        "task": job.text,
+        "bead": job.bead or "",
+        "plan": worker.plan or "",
+        "agent": worker.options.agent or "",
+        "words": _agents_words(job),
+    }
+    text = checked_subject(worker.options.subject or DEFAULT_SUBJECT).format(**facts)
+    return " ".join(text.split()) or DEFAULT_SUBJECT.format(**facts)
+
+
+def _agents_words(job: Job) -> str:
+    """The first line of what the agent said last that says something, without marks of Markdown."""
+    for line in job.said.split("\n"):
+        text = re.sub(r"<promise>.*?</promise>", "", line).strip(" #*`_->\t")
+        if text:
+            return text if len(text) <= _LONGEST else text[: _LONGEST - 3].rstrip() + "..."
+    return job.text
+
+
+# --- landing ---
+
 
 # Waits of 0.5, 1, 1.5, 2 and 2.5 s between, each after the commit's own ten: another process would have to
 # hold the lock for over a minute.
@@ -81,7 +134,7 @@ def _not_the_trackers(paths: Iterable[bytes]) -> list[bytes]:
 
 
 def _request(worker: Worker, ctx: Context, job: Job, body: str | None) -> Request:
-    title = subject.of(worker, job)
+    title = subject_of(worker, job)
     messages = (title, body) if body else (title,)
     # What only the task's own shell commands can explain is the task's work; a person may say otherwise.
     shell = offers.setting(ctx.config) in (offers.AUTO, offers.INCLUDE)
@@ -285,14 +338,14 @@ def _files_of(ctx: Context, oid: str) -> list[str]:
 
 def merge(worker: Worker, ctx: Context, job: Job) -> None:
     """Bring the commit of a task's own worktree home. Raises Refused when it cannot be merged."""
-    with _turn, boxes.turn():
-        tree.merge(worker.ctx, worker.ledger, job, worker.options.plan)
+    with _turn, changing_boxes():
+        workplace.merge_home(worker.ctx, worker.ledger, job, worker.options.plan)
     worker.ledger.step(job, TICK)
 
 
 def tick(worker: Worker, ctx: Context, job: Job) -> None:
     """Tick the task in the plan: only ever called for one that has landed or needed nothing."""
-    with boxes.turn():
+    with changing_boxes():
         if worker.options.plan is not None:
             _tick_in(worker, worker.options.plan, job)
         job.outcome = COMMITTED if job.commit else NO_OP
@@ -305,7 +358,7 @@ def tick(worker: Worker, ctx: Context, job: Job) -> None:
 def _tick_in(worker: Worker, path: str, job: Job) -> None:
     if plans.tick(worker.ctx.layout, path, job.key):
         return
-    key = reword.successor(plans.tasks_of(path), job, worker.ledger.seen)
+    key = successor(plans.tasks_of(path), job, worker.ledger.seen)
     if key is not None and plans.tick(worker.ctx.layout, path, key):
         worker.ledger.ticked.add(key)
         job.notes.append(f"the task was reworded meanwhile and ticked as '{key[0]}'")
