@@ -1,4 +1,6 @@
-"""What goes on in a repository now: sessions at work, their last edits, what is uncommitted, new commits."""
+"""What goes on in a repository now: sessions at work, what is uncommitted, new commits, branches."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,11 +8,48 @@ from typing import NamedTuple
 from gitralph.ask import status
 from gitralph.ask.status import SessionRows
 from gitralph.base import nul
+from gitralph.base.errors import Fatal
 from gitralph.base.ids import is_valid
 from gitralph.decide import pending_paths
 from gitralph.git import refs
 from gitralph.git.context import Context
-from gitralph.records import manifests, member, sessions
+from gitralph.records import branches, manifests, member, sessions
+
+# --- which branches hold a session's commits, as far as they still stand ---
+
+
+class HeldBranch(NamedTuple):
+    """A branch made of a session's commits, how many, and whether somebody moved it since."""
+
+    name: str
+    session: str
+    commits: int
+    is_moved: bool
+
+
+def held_branches(ctx: Context) -> list[HeldBranch]:
+    """The branches that are still there, by name."""
+    found = []
+    for ref, one in sorted(branches.read(ctx.layout).items()):
+        try:
+            now = refs.value(ctx.repo, ref)
+        except Fatal:  # a symbolic one, by now
+            continue
+        if now is not None:
+            name = ref.removeprefix("refs/heads/")
+            found.append(HeldBranch(name, one.session, len(one.commits), now != one.tip))
+    return found
+
+
+def held_sentence(ctx: Context, one: HeldBranch) -> str:
+    """What a branch holds, in a line."""
+    moved = ", moved since" if one.is_moved else ""
+    count = f"{one.commits} commit{'s'[: one.commits != 1]}"
+    return f"'{one.name}' holds {count} of {ctx.called(one.session)}{moved}"
+
+
+# --- sessions and commits ---
+
 
 # More than any screen has room for below what is uncommitted.
 _COMMITS = 20

@@ -26,7 +26,7 @@ from gitralph.decide.request import Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.sessions import crowd, session_choice
-from gitralph.takeback import ways_back
+from gitralph.takeback import loss
 from gitralph.tasks.prove.judge import Judge
 from gitralph.tasks.prove.results import ProofCommand
 from gitralph.words.advice import describe
@@ -199,7 +199,7 @@ def commit(**typed: Any) -> None:
         # Edits that git put away may be why a record does not fit any more; whether they can be brought back
         # is asked only then.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
-            error.hints = (*ways_back.after_refusal(ctx, error.left), *error.hints)  # type: ignore[arg-type]
+            error.hints = (*loss.ways_back(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         if asked.as_json:
             output.as_json(_refusal(ctx, asked.session, error))
         raise

@@ -10,7 +10,7 @@ import click
 
 from gitralph.base import ids
 from gitralph.base.errors import NO, Fatal, UsageError
-from gitralph.cli.terminal import before, columns, environ, options, output, signals
+from gitralph.cli.terminal import columns, environ, options, output, signals
 from gitralph.cli.terminal.live import Live
 from gitralph.tasks.loop import launch, runs, start, summary
 from gitralph.tasks.loop.ledger import Options
@@ -57,7 +57,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
         return seconds
 
 
-class Loop(before.BeforeCommand):
+class Loop(options.BeforeCommand):
     """The loop itself, behind the group ``run``."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

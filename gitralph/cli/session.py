@@ -11,7 +11,7 @@ from gitralph.cli.terminal import columns, options, output, wide
 from gitralph.decide import pending_paths
 from gitralph.hook import sessionfile
 from gitralph.records import sessions
-from gitralph.sessions import crowd, lifecycle, naming, session_choice
+from gitralph.sessions import crowd, lifecycle, session_choice
 from gitralph.words import advice
 
 
@@ -127,7 +127,7 @@ def show(session_id: str, as_json: bool) -> None:
 def rename(session_id: str, name: str) -> None:
     """Call a session by another name."""
     ctx = options.context()
-    naming.rename(ctx, session_choice.resolve(ctx.layout, session_id), name)
+    lifecycle.rename(ctx, session_choice.resolve(ctx.layout, session_id), name)
 
 
 @session.command("end")

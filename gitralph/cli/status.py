@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from gitralph.ask import everywhere, held
+from gitralph.ask import everywhere, overview
 from gitralph.ask import status as statuses
 from gitralph.ask.status import Owned, SessionRows
 from gitralph.ask.trace import keeping
@@ -17,7 +17,7 @@ from gitralph.git.context import Context
 from gitralph.hook.windows import Window
 from gitralph.records import passed_over, pending
 from gitralph.sessions import lifecycle, session_choice
-from gitralph.takeback import loss, ways_back
+from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
 
 _ADVICE = "ralphStatus"
@@ -80,8 +80,8 @@ def status(
     else:
         _people(ctx, found, rows, short)
         if not short:
-            for one in held.held(ctx):
-                output.say(held.sentence(ctx, one))
+            for one in overview.held_branches(ctx):
+                output.say(overview.held_sentence(ctx, one))
         _losses(ctx, found, gone, Here(ctx))
     return OK
 
@@ -110,7 +110,7 @@ def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> 
     for name in dict.fromkeys(one.session for one in gone):
         paths = [one.path for one in gone if one.session == name]
         # one that cannot come back as the files stand would be refused for ever
-        if (name in own or not ctx.is_agent) and ways_back.coming_back(ctx, name, paths):
+        if (name in own or not ctx.is_agent) and loss.coming_back(ctx, name, paths):
             output.hint(f"git ralph restore --session {ctx.called(name)}  # brings them back")
 
 

@@ -11,10 +11,11 @@ from gitralph.commit import recover
 from gitralph.decide.pathspecs import matcher
 from gitralph.git.context import Context
 from gitralph.sessions import session_choice
-from gitralph.takeback import by_hunks, choice
+from gitralph.takeback import by_hunks
 from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
-from gitralph.takeback.request import Picked, UndoRequest
+from gitralph.takeback.redo import session_of_undone
+from gitralph.takeback.survey import Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 from gitralph.words.advice import describe
@@ -78,7 +79,7 @@ def undo(
 def _session(ctx: Context, given: str | None, redo: bool) -> str | None:
     if not redo:
         return session_choice.for_writing(ctx, given, usage=_USAGE)
-    return choice.of_undone(ctx, given, f"{_USAGE} --redo")
+    return session_of_undone(ctx, given, f"{_USAGE} --redo")
 
 
 def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:

@@ -8,9 +8,21 @@ from gitralph.ask import lines
 from gitralph.ask import why as explaining
 from gitralph.ask.lines import Finding
 from gitralph.ask.trace import keeping
-from gitralph.cli.terminal import options, output, sources
+from gitralph.cli.terminal import options, output
 from gitralph.decide import reading
 from gitralph.git.context import Context
+
+
+def _source(found: Finding) -> str | None:
+    """The source of a finding for a person; None for the records of this clone, which need no word."""
+    if found.source in (lines.FLEET, lines.FLEET_CONTENT):
+        by = "by content, " if found.source == lines.FLEET_CONTENT else ""
+        return f"{by}fleet log of member {found.writer}, synced {lines.age(found.synced)}"
+    return {
+        lines.CONTENT: "by content",
+        lines.MESSAGE: "by the commit's message",
+        lines.NOTE: "by git-ai's note",
+    }.get(found.source or "")
 
 
 def _split(typed: str) -> tuple[str, int | None]:
@@ -59,7 +71,7 @@ def _sentence(ctx: Context, one: Finding) -> str:
         return f"{where}{state}, no session"
     facts = [f"session '{ctx.called(one.session)}'"] if one.session else []
     facts += [f"{name} {value}" for name, value in _facts(one) if value]
-    known = sources.of(one)
+    known = _source(one)
     return f"{where}{state}, " + ", ".join(facts) + (f" ({known})" if known else "")
 
 

@@ -13,10 +13,9 @@ from gitralph.sessions import session_choice
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.prove.judge import NotProvenError
 from gitralph.tasks.worktree import add as adding
-from gitralph.tasks.worktree import listing, locks, spawn, where
+from gitralph.tasks.worktree import listing, removable, spawn, trash, where
 from gitralph.tasks.worktree import merge as merging
 from gitralph.tasks.worktree import remove as removing
-from gitralph.tasks.worktree import restore as restoring
 
 _force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
 
@@ -166,14 +165,14 @@ def path(bead: str) -> None:
 @click.option("--reason", metavar="<text>", help="Why it must stay.")
 def lock(bead: str, reason: str | None) -> None:
     """Lock a bead's worktree: nothing removes it until it is unlocked."""
-    locks.lock(options.context(), bead, reason)
+    removable.lock(options.context(), bead, reason)
 
 
 @worktree.command("unlock")
 @click.argument("bead", metavar="<bead>")
 def unlock(bead: str) -> None:
     """Unlock a bead's worktree."""
-    locks.unlock(options.context(), bead)
+    removable.unlock(options.context(), bead)
 
 
 @worktree.command("merge")
@@ -266,7 +265,7 @@ def restore(bead: str, stamp: str | None, as_json: bool) -> None:
 
     From the newest one unless a stamp is given.
     """
-    done = restoring.restore(options.context(), bead, stamp)
+    done = trash.restore(options.context(), bead, stamp)
     if as_json:
         output.as_json(
             {"status": "restored", "path": _json_path(done.path), "saved": done.saved, "files": done.files}

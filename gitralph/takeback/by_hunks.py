@@ -13,8 +13,7 @@ from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
 from gitralph.takeback import lines, patch
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.request import Picked, UndoRequest
-from gitralph.takeback.survey import Survey, survey
+from gitralph.takeback.survey import Picked, Survey, UndoRequest, survey
 from gitralph.takeback.undo import ends, planned
 
 Part = tuple[tuple[str, ...], Content]

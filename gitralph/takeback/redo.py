@@ -7,14 +7,24 @@ from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record
 from gitralph.records.pending import PathState
 from gitralph.takeback import lines, whole
-from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Survey, in_order, survey
+from gitralph.takeback.survey import Survey, UndoRequest, in_order, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
 def redo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     """Bring back the latest undo that is not brought back yet. Raises Refused with nothing written."""
     return carry_out(ctx, request, REDO, _plan, dry)
+
+
+def session_of_undone(ctx: Context, given: str | None, usage: str) -> str | None:
+    """The session whose undo is to be brought back. Raises Refused for several."""
+    return one_with(ctx, given, usage, _has_undone)
+
+
+def _has_undone(ctx: Context, session: str) -> bool:
+    """True when a session took something back and has not brought it back."""
+    with survey(ctx, session, None, has_undo) as found:
+        return bool(waiting(found))
 
 
 def has_undo(state: PathState) -> bool:

@@ -16,14 +16,18 @@ from gitralph.records.pending import PathState
 from gitralph.takeback import lines, whole
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.redo import Undone, mode_before, waiting
-from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Match, Survey, survey
+from gitralph.takeback.survey import Match, Survey, UndoRequest, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
 def restore(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     """Bring back all that is lost. Raises Refused with nothing written."""
     return carry_out(ctx, request, RESTORE, _plan, dry)
+
+
+def session_of_lost(ctx: Context, given: str | None, usage: str) -> str | None:
+    """The session that lost something. Raises Refused for several."""
+    return one_with(ctx, given, usage, has_lost)
 
 
 def has_lost(ctx: Context, session: str, match: Match | None = None) -> bool:

@@ -5,6 +5,7 @@ byte back.
 """
 
 import os
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,9 +24,9 @@ from gitralph.records import over_time
 from gitralph.records.pending import PathState
 from gitralph.takeback import land_files, lines, whole
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Match, Survey, in_order, survey
+from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, survey
 from gitralph.words import advice
+from gitralph.words.ways_out import typed_name
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
 # Each try is lost to an edit recorded while files were read; with three in a row somebody is typing.
@@ -121,9 +122,7 @@ def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner
     if refusals and not request.skip:
         # Asked once more so that the hint for --skip-entangled is given only where it would do something.
         more = op == UNDO and bool(planner(ctx, request._replace(skip=True)).changes)
-        from gitralph.takeback import hints  # what is not refused needs none
-
-        ways = hints.after_refusal(ctx, request, op, refusals, more)
+        ways = _next_commands(ctx, request, op, refusals, more)
         raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
 
 
@@ -317,3 +316,35 @@ def ends(found: Survey) -> list[tuple[bytes, bytes]]:
         for record in found.own(path)
         if record.op in ("rename-from", "rename-to") and record.other_path is not None
     ]
+
+
+# --- the next commands to type after a refusal ---
+
+
+# Hints are read, not searched: who has more refused paths than this gets a first few commands and sees from
+# them how the others go.
+_MOST = 5
+
+
+def _next_commands(
+    ctx: Context, request: UndoRequest, op: str, refusals: list[Left], more: bool
+) -> list[str]:
+    """What takes it on: who stands in the way, then, where there is ``more``, the rest without it."""
+    session = request.session
+    out = []
+    for one in refusals[:_MOST]:
+        if one.lines is not None:
+            where = typed_name(ctx, one.path)
+            out.append(f"git ralph why {where}:{one.lines[0]}  # who wrote it, and when")
+    if op == UNDO:
+        others = {name for one in refusals for name in one.sessions} if not ctx.is_agent else set[str]()
+        for name in sorted(others - {decision.UNRECORDED, session})[:_MOST]:
+            other = shlex.quote(ctx.called(name))
+            out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")
+        if more:
+            words = ["git ralph undo --session", shlex.quote(ctx.called(session))]
+            words += ["--call", shlex.quote(request.call)] if request.call is not None else []
+            words += ["--last", str(request.last)] if request.last is not None else []
+            words += ["--skip-entangled", *(["--", shlex.join(request.named)] if request.named else [])]
+            out.append(" ".join(words) + "  # leaves it")
+    return list(dict.fromkeys(out))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.tasks.fleet import log, tidy, wire
+from gitralph.tasks.fleet import at_work, log, wire
 from tests.fleet import world as servers
 from tests.fleet.conftest import Clock
 from tests.fleet.test_claims import work
@@ -359,7 +359,7 @@ def test_the_object_folder_may_be_deleted(world: World, monkeypatch: pytest.Monk
     one.ralph("fleet", "claim", "bd-1")
     publish(one, world, 1)
     two.ralph("fleet", "sync")
-    monkeypatch.setattr(tidy, "_MANY", 1)
+    monkeypatch.setattr(at_work, "_MANY", 1)
     unreachable(one)
     one.ralph("fleet", "claim", "bd-2")
     one.ralph("gc")

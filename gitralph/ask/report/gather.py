@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from gitralph.ask import foreign, held, status
+from gitralph.ask import foreign, overview, status
 from gitralph.ask import log as history
 from gitralph.ask.lines import age
 from gitralph.ask.log import LogWish
@@ -37,7 +37,7 @@ def gather(ctx: Context, run: str | None) -> Facts:
     _add_commits(ctx, facts, makers, wish)
     if run is None:
         _add_elsewhere(ctx, facts)
-        facts.branches = [held.sentence(ctx, one) for one in held.held(ctx)]
+        facts.branches = [overview.held_sentence(ctx, one) for one in overview.held_branches(ctx)]
     for record in records:
         facts.tasks += list(_tasks(record))
         facts.refusals += list(_refusals(ctx.layout, str(record["run"])))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gitralph.ask.trace import git_ai, summary
 from gitralph.ask.trace.record import Document, records
 from gitralph.base.errors import Fatal
-from gitralph.git import refs, revisions
+from gitralph.git import history, refs
 from gitralph.git.context import Context
 
 AGENT_TRACE, GIT_AI, MARKDOWN = "agent-trace", "git-ai", "markdown"
@@ -17,7 +17,7 @@ def commits(ctx: Context, typed: str | None) -> list[str]:
         head = refs.read_head(ctx.repo).oid
         words = [head, "--"] if head is not None else None
     else:
-        words = revisions.words(ctx.git, typed)
+        words = history.range_words(ctx.git, typed)
     if words is None:
         return []
     said = ctx.git.try_run("rev-list", "--reverse", "--topo-order", *words)

@@ -1,5 +1,7 @@
-"""What other commands ask before they begin with a bead; nothing where the repository is in no fleet."""
+"""What other commands ask of the fleet; nothing where the repository is in none."""
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,6 +13,8 @@ from gitralph.tasks.fleet import claiming, landing, log, member, own, sync, wire
 from gitralph.tasks.fleet.claim import DONE, HELD, TENTATIVE
 from gitralph.tasks.fleet.member import Fleet
 from gitralph.tasks.fleet.own import LOST
+
+# --- before and while somebody works on a bead ---
 
 
 @contextmanager
@@ -112,3 +116,39 @@ def go_on(ctx: Context, bead: str) -> None:
 def beat_if_due(ctx: Context) -> None:
     """Start the sign of life in the background where it is due: one ``stat`` where it is not."""
     beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))
+
+
+# --- for ``git ralph gc``: the object folder, once many loose objects are there ---
+
+
+# Each look at a claim or a log leaves a few; git itself begins to pack at 6,700 (gc.auto, git-config(1)).
+_MANY = 5000
+
+
+def _count(folder: str) -> tuple[int, int]:
+    """How many files there are below a folder, and their bytes."""
+    found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    return len(found), sum(os.lstat(path).st_size for path in found)
+
+
+def drop_objects(ctx: Context, dry: bool) -> int | None:
+    """Remove the folder where it has grown; its bytes, None where it stays.
+
+    It stays while a claim of ours may be nowhere else, and while somebody works with it.
+    """
+    if not is_member(ctx.layout):
+        return None
+    folder = ctx.layout.fleet_objects
+    count, size = _count(folder)
+    if count < _MANY:
+        return None
+    fleet = member.open_fleet(ctx)
+    try:
+        with landing.hold(fleet, wait=0):
+            if log.pending(fleet):
+                return None
+            if not dry:
+                shutil.rmtree(folder)
+            return size
+    except Busy:
+        return None

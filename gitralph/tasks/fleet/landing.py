@@ -21,7 +21,7 @@ from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
 from gitralph.tasks.fleet.member import Fleet
 from gitralph.tasks.fleet.own import LOST, Own
 from gitralph.tasks.fleet.wire import NoAtomicError, Pushed, RefUpdate, RemoteRefs
-from gitralph.tasks.prove.merged import MergeJudge
+from gitralph.tasks.prove.judge import MergeJudge
 
 # Each turn is lost to another landing on the same branch, so twenty of them mean that twenty others did land:
 # whoever is overtaken as often tries again later.

@@ -4,15 +4,58 @@ import itertools
 import os
 from dataclasses import dataclass, field
 
+from gitralph.base import process
 from gitralph.base.errors import Failed, Fatal, Refused
+from gitralph.base.layout import Layout
 from gitralph.git import worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import GitError
 from gitralph.git.worktrees import WorktreeEntry
+from gitralph.hook import sessionfile
 from gitralph.records import bead as beads
+from gitralph.records import sessions
 from gitralph.records.bead import Bead
-from gitralph.tasks.worktree import after, claim, exclude, include, leftover, where
+from gitralph.tasks.worktree import after, include, leftover, where
 from gitralph.tasks.worktree.where import Trees, short
+
+# --- whose a bead is: a live owner keeps it, a dead one's is taken over only when asked for ---
+
+
+def refuse_others(layout: Layout, record: Bead | None, session: str | None, take_over: bool) -> str | None:
+    """Check that ``session`` may have the bead; the owner it is taken from, None when it is nobody's.
+
+    Raises Refused while another session has it in progress.
+    """
+    if record is None or not record.active or record.owner in (None, session):
+        return None
+    owner = str(record.owner)
+    state, called = sessions.state_of(layout, owner), sessionfile.called(layout, owner)
+    if state == "live":
+        raise Refused(
+            f"bead '{record.bead}' is in progress: session '{called}' has it and is live",
+            f"git ralph session end {called}, then git ralph worktree add {record.bead} --take-over",
+        )
+    if not take_over:
+        raise Refused(
+            f"bead '{record.bead}' is in progress: session '{called}' has it, though it is {state}",
+            f"git ralph worktree add {record.bead} --take-over",
+        )
+    return owner
+
+
+def enlist(ctx: Context, session: str | None, bead: str) -> None:
+    """Make sure the owner has a session record that names the bead."""
+    if session is None:
+        return
+    kept = sessionfile.read(ctx.layout, session)
+    if kept is None:
+        sessionfile.ensure(ctx.layout, session, ctx.repo.place, bead=bead)
+        sessionfile.update(ctx.layout, session, process=process.ancestor())
+    elif kept.get("bead") is None:
+        sessionfile.update(ctx.layout, session, bead=bead)
+
+
+# --- the checkout ---
 
 
 @dataclass(frozen=True)
@@ -117,8 +160,8 @@ def _why(row: WorktreeEntry) -> str:
 
 def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
     """Make the worktree. A failure takes along what there is of it."""
-    exclude.exclude(trees.ctx.repo.common_dir)
-    exclude.make_home(trees.root)
+    where.exclude(trees.ctx.repo.common_dir)
+    where.make_home(trees.root)
     for tries in itertools.count():
         try:
             worktrees.add(trees.git, record.path, short(record.branch), None if exists else base.oid)
@@ -173,7 +216,7 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     old = where.record_of(trees.layout, bead)
     if old is not None and old.status == beads.REMOVING:
         raise Refused(f"the removal of bead '{bead}' was cut short", f"git ralph worktree remove {bead}")
-    taken_from = claim.claim(trees.layout, old, session, take_over)
+    taken_from = refuse_others(trees.layout, old, session, take_over)
     killed = old is not None and old.status == beads.ADDING
     path = trees.path(bead)
     exists = _check_names(trees, bead)
@@ -222,7 +265,7 @@ def _take(trees: Trees, record: Bead, session: str | None, taken_from: str | Non
     if session is not None or taken_from is not None:
         record.owner, record.agent_id = session, None
     beads.write(trees.layout, record)
-    claim.enlist(trees.ctx, session, record.bead)
+    enlist(trees.ctx, session, record.bead)
 
 
 def _set_up(trees: Trees, found: Added, session: str | None) -> None:

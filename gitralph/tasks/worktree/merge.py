@@ -14,7 +14,7 @@ from gitralph.records import bead as beads
 from gitralph.records import intents
 from gitralph.records.bead import Bead
 from gitralph.records.intents import Merging
-from gitralph.tasks.prove.merged import MergeJudge
+from gitralph.tasks.prove.judge import MergeJudge
 from gitralph.tasks.worktree import recover_merge, trash, where
 from gitralph.tasks.worktree.where import Trees, short
 
