@@ -257,15 +257,15 @@ def published(ctx: Context) -> list[Published]:
         agent = next((one.agent for one in of_it if one.agent), None)
         first = claims[0]
         out[first.commit] = Published(
-            first.commit,
-            found.time,
-            found.session,
-            agent,
-            name,
-            len(found.spans),
-            count,
-            first.writer,
-            first.synced,
+            commit=first.commit,
+            time=found.time,
+            session=found.session,
+            agent=agent,
+            model=name,
+            files=len(found.spans),
+            lines=count,
+            writer=first.writer,
+            synced=first.synced,
         )
     return list(out.values())
 

@@ -58,19 +58,19 @@ class Finding(NamedTuple):
 def of_record(makers: Makers, record: Record, state: str, commit: str | None, line: int | None) -> Finding:
     """What one record says."""
     return Finding(
-        state,
-        line,
-        record.session,
-        makers.agent(record.session),
-        record.agent_id,
-        record.tool,
-        record.call,
-        record.ts or None,
-        commit,
-        record.op,
-        record.exact,
-        makers.model_of(record),
-        RECORDS,
+        state=state,
+        line=line,
+        session=record.session,
+        agent=makers.agent(record.session),
+        agent_id=record.agent_id,
+        tool=record.tool,
+        call=record.call,
+        time=record.ts or None,
+        commit=commit,
+        op=record.op,
+        exact=record.exact,
+        model=makers.model_of(record),
+        source=RECORDS,
     )
 
 

@@ -119,7 +119,15 @@ def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedE
         for record in wanted:
             model, when, known = makers.model_of(record), _when(record), texts.get(record.offset)
             lines = _lines(record, known)
-            yield LoggedEdit(when, path, record, lay.token, model, known if wish.texts else None, lines)
+            yield LoggedEdit(
+                time=when,
+                path=path,
+                record=record,
+                worktree=lay.token,
+                model=model,
+                texts=known if wish.texts else None,
+                lines=lines,
+            )
 
 
 def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> tuple[int, int]:
@@ -155,7 +163,14 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
                 became = None if holds else by_origin.get((row.origin, session))
                 found.append(
                     LoggedCommit(
-                        row.time, session, row.oid, row.subject, row.paths, holds, became, row.author
+                        time=row.time,
+                        session=session,
+                        oid=row.oid,
+                        subject=row.subject,
+                        paths=row.paths,
+                        here=holds,
+                        became=became,
+                        author=row.author,
                     )
                 )
     if wish.sessions is None and head is not None:
@@ -175,7 +190,16 @@ def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator
     before = [f"^{first}"] if isinstance(first, str) and is_oid(first) else []
     for row in reversed(_told(ctx, ["--ignore-missing", head, *before, "--"])):
         if not row.sessions(makers) and wish.wants("", row.time):
-            yield LoggedCommit(row.time, "", row.oid, row.subject, row.paths, True, None, row.author)
+            yield LoggedCommit(
+                time=row.time,
+                session="",
+                oid=row.oid,
+                subject=row.subject,
+                paths=row.paths,
+                here=True,
+                became=None,
+                author=row.author,
+            )
 
 
 class _Row(NamedTuple):
@@ -211,7 +235,17 @@ def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> lis
         oid, when, wrote, who, author, subject, body = told
         named = changed.mentioned(body)
         paths = tuple(one.lstrip(b"\n") for one in fields[7:] if one.strip(b"\n"))
-        rows.append(_Row(oid, float(when or 0), (who, wrote), named, author, subject, paths))
+        rows.append(
+            _Row(
+                oid=oid,
+                time=float(when or 0),
+                origin=(who, wrote),
+                said=named,
+                author=author,
+                subject=subject,
+                paths=paths,
+            )
+        )
     return rows
 
 

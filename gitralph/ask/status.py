@@ -290,7 +290,15 @@ def _row(one: Owned, session: str) -> PathRow:
         letter, counts = work.change, counts if work.counts_of is None else work.counts_of
     elif others or one.gap:
         counts = (None, None)  # which of the lines are its own is what cannot be told
-    return PathRow(one.path, letter, counts, work.source, work.reason, others, one.gap)
+    return PathRow(
+        path=one.path,
+        letter=letter,
+        counts=counts,
+        source=work.source,
+        reason=work.reason,
+        others=others,
+        unrecorded=one.gap,
+    )
 
 
 def _unrecorded(owned: Iterable[Owned]) -> list[PathRow]:

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from typing import Any
 
 import click
 
@@ -21,7 +22,7 @@ def session() -> None:
 
 
 @session.command("start")
-@click.option("--id", "session_id", metavar="<id>", help="Use this id.")
+@click.option("--id", "session", metavar="<id>", help="Use this id.")
 @click.option("--agent", metavar="<a>", help="The agent that will work.")
 @click.option("--plan", metavar="<p>", help="The plan it works on.")
 @click.option("--task", metavar="<n>", help="The task of that plan.")
@@ -29,25 +30,15 @@ def session() -> None:
 @click.option("--parent", metavar="<id>", help="The session whose commits include this one's edits.")
 @click.option("--continue", "again", is_flag=True, help="Go on with the session of that id or task.")
 @click.option("--env", "form", type=click.Choice(["sh", "json"]), help="Print the environment.")
-def start(
-    session_id: str | None,
-    agent: str | None,
-    plan: str | None,
-    task: str | None,
-    bead: str | None,
-    parent: str | None,
-    again: bool,
-    form: str | None,
-) -> None:
+def start(session: str | None, form: str | None, **typed: Any) -> None:
     """Start a session; prints its id or environment."""
+    asked = lifecycle.NewSession(**typed)
     ctx = options.context()
-    if session_id is not None:
-        session_choice.checked(session_id)
-    if parent is not None:
-        parent = session_choice.resolve_or_new(ctx.layout, parent)
-    made = lifecycle.start(
-        ctx, session_id, again=again, agent=agent, plan=plan, task=task, bead=bead, parent=parent
-    )
+    if session is not None:
+        session_choice.checked(session)
+    if asked.parent is not None:
+        asked = asked._replace(parent=session_choice.resolve_or_new(ctx.layout, asked.parent))
+    made = lifecycle.start(ctx, session, asked)
     if form is None:
         output.content(made)
         return

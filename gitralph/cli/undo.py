@@ -1,6 +1,7 @@
 """``git ralph undo``."""
 
 from functools import partial
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,6 +24,30 @@ from gitralph.words.advice import describe
 _USAGE = "git ralph undo --session {}"
 
 
+class UndoOptions(NamedTuple):
+    """What was typed after ``git ralph undo``; click fills it, see :func:`undo`."""
+
+    session: str | None
+    call: str | None
+    last: int | None
+    redo: bool
+    skip_entangled: bool
+    ask: bool
+    dry_run: bool
+    as_json: bool
+    paths: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        if sum((self.call is not None, self.last is not None, self.redo)) > 1:
+            raise UsageError("options --call, --last and --redo exclude each other")
+        if self.redo and self.skip_entangled:
+            raise UsageError("options --redo and --skip-entangled exclude each other")
+        for name, given in {"--redo": self.redo, "--json": self.as_json}.items():
+            if self.ask and given:
+                raise UsageError(f"options -p and {name} exclude each other")
+
+
 @click.command("undo", cls=options.Command)
 @options.session
 @click.option("--call", metavar="<id>", help="Only what this tool call did.")
@@ -33,45 +58,37 @@ _USAGE = "git ralph undo --session {}"
 @click.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
 @options.as_json
 @options.paths
-def undo(
-    session: str | None,
-    call: str | None,
-    last: int | None,
-    redo: bool,
-    skip_entangled: bool,
-    ask: bool,
-    dry_run: bool,
-    as_json: bool,
-    paths: tuple[str, ...],
-) -> None:
+def undo(**typed: Any) -> None:
     """Take this session's pending edits out of the working tree, and nothing else."""
-    if sum((call is not None, last is not None, redo)) > 1:
-        raise UsageError("options --call, --last and --redo exclude each other")
-    if redo and skip_entangled:
-        raise UsageError("options --redo and --skip-entangled exclude each other")
-    for name, given in {"--redo": redo, "--json": as_json}.items():
-        if ask and given:
-            raise UsageError(f"options -p and {name} exclude each other")
-    ctx = options.context(create=not dry_run)
-    show = taken.Show(ctx, as_json, dry_run, "bring back" if redo else "take back")
+    asked = UndoOptions(**typed)
+    asked.check()
+    ctx = options.context(create=not asked.dry_run)
+    show = taken.Show(ctx, asked.as_json, asked.dry_run, "bring back" if asked.redo else "take back")
     try:
-        found = _session(ctx, session, redo)
-        match = matcher(ctx, paths)
+        found = _session(ctx, asked.session, asked.redo)
+        match = matcher(ctx, asked.paths)
         if found is None:
-            if call is not None:
-                refuse_unknown(ctx, call)
+            if asked.call is not None:
+                refuse_unknown(ctx, asked.call)
             recover.heal(ctx)
             show.result(TakenBack("nothing", None))
             return
-        request = UndoRequest(found, call, last, skip_entangled or ask, match, paths)
-        if ask:
+        request = UndoRequest(
+            found,
+            call=asked.call,
+            last=asked.last,
+            skip=asked.skip_entangled or asked.ask,
+            match=match,
+            named=asked.paths,
+        )
+        if asked.ask:
             request = _picked(ctx, request)
             if not request.picks:
                 show.result(TakenBack("nothing", found))
                 return
-        result = (bring_back if redo else take_back)(ctx, request, dry_run)
+        result = (bring_back if asked.redo else take_back)(ctx, request, asked.dry_run)
     except RalphError as error:
-        show.failure(error, session)
+        show.failure(error, asked.session)
         raise
     show.result(result)
 

@@ -300,4 +300,15 @@ def spawn_record(
         ctx, session, f"git ralph worktree spawn {bead} --session {{}}", creates=True
     )
     mode = "restart" if restart else None
-    spawn.spawn(ctx, spawn.Spawn(bead, policy, agent_type, owner, mode, max_iterations, promise))
+    spawn.spawn(
+        ctx,
+        spawn.Spawn(
+            bead=bead,
+            policy=policy,
+            agent_type=agent_type,
+            session=owner,
+            spawn_mode=mode,
+            max_iterations=max_iterations,
+            completion_promise=promise,
+        ),
+    )

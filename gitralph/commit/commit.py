@@ -329,14 +329,16 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
     there = index.entries(ctx.git, copy, ctx.repo.root, {*made.entries, *agents})
     staged = _without_agents(there, agents)
     facts = index_plan.IndexFacts(
-        bench.git,
-        bench.folder,
-        staged,
-        {path: made.start.entry(path) for path in made.entries},
-        made.entries,
-        made.now,
-        lambda path: index_plan.own_states(ctx.layout, made, path, staged.get(path)),
-        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head, facts.text(facts.there(path))),
+        git=bench.git,
+        folder=bench.folder,
+        staged=staged,
+        old={path: made.start.entry(path) for path in made.entries},
+        new=made.entries,
+        now=made.now,
+        own=lambda path: index_plan.own_states(ctx.layout, made, path, staged.get(path)),
+        wrote=lambda path, head: index_plan.own_lines(
+            ctx.layout, made, path, head, facts.text(facts.there(path))
+        ),
     )
     found = _with_agents(index_plan.plan(facts), there, agents)
     return copy, found._replace(conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))

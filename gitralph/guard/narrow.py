@@ -152,7 +152,15 @@ def _trailers(ctx: Context, session: str, made: Draft) -> list[str]:
 def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trailers: list[str]) -> Narrowed:
     head = refs.read_head(ctx.repo)
     return Narrowed(
-        git, session, head.ref, head.oid, tree, ctx.repo.git_dir, ctx.layout.token, "", trailers=trailers
+        git=git,
+        session=session,
+        ref=head.ref,
+        old=head.oid,
+        tree=tree,
+        git_dir=ctx.repo.git_dir,
+        token=ctx.layout.token,
+        form="",
+        trailers=trailers,
     )
 
 

@@ -72,15 +72,15 @@ def _add_elsewhere(ctx: Context, facts: Facts) -> None:
     for one in foreign.published(ctx):
         facts.elsewhere.append(
             Elsewhere(
-                seconds(one.time) or 0.0,
-                one.session,
-                one.agent or "",
-                one.model or "",
-                one.commit,
-                one.files,
-                one.lines,
-                one.writer,
-                age(one.synced),
+                time=seconds(one.time) or 0.0,
+                session=one.session,
+                agent=one.agent or "",
+                model=one.model or "",
+                oid=one.commit,
+                files=one.files,
+                lines=one.lines,
+                writer=one.writer,
+                age=age(one.synced),
             )
         )
     facts.elsewhere.sort(key=lambda one: (one.time, one.oid))
@@ -93,14 +93,14 @@ def _tasks(record: runs.Record) -> Iterator[TaskRow]:
         name = f"{task.get('number')}/{task.get('total')} {task.get('text')}"
         took = task.get("seconds")
         yield TaskRow(
-            str(record["run"]),
-            name,
-            str(task.get("outcome") or "open"),
-            str(task.get("session") or ""),
-            str(task.get("commit") or ""),
-            len(task.get("files") or ()),
-            float(took) if isinstance(took, int | float) else 0.0,
-            str(task.get("detail") or ""),
+            run=str(record["run"]),
+            name=name,
+            outcome=str(task.get("outcome") or "open"),
+            session=str(task.get("session") or ""),
+            commit=str(task.get("commit") or ""),
+            files=len(task.get("files") or ()),
+            seconds=float(took) if isinstance(took, int | float) else 0.0,
+            detail=str(task.get("detail") or ""),
         )
 
 

@@ -112,7 +112,19 @@ def parse(oid: str, raw: bytes, bead: str) -> Claim | None:
     work, into = said.get("Ralph-Work"), said.get("Ralph-Into")
     if not names.is_oid(work or "") or not (into or "").startswith("refs/heads/"):
         work = into = None
-    return Claim(bead, state, int(epoch), token, writer, lease, result, oid, author(raw), work, into)
+    return Claim(
+        bead=bead,
+        state=state,
+        epoch=int(epoch),
+        token=token,
+        writer=writer,
+        lease=lease,
+        result=result,
+        oid=oid,
+        user=author(raw),
+        work=work,
+        into=into,
+    )
 
 
 def can_name(branch: str) -> bool:

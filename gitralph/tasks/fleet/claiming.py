@@ -159,8 +159,17 @@ def row_of(bead: str, oid: str, one: Claim | None, ours: Own | None) -> ClaimRow
     """A claim as it is shown."""
     mine = ours is not None and ours.is_at(oid)
     if one is None:
-        return ClaimRow(bead, HELD, "", mine, 0, "somebody", oid)
-    return ClaimRow(bead, one.state, one.writer, mine, one.epoch, one.user, oid, one.result)
+        return ClaimRow(bead=bead, state=HELD, writer="", mine=mine, epoch=0, user="somebody", oid=oid)
+    return ClaimRow(
+        bead=bead,
+        state=one.state,
+        writer=one.writer,
+        mine=mine,
+        epoch=one.epoch,
+        user=one.user,
+        oid=oid,
+        result=one.result,
+    )
 
 
 def make(
@@ -177,7 +186,15 @@ def make(
 
     Its parent is the claim that it follows, so that a server which lets nobody replace history takes it.
     """
-    made = Claim(bead, state, epoch, token(), writer or fleet.me.writer, fleet.lease, result)
+    made = Claim(
+        bead=bead,
+        state=state,
+        epoch=epoch,
+        token=token(),
+        writer=writer or fleet.me.writer,
+        lease=fleet.lease,
+        result=result,
+    )
     if work is not None:
         made = replace(made, work=work[0], into=work[1])
     if old is not None and not fleet.store.is_whole(old):

@@ -139,8 +139,8 @@ def _request(worker: Worker, ctx: Context, job: Job, body: str | None) -> Reques
     # What only the task's own shell commands can explain is the task's work; a person may say otherwise.
     shell = offers.setting(ctx.config) in (offers.AUTO, offers.INCLUDE)
     return Request(
-        job.session,
-        tuple(text.encode("utf-8", "replace").replace(b"\0", b" ") for text in messages),
+        session=job.session,
+        messages=tuple(text.encode("utf-8", "replace").replace(b"\0", b" ") for text in messages),
         wishes=Wishes(include_entangled=worker.options.include_entangled, own_shell=shell),
         match=_not_the_trackers,
     )

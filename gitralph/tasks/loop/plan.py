@@ -380,15 +380,15 @@ class Queue:
     def _job(self, tasks: list[plans.Task], task: plans.Task) -> Job:
         before, after = neighbours(tasks, task.key)
         return Job(
-            task.text,
-            task.copy,
-            task.number,
-            len(tasks),
-            task.details,
-            tracker.mentioned(task.text),
-            before,
-            after,
-            self._session(task.key),
+            text=task.text,
+            copy=task.copy,
+            number=task.number,
+            total=len(tasks),
+            details=task.details,
+            bead=tracker.mentioned(task.text),
+            before=before,
+            after=after,
+            session=self._session(task.key),
         )
 
     def _session(self, key: tuple[str, int]) -> str:

@@ -385,4 +385,12 @@ def _glance(layout: Layout, view: View, job: Job) -> Glance:
     step = f"{job.step} {job.iteration}" if job.step == AGENT else job.step
     count, last = _touched(layout, job)
     event = _last_event(layout, view.run, job.session)
-    return Glance(job.name, job.text, step, view.elapsed(job), count, last, event)
+    return Glance(
+        name=job.name,
+        text=job.text,
+        step=step,
+        seconds=view.elapsed(job),
+        files=count,
+        last_file=last,
+        last_event=event,
+    )

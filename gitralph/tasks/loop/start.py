@@ -235,7 +235,17 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         view.run = ledger.run
         children = Children(ctx.layout.tmp)
         name = plans.relative(ctx, options.plan) if options.plan else None
-        worker = Worker(ctx, options, command, ledger, children, say, name, news, branch)
+        worker = Worker(
+            ctx=ctx,
+            options=options,
+            command=command,
+            ledger=ledger,
+            children=children,
+            say=say,
+            plan=name,
+            news=news,
+            branch=branch,
+        )
         say_obstacles(worker)
         if options.plan is not None:
             if prepared.record is None:
@@ -247,17 +257,18 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
             repair_boxes(ledger, options.plan, ledger.open, say)
         mark_end(ledger, outcome)
         hints = [*schedule.hints, *give_back_claims(ctx, ledger, say)]
-        found = summary.make(
-            ledger,
-            name,
-            outcome,
-            code,
-            time.monotonic() - begun,
-            hints,
-            ctx.called,
-            _typed(options.plan, cwd),
-            lambda job: _keeps(ctx, job),
+        found = Summary(
+            run=ledger.run,
+            plan=name,
+            jobs=list(ledger.jobs),
+            outcome=outcome,
+            code=code,
+            seconds=time.monotonic() - begun,
+            hints=hints,
         )
+        if code:
+            typed = _typed(options.plan, cwd)
+            found.hints += summary.next_steps(found, ctx.called, typed, lambda job: _keeps(ctx, job))
         running.write_summary(ctx.layout, ledger.run, summary.markdown(found))
         return found
 

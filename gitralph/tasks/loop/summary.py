@@ -9,7 +9,7 @@ from gitralph.git.context import Context
 from gitralph.records import checklist as plans
 from gitralph.tasks import tracker
 from gitralph.tasks.loop import launch
-from gitralph.tasks.loop.ledger import ENTANGLED, FAILED, LANDED, NO_OP, Job, Ledger, Options
+from gitralph.tasks.loop.ledger import ENTANGLED, FAILED, LANDED, NO_OP, Job, Options
 from gitralph.tasks.loop.plan import task_named
 
 # --- before: the tasks, their environment and commands; changes nothing at all ---
@@ -94,31 +94,14 @@ class Summary:
     hints: list[str] = field(default_factory=list)
 
 
-def make(
-    ledger: Ledger,
-    plan: str | None,
-    outcome: str,
-    code: int,
-    seconds: float,
-    hints: list[str],
-    called: Callable[[str], str],
-    typed: str | None,
-    keeps: Callable[[Job], bool],
-) -> Summary:
-    """The summary of a loop that has ended; ``called`` gives the name of a session.
-
-    ``keeps`` tells whether a task left anything that is not committed. ``plan`` is named from the
-    worktree's root, ``typed`` from where the loop was started.
-    """
-    found = Summary(ledger.run, plan, list(ledger.jobs), outcome, code, seconds, hints=list(hints))
-    if code:
-        found.hints += _next_steps(found, called, typed, keeps)
-    return found
-
-
-def _next_steps(
+def next_steps(
     found: Summary, called: Callable[[str], str], plan: str | None, keeps: Callable[[Job], bool]
 ) -> list[str]:
+    """What to type after a loop that came to no good end; ``called`` gives the name of a session.
+
+    ``keeps`` tells whether a task left anything that is not committed; ``plan`` is named from where the loop
+    was started.
+    """
     open_jobs = [job for job in found.jobs if job.outcome not in LANDED and job.session]
     steps = []
     if any(job.outcome == ENTANGLED for job in open_jobs):

@@ -121,15 +121,14 @@ def environment(worker: Worker, ctx: Context, job: Job) -> dict[str, str]:
 def open_session(worker: Worker, ctx: Context, job: Job) -> None:
     """The job's session: its own, the same one again after a crash."""
     known = sessionfile.read(ctx.layout, job.session) is not None
-    lifecycle.start(
-        ctx,
-        job.session,
+    asked = lifecycle.NewSession(
         again=known,
         agent=worker.options.agent,
         bead=job.bead,
         plan=worker.plan,
         task=str(job.number) if worker.plan else None,
     )
+    lifecycle.start(ctx, job.session, asked)
     # the loop is what must be alive for the session to count as live
     sessionfile.update(ctx.layout, job.session, process=process.identity(os.getpid()))
 

@@ -91,11 +91,19 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
         raise Refused(f"'{short(branch)}' cannot be merged into itself")
     git = trees.ctx.git
     if merge.is_ancestor(git, tip, old):
-        return MergeMove(record, target, old, old, ALREADY, {}, "")
+        return MergeMove(bead=record, target=target, old=old, new=old, how=ALREADY, ident={}, message="")
     # Nothing happened on the target since: the branch can move without a commit.
     if forward and merge.is_ancestor(git, old, tip):
         note = f"merge {short(branch)}: Fast-forward"
-        return MergeMove(record, target, old, tip, FORWARD, commits.committer_now(git), note)
+        return MergeMove(
+            bead=record,
+            target=target,
+            old=old,
+            new=tip,
+            how=FORWARD,
+            ident=commits.committer_now(git),
+            message=note,
+        )
     found = merge.merge_trees(git, old, tip)
     if found.conflicts:
         names = trash.describe_paths(list(found.conflicts))
@@ -108,7 +116,15 @@ def _plan(trees: Trees, record: Bead, given: str | None, forward: bool) -> Merge
     commit, ident = merge.commit_merge(
         git, trees.ctx.config, found.tree, (old, tip), _message(record, target)
     )
-    return MergeMove(record, target, old, commit, TRUE, ident, f"merge {short(branch)}: Merge made in memory")
+    return MergeMove(
+        bead=record,
+        target=target,
+        old=old,
+        new=commit,
+        how=TRUE,
+        ident=ident,
+        message=f"merge {short(branch)}: Merge made in memory",
+    )
 
 
 def _git_dir(trees: Trees, path: str) -> str:
