@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitralph.base.layout import MAIN, Layout
 from gitralph.records import checklist
 from gitralph.tasks.loop.ledger import Job
-from gitralph.tasks.loop.plan import successor
+from gitralph.tasks.loop.plan_tasks import successor
 
 LINES = st.one_of(
     st.sampled_from(

@@ -13,7 +13,7 @@ from gitralph.base.ids import is_valid
 from gitralph.decide import pending_paths
 from gitralph.git import refs
 from gitralph.git.context import Context
-from gitralph.records import branches, manifests, member, sessions
+from gitralph.records import branches, manifests, published_name, sessions
 
 # --- which branches hold a session's commits, as far as they still stand ---
 
@@ -141,6 +141,6 @@ def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
         if len(parts) == 5:
             session = parts[2].partition(",")[0].strip()
             when = float(parts[1]) if parts[1].isdigit() else 0.0
-            known = member.local(ctx.layout, session) if is_valid(session) else None
+            known = published_name.local(ctx.layout, session) if is_valid(session) else None
             out.append(RecentCommit(parts[0], when, known, parts[3], parts[4]))
     return tuple(out)

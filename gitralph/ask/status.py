@@ -22,7 +22,7 @@ from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Journal
-from gitralph.records import checklist, manifests, pending, run, sessions
+from gitralph.records import checklist, manifests, pending, run_record, sessions
 from gitralph.records.checklist import Task
 from gitralph.records.pending import PathState
 
@@ -35,11 +35,11 @@ _TICKED = frozenset(["committed", "no-op"])
 
 def _ticked_by_a_run(ctx: Context, paths: Iterable[bytes]) -> bytes | None:
     """The plan of this worktree's current run, if it is among ``paths`` and holds its ticks alone."""
-    current, _ = run.current(ctx.layout)
+    current, _ = run_record.current(ctx.layout)
     if current is None:
         return None
     try:
-        record = run.read(ctx.layout, current)
+        record = run_record.read(ctx.layout, current)
         path = os.fsencode(record.get("plan") or "")
         if path not in paths:
             return None

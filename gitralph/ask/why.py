@@ -1,7 +1,7 @@
 """``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
 
-from gitralph.ask import lines
-from gitralph.ask.lines import COMMITTED, PENDING, VOID, Finding
+from gitralph.ask import every_line
+from gitralph.ask.every_line import COMMITTED, PENDING, VOID, Finding
 from gitralph.ask.whose import Makers
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
@@ -21,10 +21,12 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     """
     read, makers = reading.read(ctx, path), Makers(ctx)
     found = [
-        lines.of_record(makers, r, *_fate(read, r), None) for r in read.state.journal.records if r.op != GAP
+        every_line.of_record(makers, r, *_fate(read, r), None)
+        for r in read.state.journal.records
+        if r.op != GAP
     ]
     told = {(one.commit, one.session) for one in found}
-    for one in lines.every(ctx, read):
+    for one in every_line.every(ctx, read):
         who = one.commit, one.session
         if one.state == COMMITTED and (one.session or one.agent) and who not in told:
             told.add(who)
@@ -72,4 +74,4 @@ def line_of(ctx: Context, path: bytes, line: int) -> Finding:
             f"'{shown(path)}' has {count} line{'s'[: count != 1]}; there is no line {line}",
             f"git ralph blame -- {ways_out.typed_name(ctx, path)}",
         )
-    return lines.every(ctx, read)[line - 1]
+    return every_line.every(ctx, read)[line - 1]

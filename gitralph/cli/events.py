@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import events as event_query
-from gitralph.ask.events import Reader, Wanted
+from gitralph.ask import event_reader as event_query
+from gitralph.ask.event_reader import Reader, Wanted
 from gitralph.base.errors import NO, OK, UsageError
 from gitralph.base.ids import is_valid
 from gitralph.base.layout import MAIN, Layout

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import cursor
 from gitralph.ask import log as history
+from gitralph.ask import reader_marks
 from gitralph.ask.log import LoggedCommit, LoggedEdit, LogWish, Mark
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.ask.whose import Makers
 from gitralph.base import locks
 from gitralph.base.errors import UsageError
@@ -61,7 +61,7 @@ def log(**typed: Any) -> None:
     if asked.new and asked.narrows:
         raise UsageError("--new goes with -p and --json alone: what it shows is read")
     ctx = options.context(create=False)
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     makers = Makers(ctx)
     wish = LogWish(
         _sessions(ctx, makers, asked),
@@ -107,8 +107,8 @@ def _news(ctx: Context, found: list[LoggedEdit | LoggedCommit]) -> list[LoggedEd
     name = f"log-{session_choice.for_reading(ctx, None)}" if ctx.is_agent else "log"
     name = safe_form(name)
     with locks.hold(ctx.layout, locks.CURSOR + name):
-        fresh, mark = history.news(ctx, Mark(*cursor.log_mark(ctx.layout, name)), found)
-        cursor.save_log_mark(ctx.layout, name, mark.head, mark.time, mark.known)
+        fresh, mark = history.news(ctx, Mark(*reader_marks.log_mark(ctx.layout, name)), found)
+        reader_marks.save_log_mark(ctx.layout, name, mark.head, mark.time, mark.known)
     return fresh
 
 

@@ -3,7 +3,7 @@
 import click
 
 from gitralph.base.errors import RalphError
-from gitralph.cli.terminal import options, taken
+from gitralph.cli.terminal import options, taken_back
 from gitralph.commit import recover
 from gitralph.decide.pathspecs import matcher
 from gitralph.takeback.restore import restore as bring_back
@@ -20,7 +20,7 @@ from gitralph.takeback.undo import TakenBack
 def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str, ...]) -> None:
     """Bring recorded edits that the working tree lost back into it."""
     ctx = options.context(create=not dry_run)
-    show = taken.Show(ctx, as_json, dry_run, "bring back")
+    show = taken_back.Show(ctx, as_json, dry_run, "bring back")
     try:
         found = session_of_lost(ctx, session, "git ralph restore --session {}")
         match = matcher(ctx, paths)

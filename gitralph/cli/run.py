@@ -14,7 +14,7 @@ from gitralph.cli.terminal import columns, environ, options, output, signals
 from gitralph.cli.terminal.live import Live
 from gitralph.tasks.loop import launch, runs, start, summary
 from gitralph.tasks.loop.ledger import Options
-from gitralph.tasks.loop.plan import skip
+from gitralph.tasks.loop.plan_tasks import skip
 from gitralph.tasks.loop.runs import View
 from gitralph.tasks.loop.schedule import Crew
 from gitralph.tasks.loop.summary import Summary

@@ -8,11 +8,11 @@ import click
 
 from gitralph.ask import everywhere
 from gitralph.base.quote import shown
-from gitralph.cli.terminal import columns, options, output, wide
+from gitralph.cli.terminal import all_worktrees, columns, options, output
 from gitralph.decide import pending_paths
 from gitralph.hook import sessionfile
 from gitralph.records import sessions
-from gitralph.sessions import crowd, lifecycle, session_choice
+from gitralph.sessions import gc_in_background, lifecycle, session_choice
 from gitralph.words import advice
 
 
@@ -61,9 +61,11 @@ def list_sessions(every: bool, wanted_wide: bool, as_json: bool) -> None:
     if wanted_wide:
         view = everywhere.look(ctx)
         if as_json:
-            output.as_json({"sessions": wide.documents(ctx, view), "collisions": wide.collisions(view)})
+            output.as_json(
+                {"sessions": all_worktrees.documents(ctx, view), "collisions": all_worktrees.collisions(view)}
+            )
         else:
-            wide.show(ctx, view)
+            all_worktrees.show(ctx, view)
         return
     found = lifecycle.listing(ctx, pending_paths.everyone(ctx), every)
     if as_json:
@@ -127,4 +129,4 @@ def end(session_id: str) -> None:
     """Mark a session as over; its pending paths stay."""
     ctx = options.context(create=False)
     lifecycle.end(ctx, session_choice.resolve(ctx.layout, session_id))
-    crowd.put_away_if_due(ctx)
+    gc_in_background.put_away_if_due(ctx)

@@ -8,9 +8,9 @@ import click
 from gitralph.ask import everywhere, overview
 from gitralph.ask import status as statuses
 from gitralph.ask.status import Owned, SessionRows
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import OK, UsageError
-from gitralph.cli.terminal import columns, environ, grouped, options, output, screen, wide
+from gitralph.cli.terminal import all_worktrees, columns, environ, grouped, options, output, screen
 from gitralph.cli.terminal.grouped import Here, Paper
 from gitralph.decide import decision, offers, pending_paths
 from gitralph.decide.offers import Maker
@@ -72,12 +72,15 @@ def status(**typed: Any) -> int:
     if asked.worktrees:
         view = everywhere.look(ctx)
         if asked.as_json:
-            told = {"session": session_choice.for_reading(ctx, None), "sessions": wide.documents(ctx, view)}
-            output.as_json({**told, "collisions": wide.collisions(view)})
+            told = {
+                "session": session_choice.for_reading(ctx, None),
+                "sessions": all_worktrees.documents(ctx, view),
+            }
+            output.as_json({**told, "collisions": all_worktrees.collisions(view)})
         else:
-            wide.show(ctx, view)
+            all_worktrees.show(ctx, view)
         return OK
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     found = session_choice.for_reading(ctx, asked.session)
     if found is not None:
         offers.catch_up(ctx, found)

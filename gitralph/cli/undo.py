@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import click
 
 from gitralph.base.errors import RalphError, UsageError
-from gitralph.cli.terminal import options, output, taken
+from gitralph.cli.terminal import options, output, taken_back
 from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import recover
 from gitralph.decide.pathspecs import matcher
@@ -63,7 +63,7 @@ def undo(**typed: Any) -> None:
     asked = UndoOptions(**typed)
     asked.check()
     ctx = options.context(create=not asked.dry_run)
-    show = taken.Show(ctx, asked.as_json, asked.dry_run, "bring back" if asked.redo else "take back")
+    show = taken_back.Show(ctx, asked.as_json, asked.dry_run, "bring back" if asked.redo else "take back")
     try:
         found = _session(ctx, asked.session, asked.redo)
         match = matcher(ctx, asked.paths)

@@ -4,10 +4,10 @@ import os
 
 import click
 
-from gitralph.ask import lines
+from gitralph.ask import every_line
 from gitralph.ask import why as explaining
-from gitralph.ask.lines import Finding
-from gitralph.ask.trace import keeping
+from gitralph.ask.every_line import Finding
+from gitralph.ask.trace import kept_notes
 from gitralph.cli.terminal import options, output
 from gitralph.decide import reading
 from gitralph.git.context import Context
@@ -15,13 +15,13 @@ from gitralph.git.context import Context
 
 def _source(found: Finding) -> str | None:
     """The source of a finding for a person; None for the records of this clone, which need no word."""
-    if found.source in (lines.FLEET, lines.FLEET_CONTENT):
-        by = "by content, " if found.source == lines.FLEET_CONTENT else ""
-        return f"{by}fleet log of member {found.writer}, synced {lines.age(found.synced)}"
+    if found.source in (every_line.FLEET, every_line.FLEET_CONTENT):
+        by = "by content, " if found.source == every_line.FLEET_CONTENT else ""
+        return f"{by}fleet log of member {found.writer}, synced {every_line.age(found.synced)}"
     return {
-        lines.CONTENT: "by content",
-        lines.MESSAGE: "by the commit's message",
-        lines.NOTE: "by git-ai's note",
+        every_line.CONTENT: "by content",
+        every_line.MESSAGE: "by the commit's message",
+        every_line.NOTE: "by git-ai's note",
     }.get(found.source or "")
 
 
@@ -40,7 +40,7 @@ def why(place: str, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
     ctx = options.context(create=False)
     typed, line = _split(place)
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     path = reading.tree_path(ctx, typed)
     if line is None:
         found = explaining.records(ctx, path)
@@ -61,7 +61,7 @@ def _document(ctx: Context, one: Finding) -> dict[str, object]:
 
 def _sentence(ctx: Context, one: Finding) -> str:
     where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
-    if one.state == lines.NOBODY:
+    if one.state == every_line.NOBODY:
         return f"{where}nobody recorded it; uncommitted"
     state = f"commit {one.commit[:12]}" if one.commit else one.state
     if one.one_of:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
 from gitralph.base.quote import shown
-from gitralph.commit import hook_changes, hooks, land, recover, restage, staging
+from gitralph.commit import hook_changes, hooks, land, recover, restage, shell_staging
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.hooks import Taken
@@ -325,7 +325,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             *ways_out.unmerged(ctx, unmerged),
             left=left,
         )
-    agents = {} if made.by_person else staging.of(ctx, made.family)
+    agents = {} if made.by_person else shell_staging.of(ctx, made.family)
     there = index.entries(ctx.git, copy, ctx.repo.root, {*made.entries, *agents})
     staged = _without_agents(there, agents)
     facts = index_plan.IndexFacts(
@@ -345,7 +345,7 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
 
 
 def _without_agents(
-    there: Mapping[bytes, index.Staged], agents: Mapping[bytes, staging.PutBack]
+    there: Mapping[bytes, index.Staged], agents: Mapping[bytes, shell_staging.PutBack]
 ) -> dict[bytes, index.Staged]:
     """The index as the person had staged it, before this session's shell did."""
     found = {path: mark for path, mark in there.items() if path not in agents}
@@ -358,7 +358,7 @@ def _without_agents(
 def _with_agents(
     found: index_plan.IndexPlan,
     there: Mapping[bytes, index.Staged],
-    agents: Mapping[bytes, staging.PutBack],
+    agents: Mapping[bytes, shell_staging.PutBack],
 ) -> index_plan.IndexPlan:
     """The same plan for the index as it stands, with what the agent's shell staged."""
     if not agents:
@@ -389,7 +389,7 @@ def given_back(
     With it what that changes, and what a commit of this draft changes besides in the paths that it takes.
     """
     copy, after = _index_plan(ctx, bench, made)
-    agents = staging.of(ctx, made.family)
+    agents = shell_staging.of(ctx, made.family)
     agents = {p: one for p, one in agents.items() if p not in {left.path for left in after.conflicts}}
     back = {path: one.before for path, one in agents.items()}
     there = index.entries(ctx.git, copy, ctx.repo.root, agents)

@@ -26,7 +26,7 @@ from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
-from gitralph.guard import agent, question, recover_narrowed, selected
+from gitralph.guard import question, recover_narrowed, selected, whose_commit
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import text_id
 from gitralph.records import intents, manifests, pending
@@ -63,9 +63,9 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         return []
     recover.heal(ctx)
     _again(ctx, git)
-    staged, amends = question.staged(ctx), agent.amends(git)
+    staged, amends = question.staged(ctx), whose_commit.amends(git)
     if amends:
-        own = agent.session(ctx)
+        own = whose_commit.session(ctx)
         try:
             _refuse_foreign(ctx, refs.read_head(ctx.repo), own, staged)
         except Refused:
@@ -81,7 +81,7 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
             "this commit is made from an index of its own, which the guard does not narrow",
             "commit only what your session edited: git ralph commit",
         )
-    job = _Job(git, place, agent.session(ctx), staged, amends, early)
+    job = _Job(git, place, whose_commit.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
         bench = open_bench(ctx, quarantine=False)
         try:
@@ -120,9 +120,9 @@ def _again(ctx: Context, git: Mapping[str, object]) -> None:
 
 def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None:
     """Raise Refused where what would be amended is another's, its lines or its words."""
-    if head.oid is None or agent.owns_head(ctx, head, own):
+    if head.oid is None or whose_commit.owns_head(ctx, head, own):
         return
-    makers = agent.sessions(ctx, agent.signature(ctx, head))
+    makers = whose_commit.sessions(ctx, whose_commit.signature(ctx, head))
     whose = f"of session '{ctx.called(makers[0])}'" if makers else "a person's"
     family = set(pending.family(ctx.layout, own))
     there = manifests.sessions_naming(ctx.layout, sorted(staged), set()).values()
@@ -138,8 +138,8 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
 def _sign_only(ctx: Context, git: dict[str, object]) -> None:
     """A new message for a commit of the session's says whose it is as the old one did."""
     head = refs.read_head(ctx.repo)
-    rows = agent.signature(ctx, head)
-    for session in agent.sessions(ctx, rows)[:1]:
+    rows = whose_commit.signature(ctx, head)
+    for session in whose_commit.sessions(ctx, rows)[:1]:
         tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}")
         intents.write(ctx.layout, _intent(ctx, git, session, tree, rows))
 
@@ -181,7 +181,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
     trailers = _trailers(ctx, job.session, made)
     if job.amends:  # what the old commit took of others is in the new one too
-        before = agent.signature(ctx, made.head)
+        before = whose_commit.signature(ctx, made.head)
         trailers = before + [row for row in trailers if row not in before]
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early

@@ -6,7 +6,7 @@ from gitralph.git.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record
 from gitralph.records.pending import PathState
-from gitralph.takeback import lines, whole
+from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.survey import Survey, UndoRequest, in_order, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
@@ -71,17 +71,17 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
 
 def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> None:
     if not undo.units:
-        made.take(whole.redone(found, path, undo, REDO, made.call))
+        made.take(whole_files.redone(found, path, undo, REDO, made.call))
         return
-    stale = lines.why_untold(found, path)
+    stale = by_lines.why_untold(found, path)
     if stale is not None:
         made.left.append(stale)
         return
-    back = lines.redone(found, found.texts(path), undo)
-    made.left.extend(lines.lefts(path, back))
+    back = by_lines.redone(found, found.texts(path), undo)
+    made.left.extend(by_lines.lefts(path, back))
     if back.units and not back.refused:
         mode = mode_before(found.content(path), undo)
-        made.changes.append(lines.change(found, path, REDO, made.call, back, mode))
+        made.changes.append(by_lines.change(found, path, REDO, made.call, back, mode))
 
 
 def mode_before(content: Content, undo: Record) -> int | None:

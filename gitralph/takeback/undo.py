@@ -22,7 +22,7 @@ from gitralph.git.trees import FILES
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.records import over_time
 from gitralph.records.pending import PathState
-from gitralph.takeback import land_files, lines, whole
+from gitralph.takeback import by_lines, land_files, whole_files
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, survey
 from gitralph.words import advice
@@ -231,9 +231,9 @@ def _stands(found: Survey, path: bytes, record: Record) -> bool:
     if _is_as_in_head(found, path):
         return False
     # Without lines there is nothing to look for in the file: the chain of texts has to tell.
-    if lines.whole_only(found, path) is not None:
-        return any(record is one for one in whole.standing(found, path))
-    return str(record.offset) in found.kept(path, lines.standing)
+    if by_lines.whole_only(found, path) is not None:
+        return any(record is one for one in whole_files.standing(found, path))
+    return str(record.offset) in found.kept(path, by_lines.standing)
 
 
 def _is_as_in_head(found: Survey, path: bytes) -> bool:
@@ -246,24 +246,24 @@ def _is_as_in_head(found: Survey, path: bytes) -> bool:
 def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool, made: UndoPlan) -> None:
     if _is_as_in_head(found, path):
         return
-    why = lines.whole_only(found, path)
+    why = by_lines.whole_only(found, path)
     if why is not None:
-        back = whole.undone(found, path, keys, why, UNDO, made.call)
+        back = whole_files.undone(found, path, keys, why, UNDO, made.call)
         made.take(back)
         if back is None:
             _take_mode(found, path, keys, made)
         return
-    stale = lines.why_untold(found, path)
+    stale = by_lines.why_untold(found, path)
     if stale is not None:
         made.left.append(stale)
         return
-    taken = lines.undone(found, path, keys, skip)
-    made.left.extend(lines.lefts(path, taken))
+    taken = by_lines.undone(found, path, keys, skip)
+    made.left.extend(by_lines.lefts(path, taken))
     if taken.refused:
         return
     if taken.units:
         mode = _mode_then(found, path)
-        made.changes.append(lines.change(found, path, UNDO, made.call, taken, mode))
+        made.changes.append(by_lines.change(found, path, UNDO, made.call, taken, mode))
     _take_mode(found, path, keys, made)
 
 
@@ -289,12 +289,12 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
         return
     for at, one in enumerate(made.changes):
         if one.path == path and not one.after.absent:
-            made.changes[at] = lines.with_mode(one, head.mode)
+            made.changes[at] = by_lines.with_mode(one, head.mode)
             return
     # The bit was all that these edits changed, so the text before and after is the same.
     if not any(one.path == path for one in made.changes) and content.data is not None:
         after = Content(head.mode, content.data)
-        record = lines.record(found, UNDO, made.call, content, after, ())
+        record = by_lines.record(found, UNDO, made.call, content, after, ())
         length = found.states[path].journal.length
         made.changes.append(Replacement(path, content, after, length, ((record, content.data),)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gitralph.ask import foreign, overview, status
 from gitralph.ask import log as history
-from gitralph.ask.lines import age
+from gitralph.ask.every_line import age
 from gitralph.ask.log import LogWish
 from gitralph.ask.report.facts import Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
 from gitralph.ask.whose import Makers
@@ -17,7 +17,7 @@ from gitralph.git.context import Context
 from gitralph.hook import event_log, sessionfile
 from gitralph.hook.sessionfile import seconds
 from gitralph.records import events, sessions
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 from gitralph.records.events import Emitted
 
 LIMIT = 100_000

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from gitralph.ask.trace import git_ai, summary
-from gitralph.ask.trace.record import Document, records
+from gitralph.ask.trace import git_ai, pull_request
+from gitralph.ask.trace.agent_trace import Document, records
 from gitralph.base.errors import Fatal
 from gitralph.git import history, refs
 from gitralph.git.context import Context
@@ -35,7 +35,7 @@ def agent_trace(ctx: Context, typed: str | None) -> Iterator[Document]:
 
 def markdown(ctx: Context, typed: str | None) -> str:
     """A summary of a range for a pull request."""
-    return summary.markdown(ctx, commits(ctx, typed), typed)
+    return pull_request.markdown(ctx, commits(ctx, typed), typed)
 
 
 def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:

@@ -19,9 +19,9 @@ from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.records import branches, pending
 from gitralph.records.branches import SessionBranch
-from gitralph.tasks.branch import history
-from gitralph.tasks.branch.history import History
+from gitralph.tasks.branch import since_base
 from gitralph.tasks.branch.replay import Changes, Need, Replay, Text, replay
+from gitralph.tasks.branch.since_base import History
 
 # --- several replayed commits as one: the last tree, a message of the subjects, the trailers of all ---
 
@@ -108,7 +108,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     ref = ref_of(ctx, wish.name)
     again = f"git ralph branch {wish.name} --session {ctx.called(wish.session)}"
     _refuse_checked_out(ctx, ref)
-    found = history.read(ctx, wish.onto, again)
+    found = since_base.read(ctx, wish.onto, again)
     old = refs.value(ctx.repo, ref)
     left = branches.read(ctx.layout).get(ref)
     base = TreeReader(ctx.repo.objects, tree_of(ctx.repo, found.base))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from gitralph.base.errors import RalphError
 from gitralph.git.context import open_context
-from gitralph.records.member import is_member
+from gitralph.records.published_name import is_member
 from gitralph.setup.doctor.repository import Check
 from gitralph.tasks.fleet import claim as form
-from gitralph.tasks.fleet import claiming, member, wire
+from gitralph.tasks.fleet import claiming, this_clone, wire
 from gitralph.tasks.fleet.claim import Claim
-from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import NoAtomicError, RefUpdate
 
 _RACERS = 8
@@ -86,7 +86,7 @@ def checks(environ: Mapping[str, str]) -> list[Check]:
     try:
         if not is_member(ctx.layout):
             return []
-        return [_told(race(member.open_fleet(ctx)))]
+        return [_told(race(this_clone.open_fleet(ctx)))]
     except RalphError as error:
         return [Check("fleet", False, error.message, error.hints[0] if error.hints else None, fatal=False)]
     finally:

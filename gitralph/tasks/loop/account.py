@@ -27,7 +27,7 @@ from gitralph.hook import record as recording
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record
 from gitralph.records import checklist as plans
 from gitralph.records import commit_log, pending
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 from gitralph.tasks.loop.ledger import Job, Ledger
 
 # --- calls that were cut short ---

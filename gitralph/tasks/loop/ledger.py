@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gitralph.ask import events as emitting
+from gitralph.ask import event_reader as emitting
 from gitralph.base.ids import is_valid
 from gitralph.git.context import Context
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 
 AGENT, VERIFY, COMMIT, MERGE, TICK, END = "agent", "verify", "commit", "merge", "tick", "end"
 COMMITTED, NO_OP, FAILED, ENTANGLED = "committed", "no-op", "failed", "entangled"

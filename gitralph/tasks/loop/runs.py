@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitralph.ask import events as emitting
+from gitralph.ask import event_reader as emitting
 from gitralph.base import files, gitdir, process
 from gitralph.base.errors import Fatal, Refused
 from gitralph.base.layout import Layout, StateError, for_place
@@ -19,9 +19,9 @@ from gitralph.decide import pending_paths
 from gitralph.git.context import Context
 from gitralph.hook import event_log, sessionfile
 from gitralph.records import events, manifests
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 from gitralph.records.events import Emitted
-from gitralph.records.run import Record
+from gitralph.records.run_record import Record
 from gitralph.tasks.loop.ledger import AGENT, Job
 
 ENDS = frozenset(["loop.terminate"])

@@ -17,8 +17,7 @@ from gitralph.hook.sessionfile import now
 from gitralph.tasks.children import Children
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.fleet.claiming import ForeignError, StuckError
-from gitralph.tasks.loop import account, land, work, workplace
-from gitralph.tasks.loop.land import Entangled, UnlandedError
+from gitralph.tasks.loop import account, task_landing, work, workplace
 from gitralph.tasks.loop.ledger import (
     AGENT,
     BLOCKED,
@@ -33,8 +32,9 @@ from gitralph.tasks.loop.ledger import (
     Job,
     Ledger,
 )
-from gitralph.tasks.loop.plan import Queue
+from gitralph.tasks.loop.plan_tasks import Queue
 from gitralph.tasks.loop.runs import View
+from gitralph.tasks.loop.task_landing import Entangled, UnlandedError
 from gitralph.tasks.loop.work import CheckFailed, InterruptedLoop, Worker
 from gitralph.tasks.tracker import Item, Tracker
 
@@ -130,9 +130,9 @@ def _steps(worker: Worker, job: Job, may_merge: bool) -> None:
             # Agent and checks need not wait for the earlier tasks, coming home does.
             if not may_merge:
                 raise NotYetError
-            land.merge(worker, ctx, job)
+            task_landing.merge(worker, ctx, job)
         if job.step == TICK:
-            land.tick(worker, ctx, job)
+            task_landing.tick(worker, ctx, job)
             if job.bead and job.commit:
                 tracker.close(job.bead, f"landed in {job.commit}")
     finally:
@@ -175,7 +175,7 @@ def _make(worker: Worker, ctx: Context, job: Job, tracker: Tracker) -> None:
 
 def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) -> None:
     work.stay_on_branch(worker, ctx, job)
-    landing = land.look(worker, ctx, job, body)
+    landing = task_landing.look(worker, ctx, job, body)
     changed = [*landing.preview.changes, *landing.account.fresh]
     needed, options = work.are_needed(worker, ctx, job, changed), worker.options
     # What nobody explains lies about in the directory and is in no commit: there a check proves nothing.
@@ -183,16 +183,16 @@ def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) 
     if needed and job.step == VERIFY and not options.proves:
         work.verify(worker, ctx, job)
     # A run that was killed after landing must not land again.
-    job.commit = job.commit or land.committed(ctx, job)
+    job.commit = job.commit or task_landing.committed(ctx, job)
     worker.ledger.step(job, COMMIT)
-    land.check(worker, job, landing)
+    task_landing.check(worker, job, landing)
     judge = None
     if needed and proves:
         if landing.preview.changes:
             judge = work.judge(worker, ctx, job)
         else:
             work.judge_head(worker, ctx, job)
-    land.commit(worker, ctx, job, landing, judge)
+    task_landing.commit(worker, ctx, job, landing, judge)
 
 
 # --- the schedule ---

@@ -13,16 +13,16 @@ from gitralph.base.quote import shown
 from gitralph.decide import pending_paths
 from gitralph.git.context import Context, refuse_operation
 from gitralph.records import checklist as plans
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 from gitralph.setup.doctor import found
 from gitralph.setup.doctor.verdict import judge
 from gitralph.setup.install.table import AGENTS
 from gitralph.tasks.children import Children
 from gitralph.tasks.fleet import at_work
-from gitralph.tasks.loop import land, launch, summary
+from gitralph.tasks.loop import launch, summary, task_landing
 from gitralph.tasks.loop import runs as running
 from gitralph.tasks.loop.ledger import Job, Ledger, Options, Say
-from gitralph.tasks.loop.plan import Queue, repair_boxes, take_over, task_named
+from gitralph.tasks.loop.plan_tasks import Queue, repair_boxes, take_over, task_named
 from gitralph.tasks.loop.runs import View
 from gitralph.tasks.loop.schedule import Crew, Schedule, mark_end
 from gitralph.tasks.loop.summary import Summary
@@ -225,7 +225,7 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
             task_named(tasks, options.from_task)
     command = launch.command_of(options, ctx.config, ctx.environ, cwd)
     if options.subject is not None:
-        land.checked_subject(options.subject)
+        task_landing.checked_subject(options.subject)
     branch = _branch(ctx, prepared)
     if not options.worktree:
         refuse_operation(ctx, "committed")  # better now than when the first agent has done its work

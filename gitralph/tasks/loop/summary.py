@@ -10,7 +10,7 @@ from gitralph.records import checklist as plans
 from gitralph.tasks import tracker
 from gitralph.tasks.loop import launch
 from gitralph.tasks.loop.ledger import ENTANGLED, FAILED, LANDED, NO_OP, Job, Options
-from gitralph.tasks.loop.plan import task_named
+from gitralph.tasks.loop.plan_tasks import task_named
 
 # --- before: the tasks, their environment and commands; changes nothing at all ---
 

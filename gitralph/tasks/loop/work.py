@@ -23,7 +23,7 @@ from gitralph.tasks.fleet import at_work
 from gitralph.tasks.loop import account, launch, workplace
 from gitralph.tasks.loop.launch import AgentCommand, base_environment
 from gitralph.tasks.loop.ledger import AGENT, VERIFY, Job, Ledger, Options, Say
-from gitralph.tasks.loop.plan import changing_boxes, open_boxes, repair_boxes
+from gitralph.tasks.loop.plan_tasks import changing_boxes, open_boxes, repair_boxes
 from gitralph.tasks.loop.runs import Output
 from gitralph.tasks.prove import results
 from gitralph.tasks.prove.proof import Prover, Tree, describe

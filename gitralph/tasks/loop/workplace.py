@@ -13,11 +13,11 @@ from gitralph.git.context import Context
 from gitralph.records import checklist as plans
 from gitralph.setup.install import githook
 from gitralph.tasks.loop.ledger import LANDED, Job, Ledger
-from gitralph.tasks.loop.plan import committed_text
+from gitralph.tasks.loop.plan_tasks import committed_text
 from gitralph.tasks.worktree import add as adding
-from gitralph.tasks.worktree import merge as merging
+from gitralph.tasks.worktree import bead_merge as merging
 from gitralph.tasks.worktree import remove as removing
-from gitralph.tasks.worktree.merge import ConflictError
+from gitralph.tasks.worktree.bead_merge import ConflictError
 from gitralph.tasks.worktree.where import short
 
 # --- a worktree of its own: what ``git ralph worktree`` does, for the loop ---

@@ -16,9 +16,9 @@ from gitralph.hook.event import Event, Stop, owner_of
 from gitralph.records import bead as beads
 from gitralph.records.bead import Bead, DamagedBeadError
 from gitralph.tasks import promise
-from gitralph.tasks.policy import place, wording
+from gitralph.tasks.policy import event_repository, wording
 from gitralph.tasks.tracker import Tracker
-from gitralph.tasks.worktree import after, where
+from gitralph.tasks.worktree import on_creation, where
 
 # --- facts that a promise is checked against, where configured ---
 
@@ -48,8 +48,8 @@ def _clean(ctx: Context, record: Bead) -> str | None:
 def _verify(ctx: Context, record: Bead) -> list[str]:
     seconds = float(ctx.config.get("ralph.loop.verifytimeout") or "600")
     for command in ctx.config.all("ralph.loop.verify"):
-        env = after.contract(record.bead, record.path, record.owner)
-        ran = after.run_shell(where.open_trees(ctx), command, record.path, env, seconds)
+        env = on_creation.contract(record.bead, record.path, record.owner)
+        ran = on_creation.run_shell(where.open_trees(ctx), command, record.path, env, seconds)
         if ran.code:
             return [f"'{command}' ended with {ran.code}:\n{ran.said}"]
     return []
@@ -73,14 +73,14 @@ def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     reply = Reply()
     assert event.stop is not None
     session = owner_of(event, environ)
-    for folder, layout in place.layouts_of(event, environ):
+    for folder, layout in event_repository.layouts_of(event, environ):
         record = _bead_of(layout, event, session, reply)
         if record is None:
             continue
         # Something goes on in the background, and its end will be a stop as well.
         if event.stop.running:
             return reply
-        ctx = place.context(event, environ, reply, folder)
+        ctx = event_repository.context(event, environ, reply, folder)
         return _answer(agent, ctx, record, event.stop, reply)
     return reply
 

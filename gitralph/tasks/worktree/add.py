@@ -15,7 +15,7 @@ from gitralph.hook import sessionfile
 from gitralph.records import bead as beads
 from gitralph.records import sessions
 from gitralph.records.bead import Bead
-from gitralph.tasks.worktree import after, include, leftover, where
+from gitralph.tasks.worktree import include, leftover, on_creation, where
 from gitralph.tasks.worktree.where import Trees, short
 
 # --- whose a bead is: a live owner keeps it, a dead one's is taken over only when asked for ---
@@ -75,7 +75,7 @@ class Added:
     opened: bool = False
     taken_from: str | None = None
     notes: list[str] = field(default_factory=list)
-    ran: after.Ran | None = None
+    ran: on_creation.Ran | None = None
 
 
 def base_of(ctx: Context, given: str | None) -> Base:
@@ -276,15 +276,15 @@ def _set_up(trees: Trees, found: Added, session: str | None) -> None:
     copied = include.copy_included(trees, path)
     if copied:
         found.notes.append(f"copied {len(copied)} ignored file{'s' if len(copied) > 1 else ''}")
-    said = after.post_checkout(trees, path)
+    said = on_creation.post_checkout(trees, path)
     if said:
         found.notes.append(said)
-    ran = after.post_create(trees, found.record.bead, path, session)
+    ran = on_creation.post_create(trees, found.record.bead, path, session)
     if ran is not None and ran.code:
         found.ran = ran
 
 
-def failure(ran: after.Ran) -> Failed:
+def failure(ran: on_creation.Ran) -> Failed:
     """The error for a post-create command that failed; the worktree stays."""
     return Failed(
         f"ralph.worktree.postCreate ended with {ran.code}: {ran.said or ran.command}",

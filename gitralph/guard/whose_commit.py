@@ -7,7 +7,7 @@ from gitralph.base.errors import Refused
 from gitralph.base.ids import is_valid
 from gitralph.git.context import Context
 from gitralph.git.refs import Head
-from gitralph.records import member, pending
+from gitralph.records import pending, published_name
 from gitralph.sessions import session_choice
 
 _SESSION = "Ralph-Session: "
@@ -53,7 +53,7 @@ def signature(ctx: Context, head: Head) -> list[str]:
 def sessions(ctx: Context, rows: list[str]) -> list[str]:
     """The sessions that trailers name, by id where a fleet's hash stands for one of ours."""
     said = [row.removeprefix(_SESSION).strip() for row in rows if row.startswith(_SESSION)]
-    return [member.local(ctx.layout, one) for one in said if is_valid(one)]
+    return [published_name.local(ctx.layout, one) for one in said if is_valid(one)]
 
 
 def owns_head(ctx: Context, head: Head, own: str) -> bool:

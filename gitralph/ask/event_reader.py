@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from gitralph.ask import cursor
+from gitralph.ask import reader_marks
 from gitralph.base import jsonline, locks
 from gitralph.base.layout import MAIN, Layout
 from gitralph.git.context import Context, open_context
@@ -178,8 +178,8 @@ def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Rea
             yield reader
             return
         layout = Layout(source.top, MAIN)
-        with locks.hold(layout, locks.CURSOR + cursor.checked(name)):
-            reader.at = cursor.position(layout, name, source.name)
+        with locks.hold(layout, locks.CURSOR + reader_marks.checked(name)):
+            reader.at = reader_marks.position(layout, name, source.name)
             # An exception in the block leaves the cursor where it was: the same events come again rather than
             # never.
             yield reader
@@ -190,7 +190,7 @@ def reading(source: EventFile, wanted: Wanted, name: str | None) -> Iterator[Rea
 
 def keep(reader: Reader, name: str) -> None:
     """Remember how far a named reader has got."""
-    cursor.save(Layout(reader.source.top, MAIN), name, reader.source.name, reader.at)
+    reader_marks.save(Layout(reader.source.top, MAIN), name, reader.source.name, reader.at)
 
 
 def arriving(reader: Reader) -> Iterator[EventLine]:

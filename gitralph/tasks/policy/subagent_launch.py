@@ -12,7 +12,7 @@ from gitralph.hook.event import Event, owner_of
 from gitralph.records import bead as beads
 from gitralph.records.bead import Bead
 from gitralph.tasks.fleet import at_work
-from gitralph.tasks.policy import place, rules, subagents, wording
+from gitralph.tasks.policy import event_repository, rules, subagents, wording
 from gitralph.tasks.policy.rules import BadWishError, LaunchWish
 from gitralph.tasks.tracker import Item, Tracker
 from gitralph.tasks.worktree import add as adding
@@ -44,7 +44,7 @@ def launched(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     except BadWishError as error:
         return blocked(str(error))
     try:
-        ctx = place.context(event, environ, reply)
+        ctx = event_repository.context(event, environ, reply)
     except RalphError as error:
         return _unusable(said, error)
     return _in_repository(agent, ctx, launch, said, owner_of(event, environ), reply)

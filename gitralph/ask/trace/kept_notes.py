@@ -12,7 +12,7 @@ from collections.abc import Container
 
 from gitralph.ask import notes
 from gitralph.ask.trace import git_ai
-from gitralph.ask.trace.record import records, revision
+from gitralph.ask.trace.agent_trace import records, revision
 from gitralph.ask.whose import Makers
 from gitralph.base import files
 from gitralph.base.errors import RalphError
@@ -25,7 +25,7 @@ _MOST = 2000
 """So many commits are looked at in one go; a clone that turns this on does not wait for its whole history."""
 
 
-def settle(ctx: Context) -> None:
+def write_new_notes(ctx: Context) -> None:
     """Write the notes that HEAD's new commits lack. A failure is a warning: no command fails for it."""
     if ctx.config.choice(KEY, OFF, GIT_AI) == OFF:
         return

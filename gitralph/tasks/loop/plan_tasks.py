@@ -22,7 +22,7 @@ from gitralph.git.context import Context
 from gitralph.git.objects import Objects
 from gitralph.git.trees import TreeReader
 from gitralph.records import checklist as plans
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 from gitralph.records.checklist import Task
 from gitralph.sessions import lifecycle
 from gitralph.tasks import tracker

@@ -26,12 +26,12 @@ from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Judge
 from gitralph.git.context import Context
 from gitralph.records import checklist as plans
-from gitralph.records import commit_log, member
+from gitralph.records import commit_log, published_name
 from gitralph.sessions import lifecycle
 from gitralph.tasks.loop import account, workplace
 from gitralph.tasks.loop.account import TRACKER, Account, listed
 from gitralph.tasks.loop.ledger import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
-from gitralph.tasks.loop.plan import changing_boxes, successor
+from gitralph.tasks.loop.plan_tasks import changing_boxes, successor
 from gitralph.tasks.loop.work import Worker
 
 # --- the subject: ``Task n/total: text``, or made from a template ---
@@ -308,7 +308,7 @@ def _own_commit(ctx: Context, job: Job) -> str | None:
     done = ctx.git.try_run("log", form, f"{job.head}..{head}", "--")
     rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
     # In a fleet the message names the hash of the session.
-    own = {job.session, member.published(ctx.layout, job.session)}
+    own = {job.session, published_name.published(ctx.layout, job.session)}
     return next((row[0] for row in rows if own & set(row[1:])), None)
 
 

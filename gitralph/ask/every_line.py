@@ -20,7 +20,7 @@ from gitralph.decide.reading import Read
 from gitralph.git import blame
 from gitralph.git.context import Context
 from gitralph.hook.journal import GAP, Record
-from gitralph.records import member
+from gitralph.records import published_name
 
 PENDING, COMMITTED, NOBODY, VOID = "pending", "committed", "nobody", "consumed"
 RECORDS, CONTENT, MESSAGE = "records", "content", "message"
@@ -156,7 +156,7 @@ class Resolver:
     def _noted(self, found: notes.Said, line: blame.Line) -> Finding:
         """What a note says, the session under the name that the commit's message or a record has for it."""
         head = self._heads[line.commit or ""]
-        named = {one if member.is_hash(one) else hashed(one): one for one in head.mentioned}
+        named = {one if published_name.is_hash(one) else hashed(one): one for one in head.mentioned}
         session = self._makers.by_hash.get(found.session or "") or named.get(found.session or "")
         return Finding(
             COMMITTED,
@@ -170,7 +170,7 @@ class Resolver:
 
     def _sessions(self, line: blame.Line) -> list[str]:
         head = self._heads.get(line.commit or "")
-        return [one if member.is_hash(one) else hashed(one) for one in head.mentioned] if head else []
+        return [one if published_name.is_hash(one) else hashed(one) for one in head.mentioned] if head else []
 
     def _by_commit(self, lines: list[tuple[int, blame.Line]]) -> dict[int, Finding]:
 
@@ -207,7 +207,9 @@ class Resolver:
 
     def _mentioned(self, head: Commit) -> tuple[str, ...]:
         """The sessions that a message names anywhere: a squash has those of all it swallowed in its body."""
-        return tuple(dict.fromkeys(one if member.is_hash(one) else hashed(one) for one in head.mentioned))
+        return tuple(
+            dict.fromkeys(one if published_name.is_hash(one) else hashed(one) for one in head.mentioned)
+        )
 
     def _claimed(self, claim: foreign.Statement, line: blame.Line, source: str) -> Finding:
         head = self._heads[line.commit or ""]

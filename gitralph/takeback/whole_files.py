@@ -15,7 +15,7 @@ from gitralph.decide.provenance import Chain
 from gitralph.git.snapshot import ABSENT, Content
 from gitralph.git.trees import GITLINK, Entry
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
-from gitralph.takeback import lines
+from gitralph.takeback import by_lines
 from gitralph.takeback.land_files import Replacement
 from gitralph.takeback.survey import Survey
 
@@ -25,7 +25,7 @@ def standing(found: Survey, path: bytes) -> list[Record]:
     scene = found.scene
     if scene.entries.get(path) == scene.reader.entry(path):
         return []
-    return lines.since_head(found, path)
+    return by_lines.since_head(found, path)
 
 
 def undone(
@@ -114,7 +114,7 @@ def _change(found: Survey, path: bytes, after: Content, op: str, call: str) -> R
     before = found.scene.contents[path]
     if before == after:
         return None
-    made = lines.record(found, op, call, before, after, ())
+    made = by_lines.record(found, op, call, before, after, ())
     return Replacement(path, before, after, found.states[path].journal.length, ((made, before.data),))
 
 

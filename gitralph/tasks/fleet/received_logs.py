@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from gitralph.base import files
 from gitralph.git.objects import rows_in, tree_in
-from gitralph.tasks.fleet import claiming, names, own, shared
-from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet import allow_list, claiming, kept_state, ref_names
 from gitralph.tasks.fleet.store import COMMIT_LIMIT, TREE_LIMIT
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RemoteRefs
 
 # Whoever may push may make logs without end: of so many writers the own clone keeps a file each.
@@ -39,7 +39,7 @@ def _blobs(fleet: Fleet, tips: Iterable[str]) -> dict[str, list[str]]:
 def logs(fleet: Fleet, view: RemoteRefs) -> dict[str, dict[str, str]]:
     """The logs that a look shows: writer, then ref and tip, parts in order."""
     found: dict[str, dict[str, str]] = {}
-    rows = [(names.writer_of(fleet.namespace, ref), ref, oid) for ref, oid in view.refs.items()]
+    rows = [(ref_names.writer_of(fleet.namespace, ref), ref, oid) for ref, oid in view.refs.items()]
     for who, ref, oid in sorted((row for row in rows if row[0]), key=lambda row: row[0] or ("", 0)):
         assert who is not None
         if who[0] != fleet.me.writer and (who[0] in found or len(found) < _MOST_MEMBERS):
@@ -49,7 +49,7 @@ def logs(fleet: Fleet, view: RemoteRefs) -> dict[str, dict[str, str]]:
 
 def read(fleet: Fleet, view: RemoteRefs) -> int:
     """Bring and keep what is new; how many members had something."""
-    layout, known, now = fleet.ctx.layout, own.tips(fleet.ctx.layout), logs(fleet, view)
+    layout, known, now = fleet.ctx.layout, kept_state.tips(fleet.ctx.layout), logs(fleet, view)
     fresh = {
         writer: refs
         for writer, refs in now.items()
@@ -64,12 +64,12 @@ def read(fleet: Fleet, view: RemoteRefs) -> int:
         if not all(tip in blobs for tip in refs.values()):
             continue  # not all of it came; the next time tries again
         data = fleet.store.read(oids, "blob", _BLOB_LIMIT)
-        lines = dict.fromkeys(line for oid in oids for _, line in shared.read(data.get(oid, b"")))
+        lines = dict.fromkeys(line for oid in oids for _, line in allow_list.read(data.get(oid, b"")))
         files.write_whole(layout.fleet_log(writer), b"".join(lines))
         known = {**known, **refs}
         count += 1
     gone = {ref for ref in known if ref not in view.refs}
-    own.keep_tips(layout, {ref: oid for ref, oid in known.items() if ref not in gone})
+    kept_state.keep_tips(layout, {ref: oid for ref, oid in known.items() if ref not in gone})
     return count
 
 
@@ -87,5 +87,5 @@ def writers(fleet: Fleet) -> list[str]:
     except FileNotFoundError:
         return []
     return sorted(
-        n[: -len(".jsonl")] for n in found if names.is_writer(n.removesuffix(".jsonl")) and "." in n
+        n[: -len(".jsonl")] for n in found if ref_names.is_writer(n.removesuffix(".jsonl")) and "." in n
     )

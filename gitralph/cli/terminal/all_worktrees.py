@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gitralph.ask.every_line import age
 from gitralph.ask.everywhere import WideView, WorktreeSession
-from gitralph.ask.lines import age
 from gitralph.base.quote import printable, shown
 from gitralph.cli.terminal import columns, output
 from gitralph.git.context import Context

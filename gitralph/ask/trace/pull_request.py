@@ -16,7 +16,7 @@ from gitralph.base.ids import hashed
 from gitralph.base.quote import is_control, is_hidden, text_form
 from gitralph.git.context import Context
 from gitralph.hook import names
-from gitralph.records import member
+from gitralph.records import published_name
 
 _FILES = 20
 """So many files of a session are listed; of the rest the number is told."""
@@ -162,6 +162,6 @@ class _Summing:
                 yield main, None, None
 
     def _noted(self, commit: Commit, said: notes.Said) -> _Who:
-        ids = {one if member.is_hash(one) else hashed(one): one for one in commit.mentioned}
+        ids = {one if published_name.is_hash(one) else hashed(one): one for one in commit.mentioned}
         told = said.session or ""
         return (self.makers.by_hash.get(told) or ids.get(told) or told or f"{said.agent}",)

@@ -4,8 +4,8 @@ import os
 import time
 from typing import NamedTuple
 
-from gitralph.ask import lines
-from gitralph.ask.lines import Finding
+from gitralph.ask import every_line
+from gitralph.ask.every_line import Finding
 from gitralph.base.errors import Fatal
 from gitralph.base.quote import shown
 from gitralph.decide import reading
@@ -37,7 +37,7 @@ def rows(ctx: Context, path: bytes) -> list[BlameLine]:
     read = reading.read(ctx, path)
     authors: dict[str | None, str] = {}
     out = []
-    for line, found in zip(read.lines, lines.every(ctx, read), strict=True):
+    for line, found in zip(read.lines, every_line.every(ctx, read), strict=True):
         named = [row[7:] for row in line.header[1:] if row.startswith(b"author ")]
         if named:
             authors[line.commit] = named[-1].decode("utf-8", "replace")

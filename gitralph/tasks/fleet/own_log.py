@@ -17,9 +17,9 @@ from gitralph.base import files
 from gitralph.base.errors import Fatal, Refused
 from gitralph.hook.sessionfile import now as wall_clock
 from gitralph.tasks.fleet import claim as form
-from gitralph.tasks.fleet import claiming, clock, names, own
-from gitralph.tasks.fleet.member import Fleet
-from gitralph.tasks.fleet.own import PUSHING, Beat
+from gitralph.tasks.fleet import claiming, clock, kept_state, ref_names
+from gitralph.tasks.fleet.kept_state import PUSHING, Beat
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import Pushed, RefUpdate, RemoteRefs
 
 SEALED_ABOVE = 4 << 20
@@ -54,7 +54,7 @@ def is_due(fleet: Fleet) -> bool:
 
 def since_ack(fleet: Fleet) -> float | None:
     """The seconds of the own clock since the server last showed our beat, None where it never did."""
-    beat = own.beat(fleet.ctx.layout)
+    beat = kept_state.beat(fleet.ctx.layout)
     return clock.age(beat.boot, beat.clock)
 
 
@@ -105,8 +105,8 @@ def _sealed(fleet: Fleet, beat: Beat, data: bytes) -> Beat:
 
 
 def push(fleet: Fleet) -> Beaten:
-    """Send the log as it is; whether the server has it, :func:`settle` tells by a look."""
-    beat, data = own.beat(fleet.ctx.layout), _content(fleet)
+    """Send the log as it is; whether the server has it, :func:`judge_push` tells by a look."""
+    beat, data = kept_state.beat(fleet.ctx.layout), _content(fleet)
     if beat.tip is not None and not fleet.store.is_whole(beat.tip):
         claiming.bring(fleet, [beat.tip])
     parent = beat.tip
@@ -116,24 +116,24 @@ def push(fleet: Fleet) -> Beaten:
     elif parent is not None and not fleet.store.is_whole(parent):
         parent = None
     tip = _commit(fleet, beat, data, parent)
-    own.keep_beat(fleet.ctx.layout, replace(own.beat(fleet.ctx.layout), pushing=tip))
+    kept_state.keep_beat(fleet.ctx.layout, replace(kept_state.beat(fleet.ctx.layout), pushing=tip))
     said = fleet.wire.push([RefUpdate(fleet.own_log, beat.tip, tip)])
     return Beaten(tip, replace(beat, tip=tip, acked=len(data)), said)
 
 
-def settle(fleet: Fleet, view: RemoteRefs, sent: Beaten) -> Fleet:
+def judge_push(fleet: Fleet, view: RemoteRefs, sent: Beaten) -> Fleet:
     """Judge by a look what became of a push of the log; the fleet as it is then.
 
     Raises Refused where the server takes no log of ours.
     """
-    layout, before = fleet.ctx.layout, own.beat(fleet.ctx.layout)
+    layout, before = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
     there = view.at(fleet.own_log)
     if there == sent.tip:
         acked = {"boot": clock.boot(), "clock": clock.now(), "at": wall_clock()}
         then = replace(sent.then, pushing=None, scanned=before.scanned, **acked)  # type: ignore[arg-type]
-        own.keep_beat(layout, then)
-        if fleet.me.folder != own.folder_identity(layout):
-            fleet = fleet.changed(folder=own.folder_identity(layout))
+        kept_state.keep_beat(layout, then)
+        if fleet.me.folder != kept_state.folder_identity(layout):
+            fleet = fleet.changed(folder=kept_state.folder_identity(layout))
         set_due(fleet)
         return fleet
     if there is not None and there == before.tip:
@@ -143,19 +143,19 @@ def settle(fleet: Fleet, view: RemoteRefs, sent: Beaten) -> Fleet:
             f"the server takes no log: {sent.said.refusal or 'it said nothing'}", "git ralph doctor"
         )
     if there is None:  # somebody deleted it: begin again, with everything
-        own.keep_beat(layout, replace(before, tip=None, pushing=None, start=0, sealed=()))
+        kept_state.keep_beat(layout, replace(before, tip=None, pushing=None, start=0, sealed=()))
         return fleet
     return _renamed(fleet, view)
 
 
 def _not_taken(fleet: Fleet, sent: Beaten) -> Fleet:
     """The log is as it was: force is denied, or the push got lost; the next beat tries again."""
-    layout, before = fleet.ctx.layout, own.beat(fleet.ctx.layout)
+    layout, before = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
     if sent.then.start != before.start and sent.said.is_forced_denied:
         data = _content(fleet)
         # what the server has not got begins the new part
         start = before.acked if before.acked <= len(data) else 0
-        own.keep_beat(layout, replace(before, tip=None, pushing=None, start=start, sealed=()))
+        kept_state.keep_beat(layout, replace(before, tip=None, pushing=None, start=start, sealed=()))
         return fleet.changed(part=fleet.me.part + 1)
     if sent.said.locked:
         fleet.ctx.warn(
@@ -169,39 +169,39 @@ def _not_taken(fleet: Fleet, sent: Beaten) -> Fleet:
 
 def _renamed(fleet: Fleet, view: RemoteRefs) -> Fleet:
     """Somebody else writes this log: a copy of this folder, or what this folder is a copy of."""
-    layout, beat = fleet.ctx.layout, own.beat(fleet.ctx.layout)
-    is_copy = fleet.me.folder != own.folder_identity(layout)
+    layout, beat = fleet.ctx.layout, kept_state.beat(fleet.ctx.layout)
+    is_copy = fleet.me.folder != kept_state.folder_identity(layout)
     old, data, writer = fleet.me.writer, _content(fleet), new_writer()
     rest = data[beat.acked :]
     if rest:
         files.append_record(layout.fleet_log(writer), rest)
-    own.keep_beat(layout, Beat(scanned=beat.scanned))
-    fleet = fleet.changed(writer=writer, part=1, folder=own.folder_identity(layout))
+    kept_state.keep_beat(layout, Beat(scanned=beat.scanned))
+    fleet = fleet.changed(writer=writer, part=1, folder=kept_state.folder_identity(layout))
     fleet.ctx.warn(
         f"another clone writes the log of '{old}', as a copied folder does; "
         f"this one is '{writer}' from now on"
     )
-    ours = own.claims(layout).values()
+    ours = kept_state.claims(layout).values()
     for one in ours:
         if one.state == form.DONE:
             continue
         if is_copy:
-            own.forget_claim(layout, one.bead)
-            if one.state == own.LOST:
+            kept_state.forget_claim(layout, one.bead)
+            if one.state == kept_state.LOST:
                 continue
             fleet.ctx.warn(f"the claim on '{one.bead}' stays with the folder that this one was copied from")
-        elif view.at(names.claim_ref(fleet.namespace, one.bead)) == one.oid:
+        elif view.at(ref_names.claim_ref(fleet.namespace, one.bead)) == one.oid:
             _take_along(fleet, one)
     return fleet
 
 
-def _take_along(fleet: Fleet, one: own.Own) -> None:
+def _take_along(fleet: Fleet, one: kept_state.Own) -> None:
     """Put an own claim under the new name, so that the copy cannot take it for its own."""
-    ref = names.claim_ref(fleet.namespace, one.bead)
+    ref = ref_names.claim_ref(fleet.namespace, one.bead)
     made = claiming.make(fleet, one.bead, form.HELD, one.epoch, one.oid)
     fleet.wire.push([RefUpdate(ref, one.oid, made.oid)])
     if fleet.look().at(ref) == made.oid:
-        own.keep_claim(fleet.ctx.layout, replace(made, state=form.HELD))
+        kept_state.keep_claim(fleet.ctx.layout, replace(made, state=form.HELD))
 
 
 def set_due(fleet: Fleet) -> None:
@@ -224,9 +224,9 @@ def start(fleet: Fleet) -> Fleet:
     view = fleet.look()
     if view.at(fleet.own_log) is None:
         raise Fatal(f"the server takes no log: {sent.said.refusal or 'it said nothing'}")
-    return settle(fleet, view, sent)
+    return judge_push(fleet, view, sent)
 
 
 def pending(fleet: Fleet) -> bool:
     """True while something of ours is not settled: a claim that is tentative or was cut short."""
-    return any(one.state in (PUSHING, form.TENTATIVE) for one in own.claims(fleet.ctx.layout).values())
+    return any(one.state in (PUSHING, form.TENTATIVE) for one in kept_state.claims(fleet.ctx.layout).values())

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.context import Context
-from gitralph.tasks.fleet import claim, names, own, wire
-from gitralph.tasks.fleet.own import Membership
+from gitralph.tasks.fleet import claim, kept_state, ref_names, wire
+from gitralph.tasks.fleet.kept_state import Membership
 from gitralph.tasks.fleet.store import Store
 from gitralph.tasks.fleet.wire import RemoteRefs, Wire
 
@@ -29,7 +29,7 @@ class Fleet:
     @property
     def own_log(self) -> str:
         """The ref of the own log."""
-        return names.log_ref(self.me.namespace, self.me.writer, self.me.part)
+        return ref_names.log_ref(self.me.namespace, self.me.writer, self.me.part)
 
     def look(self, *more: str) -> RemoteRefs:
         """All refs of the fleet, and those that match ``more``. Raises UnansweredError."""
@@ -38,7 +38,7 @@ class Fleet:
     def changed(self, **what: object) -> "Fleet":
         """The same with another record of membership, which is kept."""
         me = replace(self.me, **what)  # type: ignore[arg-type]
-        own.write_membership(self.ctx.layout, me)
+        kept_state.write_membership(self.ctx.layout, me)
         return replace(self, me=me)
 
 
@@ -75,7 +75,7 @@ def assemble(ctx: Context, me: Membership, seconds: float | None) -> Fleet:
 
 def open_fleet(ctx: Context, seconds: float | None = wire.PATIENCE) -> Fleet:
     """The fleet of this clone. Raises Fatal where it is in none."""
-    me = own.membership(ctx.layout)
+    me = kept_state.membership(ctx.layout)
     if me is None:
         raise Fatal("this repository is in no fleet", JOIN)
     return assemble(ctx, me, seconds)
