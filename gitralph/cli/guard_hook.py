@@ -41,11 +41,11 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
     elif rest:
         after_pre_commit.has_read(ctx, git)
         # nobody will type into it, so that one start of Python less signs it
-        if _is_settled(ctx):
+        if _opens_no_editor(ctx):
             after_pre_commit.sign(ctx, git, rest[0])
     return OK
 
 
-def _is_settled(ctx: Context) -> bool:
+def _opens_no_editor(ctx: Context) -> bool:
     """True where git opens no editor on the message: it tells its hooks so."""
     return ctx.environ.get("GIT_EDITOR") == ":"

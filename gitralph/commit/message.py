@@ -48,7 +48,7 @@ class Typed:
 def compose(ctx: Context, request: Request, made: Draft) -> bytes:
     """The message as given or made up, trailers last."""
     text = _first(ctx, request, made)
-    return _with_trailers(ctx, request, made, _cleanup(ctx, request).settled(text).tidy(ctx.git, text))
+    return _with_trailers(ctx, request, made, _cleanup(ctx, request).with_character(text).tidy(ctx.git, text))
 
 
 def _cleanup(ctx: Context, request: Request) -> Cleanup:
@@ -99,7 +99,7 @@ def through_hooks(
     """
     names = hooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
     text = typed.text or _first(ctx, request, made)
-    cleanup = _cleanup(ctx, request).settled(text)
+    cleanup = _cleanup(ctx, request).with_character(text)
     text = text if cleanup.mode == "verbatim" else message.spaced(ctx.git, text)
     path = f"{bench.folder}/COMMIT_EDITMSG"
     _write(path, _with_trailers(ctx, request, made, text))

@@ -73,7 +73,7 @@ def sign(ctx: Context, git: dict[str, object], name: str) -> None:
         text = file.read()
     edited = ctx.environ.get("GIT_EDITOR") != ":"
     mode = ctx.config.choice("commit.cleanup", "default", *message.MODES)
-    cleanup = Cleanup.of(mode, edited, ctx.config.get("core.commentchar")).settled(text)
+    cleanup = Cleanup.of(mode, edited, ctx.config.get("core.commentchar")).with_character(text)
     body, tail = _parts(text, cleanup.comment or b"#") if edited else (text, b"")
     body = cleanup.tidy(ctx.git, body)
     last = [row.encode() for row in todo.trailers]

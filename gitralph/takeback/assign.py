@@ -48,7 +48,7 @@ class Unowned:
     """What nobody recorded in one path, and the text it stands in.
 
     ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
-    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``settled`` says why there is
+    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``needless`` says why there is
     nothing to give.
     """
 
@@ -62,7 +62,7 @@ class Unowned:
     others: dict[int, str] = field(default_factory=dict)
     writers: frozenset[str] = frozenset()
     whole: str | None = None
-    settled: str | None = None
+    needless: str | None = None
     converted: bool = False
     mode: bool = False
     known: PathTexts | None = None
@@ -145,7 +145,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     content, entry = scene.contents[path], scene.reader.entry(path)
     found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
     if scene.entries.get(path) == entry:
-        return replace(found, settled="it is as in HEAD")
+        return replace(found, needless="it is as in HEAD")
     claimed = path_texts.claimants(state)
     others = claimed - scene.own
     if others:
@@ -156,7 +156,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
         left = Left(path, decision.CONTESTED, "its path is claimed whole", tuple(sorted(others)))
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
     if claimed:
-        return replace(found, settled="this session claims the whole path already")
+        return replace(found, needless="this session claims the whole path already")
     found = replace(found, whole=_whole(scene, state), writers=_writers(scene, state))
     if content.mode != GITLINK and found.whole is None:
         found = _with_lines(scene, state, found)
@@ -216,7 +216,7 @@ def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in scene.own:
         return found
     known = rows[-1][2] == found.content.data
-    return replace(found, head=rows[-1][2], settled="this session recorded it already" if known else None)
+    return replace(found, head=rows[-1][2], needless="this session recorded it already" if known else None)
 
 
 def _has_new_mode(found: Unowned) -> bool:
@@ -241,8 +241,8 @@ def _choose(
     where = f"'{shown(found.path)}'"
     if wanted is not None:
         _check(found, wanted)
-    if found.settled:
-        result.notes.append(f"{where}: {found.settled}; nothing to assign there")
+    if found.needless:
+        result.notes.append(f"{where}: {found.needless}; nothing to assign there")
         return []
     if found.whole is not None:
         _choose_whole(found, session, wanted is not None or pick is not None, result)
@@ -350,7 +350,7 @@ def _records(
     out = {}
     for one in found:
         everything = isinstance(whole_paths, dict) and whole_paths[one.path] is None
-        if one.settled:
+        if one.needless:
             continue
         made = _whole_record(session, one) if one.whole is not None else None
         if one.whole is None and (chosen[one.path] or (one.mode and everything)):

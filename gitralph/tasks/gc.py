@@ -124,7 +124,7 @@ def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
         return sweep.YES
 
 
-def _settle(trees: Worktrees, session: str) -> None:
+def _log_void(trees: Worktrees, session: str) -> None:
     """Log what came to nothing, as its commit would: its claims are over then."""
     for lay in trees.here:
         if _has_records(lay, session):
@@ -169,7 +169,7 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
         for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)
         return
-    _settle(trees, session)
+    _log_void(trees, session)
     for path in manifests:
         if path not in judged or not _blank(path, judged[path]):
             return

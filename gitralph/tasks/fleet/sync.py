@@ -33,7 +33,7 @@ def beat(fleet: Fleet) -> Fleet:
     for one in kept_state.claims(fleet.ctx.layout).values():
         if one.state in (PUSHING, TENTATIVE):
             # A beat in the background tells nobody: the next command that asks does.
-            _settle(fleet, one.bead, Synced([]))
+            _claim_again(fleet, one.bead, Synced([]))
     return fleet
 
 
@@ -45,17 +45,17 @@ def sync(fleet: Fleet) -> Synced:
         added += publish.gather(fleet, view)
     sent = own_log.push(fleet)
     view = fleet.look()
-    settled = own_log.judge_push(fleet, view, sent)
-    if settled.me != fleet.me:  # a new name, or a new part: its first beat
-        sent = own_log.push(settled)
-        view = settled.look()
-        fleet = own_log.judge_push(settled, view, sent)
+    judged = own_log.judge_push(fleet, view, sent)
+    if judged.me != fleet.me:  # a new name, or a new part: its first beat
+        sent = own_log.push(judged)
+        view = judged.look()
+        fleet = own_log.judge_push(judged, view, sent)
     found = Synced([], records=added)
     found.members = received_logs.read(fleet, view)
     for one in kept_state.claims(fleet.ctx.layout).values():
         shows = view.at(ref_names.claim_ref(fleet.namespace, one.bead))
         if one.state in (PUSHING, TENTATIVE) or (one.state == LOST and shows == one.oid):
-            _settle(fleet, one.bead, found)
+            _claim_again(fleet, one.bead, found)
             view = fleet.look()
     held = {one.bead for one in kept_state.claims(fleet.ctx.layout).values() if one.state == HELD}
     found.rows = claiming.rows(fleet, view)
@@ -94,7 +94,7 @@ def _lost(bead: str, row: ClaimRow | None) -> ForeignError:
     return ForeignError(row, f"{error.message}, who took it over", *error.hints)
 
 
-def _settle(fleet: Fleet, bead: str, found: Synced) -> None:
+def _claim_again(fleet: Fleet, bead: str, found: Synced) -> None:
     try:
         claiming.claim(fleet, bead)
         found.status[bead] = "claimed"

@@ -300,7 +300,7 @@ class Schedule:
         at_work.beat_if_due(self.worker.ctx)  # an agent without hooks may work for hours
         done = self.crew.wait(_PAUSE)
         # A terminal's signal goes to the git that a job waits for as well: it is no failure of that job.
-        take = self._settle if self.crew.asked else self._take
+        take = self._take_late if self.crew.asked else self._take
         for one in done:
             self._running.remove(one.job)
             take(one)
@@ -379,11 +379,11 @@ class Schedule:
         while self._running and time.monotonic() < deadline and self.crew.asked < 2:
             for done in self.crew.wait(0.1):
                 self._running.remove(done.job)
-                self._settle(done)
+                self._take_late(done)
         if self._running:
             self.children.kill_all()
 
-    def _settle(self, done: Returned) -> None:
+    def _take_late(self, done: Returned) -> None:
         """A job that came back while we stop: what it reached counts."""
         known = isinstance(done.error, RalphError | NotYetError | OSError)
         if done.error is not None and not known and self._error is None:

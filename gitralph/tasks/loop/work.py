@@ -137,7 +137,7 @@ def run_agent(worker: Worker, ctx: Context, job: Job, criteria: str | None) -> N
     """Iterate until the agent says it is done. Raises Failed at the limit or when the agent fails."""
     if stop_left_over(job.process):
         worker.say(f"{job.name}: stopped the agent that the interrupted run had left")
-    settle_calls(worker, ctx, job)
+    record_cut_short_calls(worker, ctx, job)
     env = environment(worker, ctx, job) | workplace.guard_environment(ctx, worker.ledger.run)
     while job.iteration < worker.limit:
         if job.bead:
@@ -203,7 +203,7 @@ def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: 
             started=lambda kept: worker.ledger.step(job, AGENT, process=kept),
         )
         job.spent += time.monotonic() - begun
-        settle_calls(worker, ctx, job)
+        record_cut_short_calls(worker, ctx, job)
         if worker.children.stopping.is_set():
             raise InterruptedLoop("interrupted")
         busy = ended.code != 0 and not ended.late and _BUSY.search(ended.output[-_DETAIL:])
@@ -216,7 +216,7 @@ def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: 
     raise AssertionError("unreachable")
 
 
-def settle_calls(worker: Worker, ctx: Context, job: Job) -> None:
+def record_cut_short_calls(worker: Worker, ctx: Context, job: Job) -> None:
     """The agent is dead: what it was killed in the middle of is on record before anybody looks."""
     found = account.record_open_calls(ctx, job.session)
     if found:
