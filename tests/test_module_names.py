@@ -1,6 +1,7 @@
 """A module's name is said once: who reads of ``lines`` or ``log`` need not ask of which room."""
 
 import ast
+import re
 from collections import defaultdict
 
 from tests.support import source
@@ -21,6 +22,14 @@ def test_no_two_rooms_have_a_module_of_the_same_name() -> None:
             found[name].append(module.name)
     twice = {name: where for name, where in found.items() if len(where) > 1}
     assert set(twice) <= SAME_THING | STILL_TWO, twice
+
+
+def test_what_a_room_says_of_its_modules_names_modules() -> None:
+    for module in source.modules():
+        if module.path.stem != "__init__":
+            continue
+        for word in re.findall(r"``([a-z_]+)``", ast.get_docstring(module.tree) or ""):
+            assert source.is_module(f"{module.name}.{word}"), f"{module.name} tells of '{word}'"
 
 
 def test_settle_means_one_thing() -> None:

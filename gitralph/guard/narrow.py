@@ -6,7 +6,7 @@ certain stops the commit with nothing moved.
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitralph.base import locks
@@ -19,6 +19,7 @@ from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
+from gitralph.decide.rewrites import Range, ranges
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
@@ -26,11 +27,47 @@ from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
-from gitralph.guard import question, recover_narrowed, selected, whose_commit
+from gitralph.guard import question, recover_narrowed, whose_commit
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import text_id
+from gitralph.hook.journal import full_lines, text_id
 from gitralph.records import intents, manifests, pending
 from gitralph.records.intents import TO_COME, Narrowed
+
+
+def _staged_text(head: bytes, wanted: bytes, staged: bytes) -> bytes:
+    """HEAD's text with those changes of ``wanted`` that ``staged`` has too."""
+    old, new, there = full_lines(head), full_lines(wanted), full_lines(staged)
+    theirs = ranges(old, there)
+    lines = list(old)
+    for found in reversed(ranges(old, new)):
+        i, j, k, m = found
+        kept = _staged_part(found, new[k:m], theirs, there)
+        if kept is not None:
+            lines[i:j] = kept
+    return b"".join(lines)
+
+
+def _staged_part(
+    found: Range, lines: Sequence[bytes], theirs: Sequence[Range], there: Sequence[bytes]
+) -> list[bytes] | None:
+    """What of one change is staged: all of it, a part where nothing else is, or None."""
+    i, j, _, _ = found
+    for a, b, c, d in theirs:
+        if a <= i and j <= b and _is_within(lines, there[c:d]):
+            return list(lines)
+        if (a, b) == (i, j) and _is_within(there[c:d], lines):
+            return list(there[c:d])
+    return None
+
+
+def _is_within(some: Sequence[bytes], lines: Sequence[bytes]) -> bool:
+    """True when all of ``some`` stand in ``lines``, in their order."""
+    rest = iter(lines)
+    return all(line in rest for line in some)
+
+
+# --- the narrowing ---
+
 
 Entries = dict[bytes, Entry | None]
 # As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
@@ -275,7 +312,7 @@ def _selected_text(
     head = _content(ctx, path, entry) if entry is not None else Content(wanted.mode, b"")
     if head is None or head.data is None or {wanted.mode, staged.mode} - set(FILES):
         return None
-    found = selected.text(head.data, wanted.data, staged.data)
+    found = _staged_text(head.data, wanted.data, staged.data)
     return None if found == head.data else found
 
 

@@ -32,14 +32,14 @@ def has_undo(state: PathState) -> bool:
     return any(record.op == UNDO for record in state.journal.records)
 
 
-class Undone(NamedTuple):
+class UndoCall(NamedTuple):
     """One undo: its name and its record in each path."""
 
     call: str
     records: dict[bytes, Record]
 
 
-def waiting(found: Survey) -> list[Undone]:
+def waiting(found: Survey) -> list[UndoCall]:
     """The undos of a session that were not brought back, the latest first."""
     back = {
         (path, unit.partition(".")[0])
@@ -48,10 +48,10 @@ def waiting(found: Survey) -> list[Undone]:
         if record.op == REDO
         for unit in record.units
     }
-    out: dict[str, Undone] = {}
+    out: dict[str, UndoCall] = {}
     for path, record in reversed(in_order(found)):
         if record.op == UNDO and record.call and (path, str(record.offset)) not in back:
-            out.setdefault(record.call, Undone(record.call, {})).records[path] = record
+            out.setdefault(record.call, UndoCall(record.call, {})).records[path] = record
     return list(out.values())
 
 

@@ -15,7 +15,7 @@ from gitralph.lines.terms import Reversal, Step
 from gitralph.records.pending import PathState
 from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.redo import Undone, mode_before, waiting
+from gitralph.takeback.redo import UndoCall, mode_before, waiting
 from gitralph.takeback.survey import Match, Survey, UndoRequest, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
@@ -71,7 +71,7 @@ class _Way:
 
 
 def _path(
-    found: Survey, path: bytes, undos: list[Undone], call: str
+    found: Survey, path: bytes, undos: list[UndoCall], call: str
 ) -> Replacement | Left | list[Left] | None:
     mine = [one.records[path] for one in undos if path in one.records]
     if by_lines.whole_only(found, path) is not None:
