@@ -16,9 +16,9 @@ from gitralph.ask.report import timeline
 from gitralph.ask.report.timeline import Scale
 from gitralph.cli.terminal import columns
 from gitralph.git.context import Context
-from gitralph.takeback import ways_back
-from gitralph.takeback.request import UndoRequest
+from gitralph.takeback import loss
 from gitralph.takeback.restore import restore
+from gitralph.takeback.survey import UndoRequest
 from tests import test_ways_out
 from tests.support import payloads, source, terminal, tree
 from tests.support.looping import Loop
@@ -207,7 +207,7 @@ def test_many_edits_of_old_copies_are_told_in_one_line(repo: Repo, monkeypatch: 
         tried.append(dry)
         return restore(ctx, request, dry)
 
-    monkeypatch.setattr(ways_back, "restore", counted)
+    monkeypatch.setattr(loss, "restore", counted)
     done = repo.ralph("commit", "--session", "S1", "-m", "x", code=4)
     (hint,) = [one for one in hints(done.said) if " restore " in one]
     assert hint.startswith(f"git ralph restore --session generic-1 -- {' '.join(names[:10])}  # ")

@@ -18,7 +18,7 @@ from tests.support.repo import Repo
 OTHER = {
     "gitralph.git.worktrees",
     "gitralph.git.merge",
-    "gitralph.tasks.worktree.listing",
+    "gitralph.tasks.worktree.bead_worktrees",
     "gitralph.ask.report.gather",
     "gitralph.cli.track",
 }

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gitralph.base.layout import MAIN, Layout
 from gitralph.records import checklist
-from gitralph.tasks.loop import reword
-from gitralph.tasks.loop.model import Job
+from gitralph.tasks.loop.ledger import Job
+from gitralph.tasks.loop.plan_tasks import successor
 
 LINES = st.one_of(
     st.sampled_from(
@@ -147,6 +147,6 @@ def _job(before: str | None, after: str | None) -> Job:
 def test_a_reworded_task_is_told_by_its_place_and_its_words(
     text: str, seen: set[str], expected: str | None
 ) -> None:
-    found = reword.successor(checklist.parse(text.encode()), _job("a", "b"), seen)
+    found = successor(checklist.parse(text.encode()), _job("a", "b"), seen)
     assert (found[0] if found else None) == expected
-    assert reword.successor(checklist.parse(text.encode()), _job(None, None), seen) is None
+    assert successor(checklist.parse(text.encode()), _job(None, None), seen) is None

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.setup.demo.agent import Claude, Pi
 from gitralph.setup.demo.script import StoryEdit
+from gitralph.setup.demo.scripted_agent import Claude, Pi
 from tests.support import source
 
 README = source.ROOT / "README.md"

@@ -7,7 +7,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.ask.events import Wanted
+from gitralph.ask.event_reader import Wanted
 from gitralph.records import events
 from gitralph.records.events import Bad, Emitted, Passed
 

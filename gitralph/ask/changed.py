@@ -73,7 +73,16 @@ def heads(ctx: Context, commits: Sequence[str]) -> list[Commit]:
         sessions, agents, includes = (tuple(filter(None, one.split("\n"))) for one in told)
         named = mentioned(body)
         found.append(
-            Commit(oid, tuple(parents.split()), int(when or 0), sessions, agents, includes, date, named)
+            Commit(
+                oid=oid,
+                parents=tuple(parents.split()),
+                time=int(when or 0),
+                sessions=sessions,
+                agents=agents,
+                includes=includes,
+                date=date,
+                mentioned=named,
+            )
         )
     return found
 

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gitralph.ask import alike
+from gitralph.ask.by_content import follow
 from gitralph.base import files, jsonline
 from gitralph.base.layout import Layout
 from gitralph.git.context import Context
 from gitralph.hook import model
 from gitralph.hook.event import list_of, object_of, text_of
-from gitralph.records import content_hash, member
+from gitralph.records import content_hash, published_name
 
 # A bound on memory. Of a longer log the oldest records are read, as they come first.
 _LOG = 64 << 20
@@ -94,7 +94,7 @@ def _taken(fields: dict[str, object], writer: str, synced: float) -> _Record | N
     """A record of the form we know; None for any other."""
     ours = object_of(object_of(fields, "metadata"), OURS)
     commit, session = text_of(object_of(fields, "vcs"), "revision"), text_of(ours, "session")
-    if commit is None or session is None or not member.is_hash(session):
+    if commit is None or session is None or not published_name.is_hash(session):
         return None
     agents = {session: text_of(ours, "agent"), **_texts(object_of(ours, "agents"))}
     found = _Record(session, text_of(fields, "timestamp") or "")
@@ -125,7 +125,7 @@ def _who(talk: object) -> str | None:
     """The session of a conversation; None where nobody recorded the lines."""
     url = text_of(talk, "url") or ""
     session = url.removeprefix("urn:ralph:")
-    return session if session != url and member.is_hash(session) else None
+    return session if session != url and published_name.is_hash(session) else None
 
 
 def _add(found: _Record, path: str, talk: object, claim: Statement) -> int:
@@ -150,7 +150,7 @@ class MemberLogs:
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
-        self._logs = list(_logs(ctx.layout)) if member.is_member(ctx.layout) else []
+        self._logs = list(_logs(ctx.layout)) if published_name.is_member(ctx.layout) else []
 
     def __bool__(self) -> bool:
         return bool(self._logs)
@@ -257,15 +257,15 @@ def published(ctx: Context) -> list[Published]:
         agent = next((one.agent for one in of_it if one.agent), None)
         first = claims[0]
         out[first.commit] = Published(
-            first.commit,
-            found.time,
-            found.session,
-            agent,
-            name,
-            len(found.spans),
-            count,
-            first.writer,
-            first.synced,
+            commit=first.commit,
+            time=found.time,
+            session=found.session,
+            agent=agent,
+            model=name,
+            files=len(found.spans),
+            lines=count,
+            writer=first.writer,
+            synced=first.synced,
         )
     return list(out.values())
 
@@ -293,7 +293,7 @@ class Contents(NamedTuple):
 
     def of(self, lines: list[bytes]) -> list[Statement | None]:
         """The claim of each of some neighbouring lines of one commit; None where none is certain."""
-        return alike.follow(
+        return follow(
             lines,
             lambda line: self.rows.get(content_hash.of_line(line), set()),
             lambda claim: claim.session,

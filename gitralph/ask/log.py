@@ -120,7 +120,15 @@ def _of_worktree(lay: Layout, makers: Makers, wish: LogWish) -> Iterator[LoggedE
         for record in wanted:
             model, when, known = makers.model_of(record), _when(record), texts.get(record.offset)
             lines = _lines(record, known)
-            yield LoggedEdit(when, path, record, lay.token, model, known if wish.texts else None, lines)
+            yield LoggedEdit(
+                time=when,
+                path=path,
+                record=record,
+                worktree=lay.token,
+                model=model,
+                texts=known if wish.texts else None,
+                lines=lines,
+            )
 
 
 def _lines(record: Record, texts: tuple[bytes | None, bytes | None] | None) -> tuple[int, int]:
@@ -157,7 +165,14 @@ def commits(ctx: Context, makers: Makers, wish: LogWish) -> list[LoggedCommit]:
                 became = None if holds else by_origin.get((row.origin, session))
                 found.append(
                     LoggedCommit(
-                        row.time, session, row.oid, row.subject, row.paths, holds, became, row.author
+                        time=row.time,
+                        session=session,
+                        oid=row.oid,
+                        subject=row.subject,
+                        paths=row.paths,
+                        here=holds,
+                        became=became,
+                        author=row.author,
                     )
                 )
     if head is not None:
@@ -189,7 +204,16 @@ def _persons(ctx: Context, makers: Makers, head: str, wish: LogWish) -> Iterator
         for session in (*names, *([] if all_of_it else [""])):
             named = wish.sessions is None or session in wish.sessions
             if named:
-                yield LoggedCommit(row.time, session, row.oid, row.subject, row.paths, True, None, row.author)
+                yield LoggedCommit(
+                    time=row.time,
+                    session=session,
+                    oid=row.oid,
+                    subject=row.subject,
+                    paths=row.paths,
+                    here=True,
+                    became=None,
+                    author=row.author,
+                )
 
 
 def _held(
@@ -244,7 +268,17 @@ def _told(ctx: Context, words: list[str], asked: list[str] | None = None) -> lis
         oid, when, wrote, who, author, subject, body = told
         named = changed.mentioned(body)
         paths = tuple(one.lstrip(b"\n") for one in fields[7:] if one.strip(b"\n"))
-        rows.append(_Row(oid, float(when or 0), (who, wrote), named, author, subject, paths))
+        rows.append(
+            _Row(
+                oid=oid,
+                time=float(when or 0),
+                origin=(who, wrote),
+                said=named,
+                author=author,
+                subject=subject,
+                paths=paths,
+            )
+        )
     return rows
 
 

@@ -1,16 +1,68 @@
-"""What goes on in a repository now: sessions at work, their last edits, what is uncommitted, new commits."""
+"""What goes on in a repository now: sessions at work, what is uncommitted, new commits, branches."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitralph.ask import status
 from gitralph.ask.status import SessionRows
+from gitralph.ask.whose import Makers
 from gitralph.base import nul
+from gitralph.base.errors import Fatal
 from gitralph.base.ids import is_valid
 from gitralph.decide import pending_paths
 from gitralph.git import refs
 from gitralph.git.context import Context
-from gitralph.records import manifests, member, sessions
+from gitralph.records import branches, manifests, published_name, sessions
+
+# --- which branches hold a session's commits, as far as they still stand ---
+
+
+class HeldBranch(NamedTuple):
+    """A branch made of a session's commits, how many, and whether somebody moved it since.
+
+    ``needed`` of the commits are others', which the session's need.
+    """
+
+    name: str
+    session: str
+    commits: int
+    is_moved: bool
+    needed: int = 0
+
+
+def held_branches(ctx: Context) -> list[HeldBranch]:
+    """The branches that are still there, by name."""
+    found, makers = [], Makers(ctx)
+    for ref, one in sorted(branches.read(ctx.layout).items()):
+        try:
+            now = refs.value(ctx.repo, ref)
+        except Fatal:  # a symbolic one, by now
+            continue
+        if now is not None:
+            name = ref.removeprefix("refs/heads/")
+            needed = sum(_is_others(makers, one.session, oid) for oid, _ in one.commits)
+            found.append(HeldBranch(name, one.session, len(one.commits), now != one.tip, needed))
+    return found
+
+
+def _is_others(makers: Makers, session: str, oid: str) -> bool:
+    main = [name for name, included in makers.made(oid).items() if not included]
+    return bool(main) and not any(makers.is_of(session, name) for name in main)
+
+
+def held_sentence(ctx: Context, one: HeldBranch) -> str:
+    """What a branch holds, in a line."""
+    moved = ", moved since" if one.is_moved else ""
+    own = one.commits - one.needed
+    count = f"{own} commit{'s'[: own != 1]}"
+    more = f" and {one.needed} of others" if one.needed else ""
+    return f"'{one.name}' holds {count} of {ctx.called(one.session)}{more}{moved}"
+
+
+# --- sessions and commits ---
+
 
 # More than any screen has room for below what is uncommitted.
 _COMMITS = 20
@@ -102,6 +154,6 @@ def _landed(ctx: Context) -> tuple[RecentCommit, ...]:
         if len(parts) == 5:
             session = parts[2].partition(",")[0].strip()
             when = float(parts[1]) if parts[1].isdigit() else 0.0
-            known = member.local(ctx.layout, session) if is_valid(session) else None
+            known = published_name.local(ctx.layout, session) if is_valid(session) else None
             out.append(RecentCommit(parts[0], when, known, parts[3], parts[4]))
     return tuple(out)

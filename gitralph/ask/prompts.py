@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gitralph.ask.lines import Finding
+from gitralph.ask.every_line import Finding
 from gitralph.base import jsonline
 from gitralph.git.context import Context
 from gitralph.hook.sessionfile import seconds

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gitralph.ask import ticks
+from gitralph.base import files
+from gitralph.base.errors import Fatal
 from gitralph.decide import decision, offers, pending_paths, plan, provenance
 from gitralph.decide.bench import open_bench
 from gitralph.decide.inputs import Wishes
@@ -21,8 +22,53 @@ from gitralph.git.snapshot import LeadsOutError, Worktree
 from gitralph.git.uncommitted import Change
 from gitralph.hook import sessionfile
 from gitralph.hook.journal import GAP, Journal
-from gitralph.records import manifests, pending, sessions
+from gitralph.records import checklist, manifests, pending, run_record, sessions
+from gitralph.records.checklist import Task
 from gitralph.records.pending import PathState
+
+# --- a change that is nothing but the ticks of ``git ralph run`` in its plan ---
+
+
+# The outcomes after which a run ticks a task.
+_TICKED = frozenset(["committed", "no-op"])
+
+
+def _ticked_by_a_run(ctx: Context, paths: Iterable[bytes]) -> bytes | None:
+    """The plan of this worktree's current run, if it is among ``paths`` and holds its ticks alone."""
+    current, _ = run_record.current(ctx.layout)
+    if current is None:
+        return None
+    try:
+        record = run_record.read(ctx.layout, current)
+        path = os.fsencode(record.get("plan") or "")
+        if path not in paths:
+            return None
+        # status waits for no pipe and follows no link that lies in the place of a plan
+        now = files.read_bytes(os.path.join(ctx.repo.root, os.fsdecode(path)), checklist.LIMIT, foreign=True)
+    except (Fatal, OSError):
+        return None
+    before = ctx.git.at(ctx.repo.root).try_run("cat-file", "blob", b"HEAD:" + path).stdout
+    return path if _is_ticked(before, now, record) else None
+
+
+def _is_ticked(before: bytes, now: bytes, record: dict[str, Any]) -> bool:
+    """True where the boxes of tasks that have landed are all the difference."""
+    old, new = checklist.parse(before), checklist.parse(now)
+    landed = {(job.get("text"), job.get("copy")) for job in record["tasks"] if job.get("outcome") in _TICKED}
+    changed = {then.key for then, task in zip(old, new, strict=False) if task.done != then.done}
+    return bool(changed) and changed <= landed and _with_open_boxes(before, old) == _with_open_boxes(now, new)
+
+
+def _with_open_boxes(data: bytes, tasks: Iterable[Task]) -> bytes:
+    """The text with every box open."""
+    out = bytearray(data)
+    for task in tasks:
+        out[task.box : task.box + 1] = b" "
+    return bytes(out)
+
+
+# --- whose each path is ---
+
 
 MINE, OTHER, CONTESTED, NOBODY = "mine", "other", "contested", "nobody"
 # The heading of what no session owns, where a person looks.
@@ -227,7 +273,7 @@ def _ticked_plan(ctx: Context, paths: list[bytes]) -> bytes | None:
     if not paths:
         return None
 
-    return ticks.of_the_run(ctx, paths)
+    return _ticked_by_a_run(ctx, paths)
 
 
 def _listed_under(ctx: Context, one: Owned) -> list[str]:
@@ -244,7 +290,15 @@ def _row(one: Owned, session: str) -> PathRow:
         letter, counts = work.change, counts if work.counts_of is None else work.counts_of
     elif others or one.gap:
         counts = (None, None)  # which of the lines are its own is what cannot be told
-    return PathRow(one.path, letter, counts, work.source, work.reason, others, one.gap)
+    return PathRow(
+        path=one.path,
+        letter=letter,
+        counts=counts,
+        source=work.source,
+        reason=work.reason,
+        others=others,
+        unrecorded=one.gap,
+    )
 
 
 def _unrecorded(owned: Iterable[Owned]) -> list[PathRow]:

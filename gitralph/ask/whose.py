@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from gitralph.ask import alike
+from gitralph.ask import by_content
 from gitralph.ask.changed import Commit, File
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
@@ -264,7 +264,7 @@ class CommitOwners:
         out: dict[int, Owner] = {}
         for first, last in file.ranges:
             piece = lines[first - 1 : last]
-            found = alike.follow(piece, lambda line: wrote.get(line, ()), _session, _common, telling)
+            found = by_content.follow(piece, lambda line: wrote.get(line, ()), _session, _common, telling)
             out |= {first + at: one or default for at, one in enumerate(found)}
         return out
 

@@ -1,7 +1,7 @@
 """``git ralph why``: the recorded evidence for a path or a line, committed or pending."""
 
-from gitralph.ask import lines
-from gitralph.ask.lines import COMMITTED, PENDING, VOID, Finding
+from gitralph.ask import every_line
+from gitralph.ask.every_line import COMMITTED, PENDING, VOID, Finding
 from gitralph.ask.whose import Makers
 from gitralph.base.errors import UsageError
 from gitralph.base.quote import shown
@@ -18,12 +18,14 @@ def records(ctx: Context, path: bytes) -> list[Finding]:
     What became of it is asked of HEAD and the file, as ``commit`` does; a commit that git rewrote
     counts by the lines it holds.
     """
-    read, makers = lines.read(ctx, path), Makers(ctx)
+    read, makers = every_line.read(ctx, path), Makers(ctx)
     found = [
-        lines.of_record(makers, r, *_fate(read, r), None) for r in read.state.journal.records if r.op != GAP
+        every_line.of_record(makers, r, *_fate(read, r), None)
+        for r in read.state.journal.records
+        if r.op != GAP
     ]
     told = {(one.commit, one.session) for one in found}
-    for one in lines.every(ctx, read):
+    for one in every_line.every(ctx, read):
         who = one.commit, one.session
         if one.state == COMMITTED and (one.session or one.agent) and who not in told:
             told.add(who)
@@ -50,25 +52,25 @@ def authors(ctx: Context, path: bytes) -> list[tuple[str | None, str | None]]:
 
     Raises Fatal where ``commit`` could not look at the file either.
     """
-    read = lines.read(ctx, path)
+    read = every_line.read(ctx, path)
     made = {str(r.offset): r.session for r in read.records() if r.op != GAP}
     return [(made[key], key) if key in made else (None, None) for key in read.keys]
 
 
 def waiting(ctx: Context, path: bytes) -> tuple[str, ...]:
     """The sessions of which something in a path is in no commit. Raises Fatal as :func:`authors` does."""
-    read = lines.read(ctx, path)
+    read = every_line.read(ctx, path)
     found = {r.session for r in read.records() if str(r.offset) in read.pending}
     return tuple(sorted(found))
 
 
 def line_of(ctx: Context, path: bytes, line: int) -> Finding:
     """Who wrote line ``line`` of the file as it stands. Raises UsageError for a line it has not."""
-    read = lines.read(ctx, path)
+    read = every_line.read(ctx, path)
     count = len(read.keys)
     if not 0 < line <= count:
         raise UsageError(
             f"'{shown(path)}' has {count} line{'s'[: count != 1]}; there is no line {line}",
             f"git ralph blame -- {as_name(ctx, path)}",
         )
-    return lines.every(ctx, read)[line - 1]
+    return every_line.every(ctx, read)[line - 1]

@@ -7,7 +7,7 @@ ours writes its pid inside, for messages only.
 Who holds several takes them in this order, so that no two wait for each other; each may be left out::
 
     PLAN           tasks.loop.start.run, while the loop lasts; never waited for
-    BEAD           tasks.worktree.merge.merge_bead
+    BEAD           tasks.worktree.bead_merge.merge_bead
     GC             tasks.gc.put_away_by_portions; never waited for
     COMMIT         commit.commit.commit
     HEAD.lock      git.refs.swap; then the lock of the branch

@@ -2,11 +2,11 @@
 
 import click
 
-from gitralph.ask import blame as blaming
-from gitralph.ask import lines
-from gitralph.ask.blame import BlameLine
-from gitralph.ask.lines import Finding
-from gitralph.ask.trace import keeping
+from gitralph.ask import annotated as blaming
+from gitralph.ask import every_line
+from gitralph.ask.annotated import BlameLine
+from gitralph.ask.every_line import Finding
+from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import UsageError
 from gitralph.cli.terminal import columns, options, output
 from gitralph.cli.terminal.pager import pager
@@ -25,7 +25,7 @@ def blame(path: str, porcelain: bool, as_json: bool) -> None:
     if porcelain and as_json:
         raise UsageError("--porcelain and --json are two forms of one answer")
     ctx = options.context(create=False)
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     tree_path = reading.tree_path(ctx, path)
     rows = blaming.rows(ctx, tree_path)
     if porcelain:
@@ -60,7 +60,7 @@ def _show(ctx: Context, rows: list[BlameLine], roomy: bool) -> None:
 def _state(found: Finding) -> str:
     if found.commit is not None:
         return found.commit[:8]
-    return "pending" if found.state == lines.PENDING else "-"
+    return "pending" if found.state == every_line.PENDING else "-"
 
 
 def _who(ctx: Context, row: BlameLine) -> str:

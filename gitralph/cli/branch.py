@@ -4,7 +4,7 @@ import shlex
 
 import click
 
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.base import ids
 from gitralph.base.errors import Fatal, RalphError, UsageError
 from gitralph.base.quote import shown
@@ -49,7 +49,7 @@ def branch(
             whose = f" of session '{ctx.called(one.session)}'" if one.session is not None else ""
             output.note(f"commit {one.commit[:7]}{whose} for '{shown(one.path)}'")
         raise
-    keeping.add(ctx, list(dict.fromkeys(new for _, new in found.commits)))
+    kept_notes.add(ctx, list(dict.fromkeys(new for _, new in found.commits)))
     if as_json:
         pairs = [{"from": old, "to": new} for old, new in found.commits]
         output.as_json({"status": found.status, "ref": found.ref, "commits": pairs, "needs": []})

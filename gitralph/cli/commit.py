@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import click
 
 from gitralph.ask import dead_hooks
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import Fatal, RalphError, Refused, UsageError
 from gitralph.base.quote import shown
-from gitralph.cli.terminal import beside, environ, options, output, proving, signals
+from gitralph.cli.terminal import environ, nothing_to_commit, options, output, proving, signals
 from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import commit as committing
 from gitralph.commit import recover
@@ -26,9 +26,9 @@ from gitralph.decide.request import Pick
 from gitralph.git import refs, uncommitted
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.typed import as_pathspec, can_be_typed
-from gitralph.sessions import crowd, session_choice
+from gitralph.sessions import gc_in_background, session_choice
 from gitralph.takeback import assign as assigning
-from gitralph.takeback import ways_back
+from gitralph.takeback import loss
 from gitralph.tasks.prove.judge import Judge
 from gitralph.tasks.prove.results import ProofCommand
 from gitralph.words.advice import describe
@@ -200,7 +200,7 @@ def commit(**typed: Any) -> None:
         # Edits that git put away may be why a record does not fit any more; whether they can be brought back
         # is asked only then.
         if isinstance(error, Refused) and any(getattr(one, "reason", "") == STALE for one in error.left):
-            error.hints = (*ways_back.after_refusal(ctx, error.left), *error.hints)  # type: ignore[arg-type]
+            error.hints = (*loss.ways_back(ctx, error.left), *error.hints)  # type: ignore[arg-type]
         if asked.as_json:
             output.as_json(_refusal(ctx, asked.session, error))
         raise
@@ -209,13 +209,13 @@ def commit(**typed: Any) -> None:
         return
     if result.status == "nothing" and not asked.is_quiet and not asked.mine:
         # what is uncommitted all the same, and how that is committed
-        beside.tell(ctx, result, asked.messages, asked.paths)
+        nothing_to_commit.tell(ctx, result, asked.messages, asked.paths)
     elif result.status == "nothing" and asked.mine and not asked.is_quiet:
         _tell_of_new_files(ctx)
     elif result.status == "committed":
-        keeping.settle(ctx)
+        kept_notes.write_new_notes(ctx)
         # Last of all, in the background: nobody waits for it.
-        crowd.put_away_if_due(ctx)
+        gc_in_background.put_away_if_due(ctx)
 
 
 def _tell_of_new_files(ctx: Context) -> None:

@@ -10,7 +10,7 @@ from gitralph.setup.doctor import Report, examine
 from gitralph.setup.doctor.examine import as_document
 from gitralph.setup.doctor.repository import Check
 from gitralph.setup.doctor.verdict import Verdict
-from gitralph.tasks.fleet import checks
+from gitralph.tasks.fleet import trial
 
 _COLORS = {"alive": "green", "works": "green", "ok": "green", "-": "yellow"}
 _WIDTH = 20
@@ -28,7 +28,7 @@ def doctor(as_json: bool) -> int:
         cwd = os.getcwd()
     except FileNotFoundError:
         raise Fatal("the current folder does not exist any more") from None
-    report = examine(env, cwd, checks.checks)
+    report = examine(env, cwd, trial.checks)
     if as_json:
         output.as_json(as_document(report))
     else:

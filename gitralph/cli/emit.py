@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from gitralph.ask import events
+from gitralph.ask import event_reader
 from gitralph.cli.terminal import environ, options, output
 from gitralph.hook import event_log
 
@@ -25,4 +25,4 @@ def emit(as_json: bool, run: str | None, file: str | None, topic: str, payload: 
     """Add one event to the current run's file."""
     event_log.checked_topic(topic)
     text = _standard_input() if payload == "-" else payload
-    events.emit(environ.snapshot(), output.warn, topic, text, as_json=as_json, run=run, file=file)
+    event_reader.emit(environ.snapshot(), output.warn, topic, text, as_json=as_json, run=run, file=file)

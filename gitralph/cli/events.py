@@ -5,11 +5,12 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import events as event_query
-from gitralph.ask.events import Reader, Wanted
+from gitralph.ask import event_reader as event_query
+from gitralph.ask.event_reader import Reader, Wanted
 from gitralph.base.errors import NO, OK, UsageError
 from gitralph.base.ids import is_valid
 from gitralph.base.layout import MAIN, Layout
@@ -22,6 +23,20 @@ _OID = 10
 _WORDS = {"n": "number"}
 
 
+class EventOptions(NamedTuple):
+    """What was typed after ``git ralph events``; click fills it, see :func:`events`."""
+
+    run: str | None
+    file: str | None
+    topic: str | None
+    last: int | None
+    follow: bool
+    cursor: str | None
+    as_json: bool
+    as_lines: bool
+    strict: bool
+
+
 @click.command("events", cls=options.Command)
 @click.option("--run", metavar="<id>", help="The events of this run.")
 @click.option("--file", metavar="<name>", help="The events file where no run is current.")
@@ -32,29 +47,20 @@ _WORDS = {"n": "number"}
 @options.as_json
 @click.option("--jsonl", "as_lines", is_flag=True, help="Print the lines as they were stored.")
 @click.option("--strict", is_flag=True, help="Exit 1 where a line is no event.")
-def events(
-    run: str | None,
-    file: str | None,
-    topic: str | None,
-    last: int | None,
-    follow: bool,
-    cursor: str | None,
-    as_json: bool,
-    as_lines: bool,
-    strict: bool,
-) -> int:
+def events(**typed: Any) -> int:
     """Show what happened in a run."""
+    asked = EventOptions(**typed)
     # A document that never ends is none.
-    if as_json and (as_lines or follow):
+    if asked.as_json and (asked.as_lines or asked.follow):
         raise UsageError("--json prints one document; use --jsonl for lines, also with --follow")
-    source = event_query.target(environ.snapshot(), output.warn, create=False, run=run, file=file)
-    with event_query.reading(source, Wanted(topic, last, strict), cursor) as reader:
-        show = _Show(reader, as_json, as_lines)
-        show.rows(reader.rows(from_end=cursor is None))
+    source = event_query.target(environ.snapshot(), output.warn, create=False, run=asked.run, file=asked.file)
+    with event_query.reading(source, Wanted(asked.topic, asked.last, asked.strict), asked.cursor) as reader:
+        show = _Show(reader, asked.as_json, asked.as_lines)
+        show.rows(reader.rows(from_end=asked.cursor is None))
         show.close()
-        if follow:
-            _follow(show, cursor)
-    return NO if strict and show.bad else OK
+        if asked.follow:
+            _follow(show, asked.cursor)
+    return NO if asked.strict and show.bad else OK
 
 
 def _follow(show: "_Show", cursor: str | None) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from gitralph.ask.trace import export as exporting
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.ask.trace.export import AGENT_TRACE, GIT_AI, MARKDOWN
 from gitralph.base.errors import UsageError
 from gitralph.cli.terminal import options, output
@@ -25,7 +25,7 @@ def export(form: str, write_notes: bool, revisions: str | None) -> None:
     if write_notes and form != GIT_AI:
         raise UsageError("--write-notes goes with --format git-ai")
     ctx = options.context(create=False)
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     if form == MARKDOWN:
         output.raw(exporting.markdown(ctx, revisions).encode())
         return

@@ -8,12 +8,21 @@ import click
 
 from gitralph.base.errors import BUSY, OK, REFUSED, RalphError, UsageError
 from gitralph.cli.terminal import environ, options, output, proving, signals
-from gitralph.tasks.fleet import at_work, claiming, landing, log, member, members, own, wire
+from gitralph.tasks.fleet import (
+    at_work,
+    claiming,
+    kept_state,
+    landing,
+    own_log,
+    received_logs,
+    this_clone,
+    wire,
+)
 from gitralph.tasks.fleet import join as joining
 from gitralph.tasks.fleet import sync as syncing
 from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
 from gitralph.tasks.fleet.landing import hold
-from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.worktree import where
 
 _bead = click.argument("bead", metavar="<bead>")
@@ -31,7 +40,7 @@ def _patience() -> float | None:
 
 def _open() -> Fleet:
     """The fleet; a beat that is due is left until the command is over, as it wants the same lock."""
-    found = member.open_fleet(options.context(beats=False), _patience())
+    found = this_clone.open_fleet(options.context(beats=False), _patience())
     # Under the lock of this command the beat would wait for itself.
     click.get_current_context().call_on_close(lambda: at_work.beat_if_due(found.ctx))
     return found
@@ -153,11 +162,11 @@ def sync(as_json: bool, beat: bool) -> int:
 def _beat() -> int:
     """A beat that a hook or another command asked for: quiet, and nothing where another is under way."""
     ctx = options.context(create=False, beats=False)
-    if own.membership(ctx.layout) is None:
+    if kept_state.membership(ctx.layout) is None:
         return OK
-    found = member.open_fleet(ctx)
+    found = this_clone.open_fleet(ctx)
     with hold(found, wait=0):
-        if log.is_due(found) or log.pending(found):
+        if own_log.is_due(found) or own_log.pending(found):
             syncing.beat(found)
     return OK
 
@@ -188,9 +197,10 @@ def status(as_json: bool) -> None:
     """Show this clone's membership."""
     found = _open()
     layout = found.ctx.layout
-    beat, look = own.beat(layout), own.last_look(layout)
+    beat, look = kept_state.beat(layout), kept_state.last_look(layout)
     ours = sorted(
-        (one for one in own.claims(layout).values() if one.state != own.LOST), key=lambda one: one.bead
+        (one for one in kept_state.claims(layout).values() if one.state != kept_state.LOST),
+        key=lambda one: one.bead,
     )
     document = {
         "remote": found.me.remote,
@@ -200,22 +210,22 @@ def status(as_json: bool) -> None:
         "lease": found.lease,
         "beat": beat.at or None,
         "looked": look.at or None,
-        "due": log.is_due(found),
+        "due": own_log.is_due(found),
         "exact": found.me.exact,
         "atomic": found.me.atomic,
-        "members": [one for one in members.writers(found) if one != found.me.writer],
+        "members": [one for one in received_logs.writers(found) if one != found.me.writer],
         "claims": [{"bead": one.bead, "state": one.state, "epoch": one.epoch} for one in ours],
     }
     if as_json:
         output.as_json(document)
         return
-    others = [one for one in members.writers(found) if one != found.me.writer]
+    others = [one for one in received_logs.writers(found) if one != found.me.writer]
     output.table(
         [
             ("remote", f"{found.me.remote}  {found.wire.url}"),
             ("refs", found.namespace),
             ("writer", f"{found.me.writer}  lease {found.lease} s"),
-            ("beat", f"{beat.at or 'never'}{' (due)' if log.is_due(found) else ''}"),
+            ("beat", f"{beat.at or 'never'}{' (due)' if own_log.is_due(found) else ''}"),
             ("looked", f"{look.at or 'never'}"),
             ("others", f"{len(others)} whose log is here"),
             *(("claim", f"{one.bead}  {one.state}") for one in ours),

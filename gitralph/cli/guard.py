@@ -12,8 +12,8 @@ from gitralph.decide import pending_paths
 from gitralph.git import plain_index, refs
 from gitralph.git.context import Context, open_context
 from gitralph.git.typed import as_pathspec
-from gitralph.guard import agent
 from gitralph.guard import question as guarding
+from gitralph.guard import whose_commit
 from gitralph.guard.question import GuardedPath
 from gitralph.sessions import session_choice
 
@@ -61,10 +61,10 @@ def _tell_agent(ctx: Context, found: Sequence[GuardedPath], is_refused: bool) ->
     rows = [_row(ctx, one) for one in found]
     # narrowing is for hooks of this version: one that only asks must not let it pass
     if is_refused:
-        raise Refused("\n".join(rows), agent.ONLY_OWN)
+        raise Refused("\n".join(rows), whose_commit.ONLY_OWN)
     for row in rows:
         output.warn(row)
-    output.hint(f"{_taken_back(ctx)}{agent.ONLY_OWN}")
+    output.hint(f"{_taken_back(ctx)}{whose_commit.ONLY_OWN}")
     return OK
 
 

@@ -4,7 +4,7 @@ from gitralph.base.errors import OK, USAGE
 from gitralph.cli.terminal import environ, output
 from gitralph.commit import guard_script
 from gitralph.git.context import Context, open_context
-from gitralph.guard import after, agent, narrow
+from gitralph.guard import after_pre_commit, narrow, whose_commit
 
 
 def main(words: list[str]) -> int:
@@ -27,7 +27,7 @@ def main(words: list[str]) -> int:
 
 
 def _hook(ctx: Context, name: str, words: list[str]) -> int:
-    git, rest = agent.git_process(int(words[0])), words[1:]
+    git, rest = whose_commit.git_process(int(words[0])), words[1:]
     if name == guard_script.NAME:
         # a framework that was installed later calls it by another name, and before its own checks
         for note in narrow.run(ctx, git, early=rest[:1] not in ([], [guard_script.NAME])):
@@ -35,17 +35,17 @@ def _hook(ctx: Context, name: str, words: list[str]) -> int:
         return OK
 
     if name == "post-commit":
-        after.made(ctx, git)
+        after_pre_commit.made(ctx, git)
     elif name == "commit-msg" and rest:
-        after.sign(ctx, git, rest[0])
+        after_pre_commit.sign(ctx, git, rest[0])
     elif rest:
-        after.has_read(ctx, git)
+        after_pre_commit.has_read(ctx, git)
         # nobody will type into it, so that one start of Python less signs it
-        if _is_settled(ctx):
-            after.sign(ctx, git, rest[0])
+        if _opens_no_editor(ctx):
+            after_pre_commit.sign(ctx, git, rest[0])
     return OK
 
 
-def _is_settled(ctx: Context) -> bool:
+def _opens_no_editor(ctx: Context) -> bool:
     """True where git opens no editor on the message: it tells its hooks so."""
     return ctx.environ.get("GIT_EDITOR") == ":"

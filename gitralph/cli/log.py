@@ -2,13 +2,14 @@
 
 import os
 import time
+from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import cursor
 from gitralph.ask import log as history
+from gitralph.ask import reader_marks
 from gitralph.ask.log import LoggedCommit, LoggedEdit, LogWish, Mark
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.ask.whose import Makers
 from gitralph.base import locks
 from gitralph.base.errors import UsageError
@@ -26,6 +27,25 @@ _WHO = 20
 _LEAST_TEXT = 8
 
 
+class LogOptions(NamedTuple):
+    """What was typed after ``git ralph log``; click fills it, see :func:`log`."""
+
+    session: str | None
+    agent: str | None
+    since: str | None
+    new: bool
+    most: int | None
+    patch: bool
+    as_json: bool
+    paths: tuple[str, ...]
+
+    @property
+    def narrows(self) -> bool:
+        """True where only some of what happened is asked for."""
+        some = self.session or self.agent or self.since or self.paths
+        return bool(some) or self.most is not None
+
+
 @click.command("log", cls=options.Command)
 @options.session
 @click.option("--agent", metavar="<agent>", help="Only what sessions of this agent did.")
@@ -35,46 +55,41 @@ _LEAST_TEXT = 8
 @click.option("-p", "--patch", is_flag=True, help="Show what each edit and each commit changed.")
 @options.as_json
 @options.paths
-def log(
-    session: str | None,
-    agent: str | None,
-    since: str | None,
-    new: bool,
-    most: int | None,
-    patch: bool,
-    as_json: bool,
-    paths: tuple[str, ...],
-) -> None:
+def log(**typed: Any) -> None:
     """Show edits and commits over time, the latest first."""
-    if new and (session or agent or since or most is not None or paths):
+    asked = LogOptions(**typed)
+    if asked.new and asked.narrows:
         raise UsageError("--new goes with -p and --json alone: what it shows is read")
     ctx = options.context(create=False)
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     makers = Makers(ctx)
     wish = LogWish(
-        _sessions(ctx, makers, session, agent), _since(ctx, since), pathspecs.matcher(ctx, paths), patch
+        _sessions(ctx, makers, asked),
+        _since(ctx, asked.since),
+        pathspecs.matcher(ctx, asked.paths),
+        asked.patch,
     )
     found: list[LoggedEdit | LoggedCommit] = [
         *history.edits(ctx, makers, wish),
         *history.commits(ctx, makers, wish),
     ]
-    if new:
+    if asked.new:
         found = _news(ctx, found)
-    found = sorted(found, key=lambda one: one.time)[::-1][:most]
-    if as_json:
-        output.as_json([_document(ctx, makers, one, patch) for one in found])
+    found = sorted(found, key=lambda one: one.time)[::-1][: asked.most]
+    if asked.as_json:
+        output.as_json([_document(ctx, makers, one, asked.patch) for one in found])
         return
-    if not found and most != 0:
-        if new:
+    if not found and asked.most != 0:
+        if asked.new:
             output.note("nothing new since this was asked last")
         else:
-            _say_nothing(ctx, makers, since, wish.since, agent)
+            _say_nothing(ctx, makers, asked, wish.since)
     wide = min(max((columns.width(_who(ctx, one)) for one in found), default=0), _WHO)
     room = output.room()
     with pager(ctx, "log"):
         for one in found:
             output.content(_line(ctx, one, wide, room))
-            if patch and (text := _patch(ctx, one)):
+            if asked.patch and (text := _patch(ctx, one)):
                 output.content(text.decode("utf-8", "replace"))
 
 
@@ -92,20 +107,20 @@ def _news(ctx: Context, found: list[LoggedEdit | LoggedCommit]) -> list[LoggedEd
     name = f"log-{session_choice.for_reading(ctx, None)}" if ctx.is_agent else "log"
     name = safe_form(name)
     with locks.hold(ctx.layout, locks.CURSOR + name):
-        fresh, mark = history.news(ctx, Mark(*cursor.log_mark(ctx.layout, name)), found)
-        cursor.save_log_mark(ctx.layout, name, mark.head, mark.time, mark.known)
+        fresh, mark = history.news(ctx, Mark(*reader_marks.log_mark(ctx.layout, name)), found)
+        reader_marks.save_log_mark(ctx.layout, name, mark.head, mark.time, mark.known)
     return fresh
 
 
-def _sessions(ctx: Context, makers: Makers, session: str | None, agent: str | None) -> frozenset[str] | None:
-    if session is None and agent is None:
+def _sessions(ctx: Context, makers: Makers, asked: LogOptions) -> frozenset[str] | None:
+    if asked.session is None and asked.agent is None:
         return None
-    if session is None:
+    if asked.session is None:
         named = set(makers.everyone())
     else:
-        named = set(pending.family(ctx.layout, session_choice.resolve(ctx.layout, session)))
-    if agent is not None:
-        named = {one for one in named if makers.agent(one) == agent}
+        named = set(pending.family(ctx.layout, session_choice.resolve(ctx.layout, asked.session)))
+    if asked.agent is not None:
+        named = {one for one in named if makers.agent(one) == asked.agent}
     return frozenset(named)
 
 
@@ -122,19 +137,17 @@ def _since(ctx: Context, typed: str | None) -> float | None:
     return float(said.partition("=")[2])
 
 
-def _say_nothing(
-    ctx: Context, makers: Makers, typed: str | None, since: float | None, agent: str | None
-) -> None:
+def _say_nothing(ctx: Context, makers: Makers, asked: LogOptions, since: float | None) -> None:
     """Why there is nothing to show, as far as what was typed explains it."""
     everyone = makers.everyone()
     known = sorted({name for name in everyone.values() if name})
-    if agent is not None and agent not in known:
+    if asked.agent is not None and asked.agent not in known:
         output.note(
-            f"no session of an agent '{agent}' is here" + (f"; of {', '.join(known)}" if known else "")
+            f"no session of an agent '{asked.agent}' is here" + (f"; of {', '.join(known)}" if known else "")
         )
     elif since is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(since))
-        output.note(f"nothing since {when}, which is how git reads '{typed}'")
+        output.note(f"nothing since {when}, which is how git reads '{asked.since}'")
     elif everyone:
         output.note("nothing of that is recorded")
     else:

@@ -5,7 +5,7 @@ import shlex
 import click
 
 from gitralph.base.errors import NO, UsageError
-from gitralph.cli.terminal import before, options, output, proving, signals
+from gitralph.cli.terminal import options, output, proving, signals
 from gitralph.commit import recover
 from gitralph.git.context import Context
 from gitralph.tasks.prove import series
@@ -15,7 +15,7 @@ from gitralph.tasks.prove.series import Proved
 
 @click.command(
     "prove",
-    cls=before.BeforeCommand,
+    cls=options.BeforeCommand,
     options_metavar="[--json]",
     epilog="After -- comes the command, without a shell.",
 )

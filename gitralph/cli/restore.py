@@ -3,12 +3,12 @@
 import click
 
 from gitralph.base.errors import RalphError
-from gitralph.cli.terminal import options, taken
+from gitralph.cli.terminal import options, taken_back
 from gitralph.commit import recover
 from gitralph.decide.pathspecs import matcher
-from gitralph.takeback import choice
-from gitralph.takeback.request import UndoRequest
 from gitralph.takeback.restore import restore as bring_back
+from gitralph.takeback.restore import session_of_lost
+from gitralph.takeback.survey import UndoRequest
 from gitralph.takeback.undo import TakenBack
 
 
@@ -20,9 +20,9 @@ from gitralph.takeback.undo import TakenBack
 def restore(session: str | None, dry_run: bool, as_json: bool, paths: tuple[str, ...]) -> None:
     """Bring recorded edits that the working tree lost back into it."""
     ctx = options.context(create=not dry_run)
-    show = taken.Show(ctx, as_json, dry_run, "bring back")
+    show = taken_back.Show(ctx, as_json, dry_run, "bring back")
     try:
-        found = choice.of_lost(ctx, session, "git ralph restore --session {}")
+        found = session_of_lost(ctx, session, "git ralph restore --session {}")
         match = matcher(ctx, paths)
         if found is None:
             recover.heal(ctx)

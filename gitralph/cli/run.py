@@ -10,11 +10,14 @@ import click
 
 from gitralph.base import ids
 from gitralph.base.errors import NO, Fatal, UsageError
-from gitralph.cli.terminal import before, columns, environ, options, output, signals
+from gitralph.cli.terminal import columns, environ, options, output, signals
 from gitralph.cli.terminal.live import Live
-from gitralph.tasks.loop import launch, outputs, preview, runs, skips, start, summary, watch
-from gitralph.tasks.loop.crew import Crew
-from gitralph.tasks.loop.model import Options, Summary, View
+from gitralph.tasks.loop import launch, runs, start, summary
+from gitralph.tasks.loop.ledger import Options
+from gitralph.tasks.loop.plan_tasks import skip
+from gitralph.tasks.loop.runs import View
+from gitralph.tasks.loop.schedule import Crew
+from gitralph.tasks.loop.summary import Summary
 
 _LOOP = "a plan"
 _run_id = click.option("--run", "run_id", metavar="<id>", help="This run instead of the current one.")
@@ -54,7 +57,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
         return seconds
 
 
-class Loop(before.BeforeCommand):
+class Loop(options.BeforeCommand):
     """The loop itself, behind the group ``run``."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -105,17 +108,17 @@ def loop(click_ctx: click.Context, /, resume: bool, dry_run: bool, as_json: bool
     else:
         prepared = start.Prepared(start.with_plan(ctx, wanted))
     if dry_run:
-        planned = preview.tasks(ctx, prepared.options, cwd)
+        planned = summary.planned_tasks(ctx, prepared.options, cwd)
         if as_json:
-            output.as_json(preview.document(planned))
+            output.as_json(summary.preview_document(planned))
             return 0
-        for line in preview.lines(planned):
+        for line in summary.preview_lines(planned):
             output.say(line)
         return 0
     if not resume and start.interrupted(ctx, prepared.options) is not None:
         output.hint(summary.again(given["plan"]) + "  # goes on with the run that was interrupted")
     view, crew = View(), Crew()
-    with signals.telling(crew.ask_to_stop), Live(view, watch.looker(ctx.layout), _columns()) as live:
+    with signals.telling(crew.ask_to_stop), Live(view, runs.looker(ctx.layout), _columns()) as live:
         found = start.run(ctx, prepared, live.say, view, cwd, crew)
     _show(found, as_json)
     return found.code
@@ -266,7 +269,7 @@ def end_run(run_id: str | None) -> None:
 @click.argument("task", metavar="<task>")
 def skip_task(run_id: str | None, task: str) -> None:
     """Pass a task over, by number or text; its box stays open."""
-    text = skips.skip(options.context(), run_id, task)
+    text = skip(options.context(), run_id, task)
     output.say(f"skipped: {text}")
 
 
@@ -283,18 +286,18 @@ def show_logs(run_id: str | None, follow: bool, task: str | None) -> None:
     record = runs.named(ctx, run_id)
     name, last = str(record["run"]), ""
     if not follow:
-        for title, session in outputs.sessions_of(record, task):
-            for chunk in outputs.read(ctx.layout, name, session):
+        for title, session in runs.sessions_of(record, task):
+            for chunk in runs.read_output(ctx.layout, name, session):
                 last = _chunk(title, chunk, last)
         return
 
     def tasks() -> list[tuple[str, str]]:
         try:
-            return outputs.sessions_of(runs.named(ctx, name), task)
+            return runs.sessions_of(runs.named(ctx, name), task)
         except Fatal:
             return []  # it has not begun yet
 
-    for title, chunk in outputs.follow(
+    for title, chunk in runs.follow_output(
         ctx.layout, name, tasks, lambda: not runs.is_live(runs.named(ctx, name))
     ):
         last = _chunk(title, chunk, last)

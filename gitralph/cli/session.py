@@ -2,16 +2,17 @@
 
 import os
 import shlex
+from typing import Any
 
 import click
 
 from gitralph.ask import everywhere
 from gitralph.base.quote import shown
-from gitralph.cli.terminal import columns, options, output, wide
+from gitralph.cli.terminal import all_worktrees, columns, options, output
 from gitralph.decide import pending_paths
 from gitralph.hook import sessionfile
 from gitralph.records import sessions
-from gitralph.sessions import crowd, lifecycle, naming, session_choice, spending
+from gitralph.sessions import gc_in_background, lifecycle, session_choice, spending
 from gitralph.sessions.spending import Ledger
 from gitralph.words import advice
 
@@ -22,7 +23,7 @@ def session() -> None:
 
 
 @session.command("start")
-@click.option("--id", "session_id", metavar="<id>", help="Use this id.")
+@click.option("--id", "session", metavar="<id>", help="Use this id.")
 @click.option("--agent", metavar="<a>", help="The agent that will work.")
 @click.option("--plan", metavar="<p>", help="The plan it works on.")
 @click.option("--task", metavar="<n>", help="The task of that plan.")
@@ -30,25 +31,15 @@ def session() -> None:
 @click.option("--parent", metavar="<id>", help="The session whose commits include this one's edits.")
 @click.option("--continue", "again", is_flag=True, help="Go on with the session of that id or task.")
 @click.option("--env", "form", type=click.Choice(["sh", "json"]), help="Print the environment.")
-def start(
-    session_id: str | None,
-    agent: str | None,
-    plan: str | None,
-    task: str | None,
-    bead: str | None,
-    parent: str | None,
-    again: bool,
-    form: str | None,
-) -> None:
+def start(session: str | None, form: str | None, **typed: Any) -> None:
     """Start a session; prints its id or environment."""
+    asked = lifecycle.NewSession(**typed)
     ctx = options.context()
-    if session_id is not None:
-        session_choice.checked(session_id)
-    if parent is not None:
-        parent = session_choice.resolve_or_new(ctx.layout, parent)
-    made = lifecycle.start(
-        ctx, session_id, again=again, agent=agent, plan=plan, task=task, bead=bead, parent=parent
-    )
+    if session is not None:
+        session_choice.checked(session)
+    if asked.parent is not None:
+        asked = asked._replace(parent=session_choice.resolve_or_new(ctx.layout, asked.parent))
+    made = lifecycle.start(ctx, session, asked)
     if form is None:
         output.content(made)
         return
@@ -71,9 +62,11 @@ def list_sessions(every: bool, wanted_wide: bool, as_json: bool) -> None:
     if wanted_wide:
         view = everywhere.look(ctx)
         if as_json:
-            output.as_json({"sessions": wide.documents(ctx, view), "collisions": wide.collisions(view)})
+            output.as_json(
+                {"sessions": all_worktrees.documents(ctx, view), "collisions": all_worktrees.collisions(view)}
+            )
         else:
-            wide.show(ctx, view)
+            all_worktrees.show(ctx, view)
         return
     found = lifecycle.listing(ctx, pending_paths.everyone(ctx), every)
     if as_json:
@@ -141,7 +134,7 @@ def _taken(ledger: Ledger) -> dict[str, object]:
 def rename(session_id: str, name: str) -> None:
     """Call a session by another name."""
     ctx = options.context()
-    naming.rename(ctx, session_choice.resolve(ctx.layout, session_id), name)
+    lifecycle.rename(ctx, session_choice.resolve(ctx.layout, session_id), name)
 
 
 @session.command("end")
@@ -150,4 +143,4 @@ def end(session_id: str) -> None:
     """Mark a session as over; its pending paths stay."""
     ctx = options.context(create=False)
     lifecycle.end(ctx, session_choice.resolve(ctx.layout, session_id))
-    crowd.put_away_if_due(ctx)
+    gc_in_background.put_away_if_due(ctx)

@@ -1,15 +1,16 @@
 """``git ralph status``."""
 
 import sys
+from typing import Any, NamedTuple
 
 import click
 
-from gitralph.ask import everywhere, held
+from gitralph.ask import everywhere, overview
 from gitralph.ask import status as statuses
 from gitralph.ask.status import Owned, SessionRows
-from gitralph.ask.trace import keeping
+from gitralph.ask.trace import kept_notes
 from gitralph.base.errors import OK, UsageError
-from gitralph.cli.terminal import columns, environ, grouped, options, output, screen, wide
+from gitralph.cli.terminal import all_worktrees, columns, environ, grouped, options, output, screen
 from gitralph.cli.terminal.grouped import Here, Paper
 from gitralph.decide import decision, offers, pending_paths
 from gitralph.decide.offers import Maker
@@ -17,11 +18,39 @@ from gitralph.git.context import Context
 from gitralph.hook.windows import Window
 from gitralph.records import passed_over, pending
 from gitralph.sessions import lifecycle, session_choice
-from gitralph.takeback import loss, ways_back
+from gitralph.takeback import loss
 from gitralph.takeback.loss import Loss
 from gitralph.words import sentences
 
 _ADVICE = "ralphStatus"
+
+
+class StatusOptions(NamedTuple):
+    """What was typed after ``git ralph status``; click fills it, see :func:`status`."""
+
+    session: str | None
+    short: bool
+    watch: bool
+    prompt: bool
+    worktrees: bool
+    as_json: bool
+    stable: bool
+    zero: bool
+    specs: tuple[str, ...]
+
+    @property
+    def plain(self) -> bool:
+        """True where a program reads owners and paths alone."""
+        return self.stable or self.zero
+
+    def check(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        if sum((self.short, self.watch, self.prompt, self.as_json, self.plain)) > 1:
+            raise UsageError("options --short, --watch, --prompt, --json and --porcelain exclude each other")
+        if self.prompt:
+            raise UsageError("option --prompt stands alone: git ralph status --prompt")
+        if self.worktrees and (self.short or self.plain or self.session or self.specs):
+            raise UsageError("option --worktrees goes with --json and --watch alone")
 
 
 @click.command("status", cls=options.Command)
@@ -29,60 +58,48 @@ _ADVICE = "ralphStatus"
 @click.option("-s", "--short", is_flag=True, help="A line a path.")
 @click.option("--watch", is_flag=True, help="Keep a screen up to date; q leaves it.")
 @click.option("--prompt", is_flag=True, help="One short line, for a prompt or an agent's status line.")
-@click.option("--worktrees", "wanted_wide", is_flag=True, help="All worktrees, and what would collide.")
+@click.option("--worktrees", is_flag=True, help="All worktrees, and what would collide.")
 @options.as_json
 @click.option("--porcelain", "stable", is_flag=True, help="Print stable lines for programs.")
 @options.zero
 @click.argument("specs", nargs=-1, type=click.UNPROCESSED, metavar="[--] [<pathspec>...]")
-def status(
-    session: str | None,
-    short: bool,
-    watch: bool,
-    prompt: bool,
-    wanted_wide: bool,
-    as_json: bool,
-    stable: bool,
-    zero: bool,
-    specs: tuple[str, ...],
-) -> int:
+def status(**typed: Any) -> int:
     """Show what is uncommitted by session, and what nobody recorded."""
-    if sum((short, watch, prompt, as_json, stable or zero)) > 1:
-        raise UsageError("options --short, --watch, --prompt, --json and --porcelain exclude each other")
-    if prompt:
-        raise UsageError("option --prompt stands alone: git ralph status --prompt")
-    if wanted_wide and (short or stable or zero or session or specs):
-        raise UsageError("option --worktrees goes with --json and --watch alone")
+    asked = StatusOptions(**typed)
+    asked.check()
     ctx = options.context(create=False)
-    if watch:
-        return _watch(ctx, session, specs, wanted_wide)
-    if wanted_wide:
+    if asked.watch:
+        return _watch(ctx, asked.session, asked.specs, asked.worktrees)
+    if asked.worktrees:
         view = everywhere.look(ctx)
-        if as_json:
-            told = {"session": session_choice.for_reading(ctx, None), "sessions": wide.documents(ctx, view)}
-            output.as_json({**told, "collisions": wide.collisions(view)})
+        if asked.as_json:
+            told = {
+                "session": session_choice.for_reading(ctx, None),
+                "sessions": all_worktrees.documents(ctx, view),
+            }
+            output.as_json({**told, "collisions": all_worktrees.collisions(view)})
         else:
-            wide.show(ctx, view)
+            all_worktrees.show(ctx, view)
         return OK
-    keeping.settle(ctx)
-    found = session_choice.for_reading(ctx, session)
+    kept_notes.write_new_notes(ctx)
+    found = session_choice.for_reading(ctx, asked.session)
     if found is not None:
         offers.catch_up(ctx, found)
-    # Programs get owners and paths alone: counting lines would read every file for nothing.
-    plain = stable or zero
-    everybody = pending_paths.everyone(ctx, counting=not plain)
-    rows = statuses.owners(ctx, found, specs, everybody, counting=not plain)
+    # Counting lines for a program would read every file for nothing.
+    everybody = pending_paths.everyone(ctx, counting=not asked.plain)
+    rows = statuses.owners(ctx, found, asked.specs, everybody, counting=not asked.plain)
     for text in passed_over.warnings(ctx.layout, session_choice.all_here(ctx.layout)):
         output.warn(text)
     gone = loss.losses(ctx)
-    if as_json:
+    if asked.as_json:
         _json(ctx, found, rows, lifecycle.listing(ctx, everybody), gone)
-    elif plain:
-        _lines(rows, zero, options.quote_high(ctx))
+    elif asked.plain:
+        _lines(rows, asked.zero, options.quote_high(ctx))
     else:
-        _people(ctx, found, rows, short)
-        if not short:
-            for one in held.held(ctx):
-                output.say(held.sentence(ctx, one))
+        _people(ctx, found, rows, asked.short)
+        if not asked.short:
+            for one in overview.held_branches(ctx):
+                output.say(overview.held_sentence(ctx, one))
         _losses(ctx, found, gone, Here(ctx))
     return OK
 
@@ -111,7 +128,7 @@ def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> 
     for name in dict.fromkeys(one.session for one in gone):
         paths = [one.path for one in gone if one.session == name]
         # one that cannot come back as the files stand would be refused for ever
-        if (name in own or not ctx.is_agent) and ways_back.coming_back(ctx, name, paths):
+        if (name in own or not ctx.is_agent) and loss.coming_back(ctx, name, paths):
             output.hint(f"git ralph restore --session {ctx.called(name)}  # brings them back")
 
 

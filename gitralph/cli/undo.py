@@ -1,11 +1,12 @@
 """``git ralph undo``."""
 
 from functools import partial
+from typing import Any, NamedTuple
 
 import click
 
 from gitralph.base.errors import RalphError, UsageError
-from gitralph.cli.terminal import options, output, taken
+from gitralph.cli.terminal import options, output, taken_back
 from gitralph.cli.terminal.asking import Asker
 from gitralph.commit import recover
 from gitralph.decide.pathspecs import matcher
@@ -14,15 +15,43 @@ from gitralph.guard.reply import NOT_TOLD
 from gitralph.hook import sessionfile
 from gitralph.records import word
 from gitralph.sessions import session_choice
-from gitralph.takeback import by_hunks, choice, telling
+from gitralph.takeback import by_hunks, telling
 from gitralph.takeback.by_hunks import TakenHunks
 from gitralph.takeback.redo import redo as bring_back
-from gitralph.takeback.request import Picked, UndoRequest
+from gitralph.takeback.redo import session_of_undone
+from gitralph.takeback.survey import Picked, UndoRequest
 from gitralph.takeback.undo import TakenBack, refuse_unknown
 from gitralph.takeback.undo import undo as take_back
 from gitralph.words.advice import describe
 
 _USAGE = "git ralph undo --session {}"
+
+
+class UndoOptions(NamedTuple):
+    """What was typed after ``git ralph undo``; click fills it, see :func:`undo`."""
+
+    session: str | None
+    call: str | None
+    last: int | None
+    redo: bool
+    skip_entangled: bool
+    ask: bool
+    tell: bool
+    dry_run: bool
+    as_json: bool
+    paths: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        if sum((self.call is not None, self.last is not None, self.redo)) > 1:
+            raise UsageError("options --call, --last and --redo exclude each other")
+        if self.redo and self.skip_entangled:
+            raise UsageError("options --redo and --skip-entangled exclude each other")
+        for name, given in {"--redo": self.redo, "--json": self.as_json}.items():
+            if self.ask and given:
+                raise UsageError(f"options -p and {name} exclude each other")
+        if self.tell and not self.ask:
+            raise UsageError("option --tell needs -p")
 
 
 @click.command("undo", cls=options.Command)
@@ -36,52 +65,41 @@ _USAGE = "git ralph undo --session {}"
 @click.option("--dry-run", is_flag=True, help="Print the patch; write nothing.")
 @options.as_json
 @options.paths
-def undo(
-    session: str | None,
-    call: str | None,
-    last: int | None,
-    redo: bool,
-    skip_entangled: bool,
-    ask: bool,
-    tell: bool,
-    dry_run: bool,
-    as_json: bool,
-    paths: tuple[str, ...],
-) -> None:
+def undo(**typed: Any) -> None:
     """Take this session's pending edits out of the working tree, and nothing else."""
-    if sum((call is not None, last is not None, redo)) > 1:
-        raise UsageError("options --call, --last and --redo exclude each other")
-    if redo and skip_entangled:
-        raise UsageError("options --redo and --skip-entangled exclude each other")
-    for name, given in {"--redo": redo, "--json": as_json}.items():
-        if ask and given:
-            raise UsageError(f"options -p and {name} exclude each other")
-    if tell and not ask:
-        raise UsageError("option --tell needs -p")
-    ctx = options.context(create=not dry_run)
-    show = taken.Show(ctx, as_json, dry_run, "bring back" if redo else "take back")
+    asked = UndoOptions(**typed)
+    asked.check()
+    ctx = options.context(create=not asked.dry_run)
+    show = taken_back.Show(ctx, asked.as_json, asked.dry_run, "bring back" if asked.redo else "take back")
     try:
-        found = _session(ctx, session, redo)
-        match = matcher(ctx, paths)
+        found = _session(ctx, asked.session, asked.redo)
+        match = matcher(ctx, asked.paths)
         if found is None:
-            if call is not None:
-                refuse_unknown(ctx, call)
+            if asked.call is not None:
+                refuse_unknown(ctx, asked.call)
             recover.heal(ctx)
             show.result(TakenBack("nothing", None))
             return
-        request = UndoRequest(found, call, last, skip_entangled or ask, match, paths)
-        if ask:
+        request = UndoRequest(
+            found,
+            call=asked.call,
+            last=asked.last,
+            skip=asked.skip_entangled or asked.ask,
+            match=match,
+            named=asked.paths,
+        )
+        if asked.ask:
             request = _picked(ctx, request)
             if not request.picks:
                 show.result(TakenBack("nothing", found))
                 return
-        result = (bring_back if redo else take_back)(ctx, request, dry_run)
+        result = (bring_back if asked.redo else take_back)(ctx, request, asked.dry_run)
     except RalphError as error:
-        show.failure(error, session)
+        show.failure(error, asked.session)
         raise
     show.result(result)
-    if not dry_run and result.session is not None:
-        _word(ctx, result, redo, tell)
+    if not asked.dry_run and result.session is not None:
+        _word(ctx, result, asked.redo, asked.tell)
 
 
 def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:
@@ -103,7 +121,7 @@ def _word(ctx: Context, result: TakenBack, redo: bool, tell: bool) -> None:
 def _session(ctx: Context, given: str | None, redo: bool) -> str | None:
     if not redo:
         return session_choice.for_writing(ctx, given, usage=_USAGE)
-    return choice.of_undone(ctx, given, f"{_USAGE} --redo")
+    return session_of_undone(ctx, given, f"{_USAGE} --redo")
 
 
 def _picked(ctx: Context, request: UndoRequest) -> UndoRequest:

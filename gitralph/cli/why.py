@@ -4,14 +4,26 @@ import os
 
 import click
 
-from gitralph.ask import lines, prompts
+from gitralph.ask import every_line, prompts
 from gitralph.ask import why as explaining
-from gitralph.ask.lines import Finding
+from gitralph.ask.every_line import Finding
 from gitralph.ask.prompts import Asked
-from gitralph.ask.trace import keeping
-from gitralph.cli.terminal import options, output, sources
+from gitralph.ask.trace import kept_notes
+from gitralph.cli.terminal import options, output
 from gitralph.decide import reading
 from gitralph.git.context import Context
+
+
+def _source(found: Finding) -> str | None:
+    """The source of a finding for a person; None for the records of this clone, which need no word."""
+    if found.source in (every_line.FLEET, every_line.FLEET_CONTENT):
+        by = "by content, " if found.source == every_line.FLEET_CONTENT else ""
+        return f"{by}fleet log of member {found.writer}, synced {every_line.age(found.synced)}"
+    return {
+        every_line.CONTENT: "by content",
+        every_line.MESSAGE: "by the commit's message",
+        every_line.NOTE: "by git-ai's note",
+    }.get(found.source or "")
 
 
 def _split(typed: str) -> tuple[str, int | None]:
@@ -30,7 +42,7 @@ def why(place: str, asks: bool, as_json: bool) -> None:
     """Show the recorded evidence for a path or a line: who, by what tool, when, in which commit."""
     ctx = options.context(create=False)
     typed, line = _split(place)
-    keeping.settle(ctx)
+    kept_notes.write_new_notes(ctx)
     path = reading.tree_path(ctx, typed)
     if line is None:
         found = explaining.records(ctx, path)
@@ -75,7 +87,7 @@ def _show_prompt(prompt: Asked, again: bool) -> None:
 
 def _sentence(ctx: Context, one: Finding) -> str:
     where = f"line {one.line}: " if one.line is not None else f"{one.time or '-'}  "
-    if one.state == lines.NOBODY:
+    if one.state == every_line.NOBODY:
         return f"{where}nobody recorded it; uncommitted"
     state = f"commit {one.commit[:12]}" if one.commit else one.state
     if one.one_of:
@@ -85,7 +97,7 @@ def _sentence(ctx: Context, one: Finding) -> str:
         return f"{where}{state}, no session"
     facts = [f"session '{ctx.called(one.session)}'"] if one.session else []
     facts += [f"{name} {value}" for name, value in _facts(one) if value]
-    known = sources.of(one)
+    known = _source(one)
     return f"{where}{state}, " + ", ".join(facts) + (f" ({known})" if known else "")
 
 

@@ -13,10 +13,9 @@ from gitralph.sessions import session_choice
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.prove.judge import NotProvenError
 from gitralph.tasks.worktree import add as adding
-from gitralph.tasks.worktree import listing, locks, spawn, where
-from gitralph.tasks.worktree import merge as merging
+from gitralph.tasks.worktree import bead_merge as merging
+from gitralph.tasks.worktree import bead_worktrees, removable, spawn, trash, where
 from gitralph.tasks.worktree import remove as removing
-from gitralph.tasks.worktree import restore as restoring
 
 _force = click.option("--force", "-f", is_flag=True, help="Save everything, then remove.")
 
@@ -87,7 +86,7 @@ def _added(found: adding.Added) -> dict[str, object]:
 def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
     """List the worktrees of all beads and the state they are in."""
     ctx = options.context(create=False)
-    rows = listing.rows(ctx)
+    rows = bead_worktrees.rows(ctx)
     if as_json:
         output.as_json([{**row.document(), "path": _json_path(row.path)} for row in rows])
     elif porcelain or zero:
@@ -99,7 +98,7 @@ def list_worktrees(as_json: bool, porcelain: bool, zero: bool) -> None:
         _on_terminal(ctx, rows)
 
 
-def _on_terminal(ctx: Context, rows: list[listing.BeadWorktree]) -> None:
+def _on_terminal(ctx: Context, rows: list[bead_worktrees.BeadWorktree]) -> None:
     """Facts in columns, and below them where it is: both in one line are wider than any terminal."""
     room = output.room() or columns.USUAL
     facts = [_facts(ctx, row) for row in rows]
@@ -112,7 +111,7 @@ def _on_terminal(ctx: Context, rows: list[listing.BeadWorktree]) -> None:
         output.content("  " + columns.cut(place, room - 2, keep_end=True))
 
 
-def _porcelain(rows: list[listing.BeadWorktree], zero: bool) -> None:
+def _porcelain(rows: list[bead_worktrees.BeadWorktree], zero: bool) -> None:
     end = b"\0" if zero else b"\n"
     for row in rows:
         facts = row.document()
@@ -138,7 +137,7 @@ def _porcelain(rows: list[listing.BeadWorktree], zero: bool) -> None:
         output.raw(end)
 
 
-def _facts(ctx: Context, row: listing.BeadWorktree) -> list[str]:
+def _facts(ctx: Context, row: bead_worktrees.BeadWorktree) -> list[str]:
     """What is told of a worktree; empty for what there is nothing to say of."""
     record, facts = row.record, row.document()
     return [
@@ -158,7 +157,7 @@ def _facts(ctx: Context, row: listing.BeadWorktree) -> list[str]:
 @click.argument("bead", metavar="<bead>")
 def path(bead: str) -> None:
     """Print the path of a bead's worktree."""
-    _say_path(listing.path_of(options.context(create=False), bead))
+    _say_path(bead_worktrees.path_of(options.context(create=False), bead))
 
 
 @worktree.command("lock")
@@ -166,14 +165,14 @@ def path(bead: str) -> None:
 @click.option("--reason", metavar="<text>", help="Why it must stay.")
 def lock(bead: str, reason: str | None) -> None:
     """Lock a bead's worktree: nothing removes it until it is unlocked."""
-    locks.lock(options.context(), bead, reason)
+    removable.lock(options.context(), bead, reason)
 
 
 @worktree.command("unlock")
 @click.argument("bead", metavar="<bead>")
 def unlock(bead: str) -> None:
     """Unlock a bead's worktree."""
-    locks.unlock(options.context(), bead)
+    removable.unlock(options.context(), bead)
 
 
 @worktree.command("merge")
@@ -266,7 +265,7 @@ def restore(bead: str, stamp: str | None, as_json: bool) -> None:
 
     From the newest one unless a stamp is given.
     """
-    done = restoring.restore(options.context(), bead, stamp)
+    done = trash.restore(options.context(), bead, stamp)
     if as_json:
         output.as_json(
             {"status": "restored", "path": _json_path(done.path), "saved": done.saved, "files": done.files}
@@ -301,4 +300,15 @@ def spawn_record(
         ctx, session, f"git ralph worktree spawn {bead} --session {{}}", creates=True
     )
     mode = "restart" if restart else None
-    spawn.spawn(ctx, spawn.Spawn(bead, policy, agent_type, owner, mode, max_iterations, promise))
+    spawn.spawn(
+        ctx,
+        spawn.Spawn(
+            bead=bead,
+            policy=policy,
+            agent_type=agent_type,
+            session=owner,
+            spawn_mode=mode,
+            max_iterations=max_iterations,
+            completion_promise=promise,
+        ),
+    )

@@ -157,7 +157,7 @@ def carried(
     out: Lines = []
     at = 0
     for low, high in _regions(both):
-        found = _settle(mine, theirs, there, before, low, high)
+        found = _side_that_stays(mine, theirs, there, before, low, high)
         if found is None:
             ours, older = mine.region(low, high), theirs.region(low, high)
             found = ours if _is_older(before[low:high], ours, older, wrote) else None
@@ -213,7 +213,9 @@ def without_doubles(
     return new if is_only_own(before, ours, theirs, wrote()) else None
 
 
-def _settle(mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: int, high: int) -> Lines | None:
+def _side_that_stays(
+    mine: _Side, theirs: _Side, there: _Side | None, old: Lines, low: int, high: int
+) -> Lines | None:
     new, staged = mine.region(low, high), theirs.region(low, high)
     # The same on both sides, or only staged here, or staged with all that the commit does: what is staged
     # stays.

@@ -12,7 +12,7 @@ from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
 from gitralph.base.quote import shown
 from gitralph.base.why import Kind, Why
-from gitralph.commit import hook_changes, hooks, land, recover, restage, staging
+from gitralph.commit import hook_changes, hooks, land, recover, restage, shell_staging
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts
 from gitralph.commit.hooks import Taken
@@ -326,25 +326,27 @@ def _index_plan(ctx: Context, bench: Workbench, made: Draft) -> tuple[index.Inde
             *ways_out.unmerged(ctx, unmerged),
             left=left,
         )
-    agents = {} if made.by_person else staging.of(ctx, made.family)
+    agents = {} if made.by_person else shell_staging.of(ctx, made.family)
     there = index.entries(ctx.git, copy, ctx.repo.root, {*made.entries, *agents})
     staged = _without_agents(there, agents)
     facts = index_plan.IndexFacts(
-        bench.git,
-        bench.folder,
-        staged,
-        {path: made.start.entry(path) for path in made.entries},
-        made.entries,
-        made.now,
-        lambda path: index_plan.own_states(ctx.layout, made, path, staged.get(path)),
-        lambda path, head: index_plan.own_lines(ctx.layout, made, path, head, facts.text(facts.there(path))),
+        git=bench.git,
+        folder=bench.folder,
+        staged=staged,
+        old={path: made.start.entry(path) for path in made.entries},
+        new=made.entries,
+        now=made.now,
+        own=lambda path: index_plan.own_states(ctx.layout, made, path, staged.get(path)),
+        wrote=lambda path, head: index_plan.own_lines(
+            ctx.layout, made, path, head, facts.text(facts.there(path))
+        ),
     )
     found = _with_agents(index_plan.plan(facts), there, agents)
     return copy, found._replace(conflicts=(*found.conflicts, *_pushed_aside(ctx, copy, made)))
 
 
 def _without_agents(
-    there: Mapping[bytes, index.Staged], agents: Mapping[bytes, staging.PutBack]
+    there: Mapping[bytes, index.Staged], agents: Mapping[bytes, shell_staging.PutBack]
 ) -> dict[bytes, index.Staged]:
     """The index as the person had staged it, before this session's shell did."""
     found = {path: mark for path, mark in there.items() if path not in agents}
@@ -357,7 +359,7 @@ def _without_agents(
 def _with_agents(
     found: index_plan.IndexPlan,
     there: Mapping[bytes, index.Staged],
-    agents: Mapping[bytes, staging.PutBack],
+    agents: Mapping[bytes, shell_staging.PutBack],
 ) -> index_plan.IndexPlan:
     """The same plan for the index as it stands, with what the agent's shell staged."""
     if not agents:
@@ -388,7 +390,7 @@ def given_back(
     With it what that changes, and what a commit of this draft changes besides in the paths that it takes.
     """
     copy, after = _index_plan(ctx, bench, made)
-    agents = staging.of(ctx, made.family)
+    agents = shell_staging.of(ctx, made.family)
     agents = {p: one for p, one in agents.items() if p not in {left.path for left in after.conflicts}}
     back = {path: one.before for path, one in agents.items()}
     there = index.entries(ctx.git, copy, ctx.repo.root, agents)

@@ -219,15 +219,15 @@ def land(landing: Landing, still: Still | None = None) -> None:
     ref = landing.head.name
     prepared = _prepared(lay)
     plan = Intent(
-        landing.commit,
-        landing.head.ref,
-        landing.head.oid,
-        repo.git_dir,
-        lay.token,
-        [row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
-        log_lines(lay, ref, landing.commit, landing.outcomes, landing.family),
-        prepared,
-        landing.kind == UNCOMMIT,
+        commit=landing.commit,
+        ref=landing.head.ref,
+        old=landing.head.oid,
+        git_dir=repo.git_dir,
+        token=lay.token,
+        index=[row(p, landing.old.get(p), e) for p, e in landing.changes.items()],
+        lines=log_lines(lay, ref, landing.commit, landing.outcomes, landing.family),
+        prepared=prepared,
+        back=landing.kind == UNCOMMIT,
     )
     move = Move(landing.head, landing.commit, landing.ident, _reflog(landing))
     if landing.touches_index:

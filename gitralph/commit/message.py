@@ -19,7 +19,7 @@ from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
 from gitralph.git.message import Cleanup
 from gitralph.hook import sessionfile
-from gitralph.records import checklist, member
+from gitralph.records import checklist, published_name
 
 
 class Typed:
@@ -48,7 +48,7 @@ class Typed:
 def compose(ctx: Context, request: Request, made: Draft) -> bytes:
     """The message as given or made up, trailers last."""
     text = _first(ctx, request, made)
-    return _with_trailers(ctx, request, made, _cleanup(ctx, request).settled(text).tidy(ctx.git, text))
+    return _with_trailers(ctx, request, made, _cleanup(ctx, request).with_character(text).tidy(ctx.git, text))
 
 
 def _cleanup(ctx: Context, request: Request) -> Cleanup:
@@ -72,7 +72,9 @@ def _first(ctx: Context, request: Request, made: Draft) -> bytes:
 def _with_trailers(ctx: Context, request: Request, made: Draft, text: bytes) -> bytes:
     """``text`` ended with the trailers of the session. Raises Failed for an empty message."""
     last = _own(ctx, request, made)
-    if member.is_member(ctx.layout):  # an amended commit may name the session as it did before the fleet
+    if published_name.is_member(
+        ctx.layout
+    ):  # an amended commit may name the session as it did before the fleet
         plain = f"Ralph-Session: {request.session}".encode()
         text = b"\n".join(line for line in text.split(b"\n") if line != plain)
     # Trailers alone say nothing about a change: git would ask for a message too.
@@ -97,7 +99,7 @@ def through_hooks(
     """
     names = hooks.present(ctx, ("prepare-commit-msg", "commit-msg"))
     text = typed.text or _first(ctx, request, made)
-    cleanup = _cleanup(ctx, request).settled(text)
+    cleanup = _cleanup(ctx, request).with_character(text)
     text = text if cleanup.mode == "verbatim" else message.spaced(ctx.git, text)
     path = f"{bench.folder}/COMMIT_EDITMSG"
     _write(path, _with_trailers(ctx, request, made, text))
@@ -182,12 +184,12 @@ def default_message(ctx: Context, record: dict[str, Any], changes: dict[bytes, s
 
 def trailers(ctx: Context, session: str, record: dict[str, Any], made: Draft) -> list[bytes]:
     """The trailers that end the message; in a fleet they name sessions by their hash."""
-    rows = [("Ralph-Session", member.published(ctx.layout, session))]
+    rows = [("Ralph-Session", published_name.published(ctx.layout, session))]
     for name in ("plan", "task", "bead", "agent"):
         if record.get(name) is not None:
             value = " ".join(str(record[name]).split())
             rows.append((f"Ralph-{name.capitalize()}", value))
-    named = (one if one == UNRECORDED else member.published(ctx.layout, one) for one in made.includes)
+    named = (one if one == UNRECORDED else published_name.published(ctx.layout, one) for one in made.includes)
     rows += [("Ralph-Includes", other) for other in named]
     own = [f"{key}: {value}".encode("utf-8", "replace") for key, value in rows]
     return attribution.rows(ctx, session, made) + own

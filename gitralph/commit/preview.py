@@ -42,16 +42,16 @@ def preview(ctx: Context, request: Request) -> tuple[Result, Draft, Workbench]:
 def result_of(ctx: Context, made: Draft, status: str) -> Result:
     """What a draft comes to, in the words of the answer."""
     return Result(
-        status,
-        None if made.by_person else made.session,
-        made.head.name,
-        None,
-        "",
-        made.changes,
-        {path: made.how[path] for path in made.entries},
-        made.left,
-        (*sentences.told(ctx.layout, made.notes), *_notes(ctx, made)),
-        tuple(_hints(ctx, made)),
+        status=status,
+        session=None if made.by_person else made.session,
+        ref=made.head.name,
+        commit=None,
+        subject="",
+        changes=made.changes,
+        how={path: made.how[path] for path in made.entries},
+        left=made.left,
+        notes=(*sentences.told(ctx.layout, made.notes), *_notes(ctx, made)),
+        hints=tuple(_hints(ctx, made)),
         silent=not made.states,
     )
 

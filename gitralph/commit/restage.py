@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from gitralph.base import files, jsonline, locks
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
-from gitralph.commit import land, staging
+from gitralph.commit import land, shell_staging
 from gitralph.git import index
 from gitralph.git.context import Context
 from gitralph.hook import sessionfile
@@ -28,7 +28,7 @@ def due(ctx: Context, session: str) -> None:
 
     Never fails the command that came for something else.
     """
-    if not staging.of(ctx, pending.family(ctx.layout, session)):
+    if not shell_staging.of(ctx, pending.family(ctx.layout, session)):
         return
     intents.write(ctx.layout, Restaging(ctx.repo.git_dir, ctx.layout.token, session))
     with contextlib.suppress(OSError, RalphError), locks.hold(ctx.layout, locks.COMMIT, wait=0):
@@ -57,7 +57,7 @@ def _put_back(ctx: Context, todo: Restaging, family: Sequence[str]) -> bool:
             return False
         copy = index.copy_index(ctx.repo.index, prepared)
         try:
-            found = staging.of(ctx, family)
+            found = shell_staging.of(ctx, family)
             if not found:
                 break
             there = index.entries(ctx.repo.git, copy, ctx.repo.root, found)

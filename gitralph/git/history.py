@@ -6,6 +6,7 @@ from gitralph.base import gitdir
 from gitralph.base.errors import Fatal
 from gitralph.git.refs import Head
 from gitralph.git.repository import Repository
+from gitralph.git.run import Git
 from gitralph.git.trees import Entry, TreeReader
 
 
@@ -83,3 +84,14 @@ def base_of(repo: Repository, head: Head) -> TreeReader:
     """HEAD's tree; an unborn branch has none."""
     root = tree_of(repo, head.oid) if head.oid else None
     return TreeReader(repo.objects, root)
+
+
+def range_words(git: Git, typed: str) -> list[str]:
+    """The words for ``git log`` and ``git rev-list``: one commit alone where ``typed`` names one.
+
+    Else it is a range, and git says when it runs whether that names any.
+    """
+    one = git.try_run("rev-parse", "--verify", "-q", "--end-of-options", typed + "^{commit}")
+    if one.returncode == 0:
+        return ["--no-walk", one.stdout.decode().strip(), "--"]
+    return ["--end-of-options", typed, "--"]

@@ -32,7 +32,7 @@ class Cleanup(NamedTuple):
         char = os.fsencode(comment or "#")
         return cls(mode, None if char == b"auto" else char)
 
-    def settled(self, text: bytes) -> "Cleanup":
+    def with_character(self, text: bytes) -> "Cleanup":
         """The same with a character, for ``core.commentChar=auto`` one that begins no line of ``text``."""
         if self.comment is not None:
             return self

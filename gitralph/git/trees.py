@@ -207,11 +207,11 @@ def write_trees(objects_dir: str, trees: Mapping[bytes, Tree], lasting: bool = T
         if made is not None:
             waiting.append(made)
         if len(waiting) == _AT_ONCE:
-            _settle(waiting, lasting)
-    _settle(waiting, lasting)
+            _put_in_place(waiting, lasting)
+    _put_in_place(waiting, lasting)
 
 
-def _settle(waiting: list[tuple[int, str, str]], lasting: bool) -> None:
+def _put_in_place(waiting: list[tuple[int, str, str]], lasting: bool) -> None:
     """Make objects durable, then give them their names."""
     if lasting:
         files.sync_all([fd for fd, _, _ in waiting])

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from gitralph.ask.lines import age
+from gitralph.ask.every_line import age
 from gitralph.base.ids import digest
 from gitralph.base.quote import printable, shown
 from gitralph.decide import open_lines

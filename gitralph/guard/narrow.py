@@ -6,7 +6,7 @@ certain stops the commit with nothing moved.
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitralph.base import locks
@@ -20,6 +20,7 @@ from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Wishes
 from gitralph.decide.request import Draft, Request
+from gitralph.decide.rewrites import Range, ranges
 from gitralph.git import blobs, index, plain_index, refs
 from gitralph.git.blobs import Workbench
 from gitralph.git.context import Context
@@ -27,12 +28,48 @@ from gitralph.git.plain_index import AS_IS, PATHS, Given, PlainIndexMovedError
 from gitralph.git.refs import Head
 from gitralph.git.snapshot import ABSENT, Content, Worktree
 from gitralph.git.trees import FILES, Entry
-from gitralph.guard import agent, question, recover_narrowed, selected
+from gitralph.guard import question, recover_narrowed, whose_commit
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import text_id
+from gitralph.hook.journal import full_lines, text_id
 from gitralph.records import intents, manifests, pending
 from gitralph.records.intents import TO_COME, Narrowed
 from gitralph.words import sentences
+
+
+def _staged_text(head: bytes, wanted: bytes, staged: bytes) -> bytes:
+    """HEAD's text with those changes of ``wanted`` that ``staged`` has too."""
+    old, new, there = full_lines(head), full_lines(wanted), full_lines(staged)
+    theirs = ranges(old, there)
+    lines = list(old)
+    for found in reversed(ranges(old, new)):
+        i, j, k, m = found
+        kept = _staged_part(found, new[k:m], theirs, there)
+        if kept is not None:
+            lines[i:j] = kept
+    return b"".join(lines)
+
+
+def _staged_part(
+    found: Range, lines: Sequence[bytes], theirs: Sequence[Range], there: Sequence[bytes]
+) -> list[bytes] | None:
+    """What of one change is staged: all of it, a part where nothing else is, or None."""
+    i, j, _, _ = found
+    for a, b, c, d in theirs:
+        if a <= i and j <= b and _is_within(lines, there[c:d]):
+            return list(lines)
+        if (a, b) == (i, j) and _is_within(there[c:d], lines):
+            return list(there[c:d])
+    return None
+
+
+def _is_within(some: Sequence[bytes], lines: Sequence[bytes]) -> bool:
+    """True when all of ``some`` stand in ``lines``, in their order."""
+    rest = iter(lines)
+    return all(line in rest for line in some)
+
+
+# --- the narrowing ---
+
 
 Entries = dict[bytes, Entry | None]
 # As a commit of ours: only another plain git can move the index, and five in a row is a loop at work.
@@ -65,9 +102,9 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
         return []
     recover.heal(ctx)
     _again(ctx, git)
-    staged, amends = question.staged(ctx), agent.amends(git)
+    staged, amends = question.staged(ctx), whose_commit.amends(git)
     if amends:
-        own = agent.session(ctx)
+        own = whose_commit.session(ctx)
         try:
             _refuse_foreign(ctx, refs.read_head(ctx.repo), own, staged)
         except Refused:
@@ -81,9 +118,9 @@ def run(ctx: Context, git: dict[str, object], early: bool) -> list[str]:
     if place is None:
         raise Refused(
             "this commit is made from an index of its own, which the guard does not narrow",
-            agent.ONLY_OWN,
+            whose_commit.ONLY_OWN,
         )
-    job = _Job(git, place, agent.session(ctx), staged, amends, early)
+    job = _Job(git, place, whose_commit.session(ctx), staged, amends, early)
     for _ in range(_TRIES):
         bench = open_bench(ctx, quarantine=False)
         try:
@@ -122,9 +159,9 @@ def _again(ctx: Context, git: Mapping[str, object]) -> None:
 
 def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None:
     """Raise Refused where what would be amended is another's, its lines or its words."""
-    if head.oid is None or agent.owns_head(ctx, head, own):
+    if head.oid is None or whose_commit.owns_head(ctx, head, own):
         return
-    makers = agent.sessions(ctx, agent.signature(ctx, head))
+    makers = whose_commit.sessions(ctx, whose_commit.signature(ctx, head))
     whose = f"of session '{ctx.called(makers[0])}'" if makers else "a person's"
     family = set(pending.family(ctx.layout, own))
     there = manifests.sessions_naming(ctx.layout, sorted(staged), set()).values()
@@ -140,8 +177,8 @@ def _refuse_foreign(ctx: Context, head: Head, own: str, staged: Entries) -> None
 def _sign_only(ctx: Context, git: dict[str, object]) -> None:
     """A new message for a commit of the session's says whose it is as the old one did."""
     head = refs.read_head(ctx.repo)
-    rows = agent.signature(ctx, head)
-    for session in agent.sessions(ctx, rows)[:1]:
+    rows = whose_commit.signature(ctx, head)
+    for session in whose_commit.sessions(ctx, rows)[:1]:
         tree = ctx.git.line("rev-parse", f"{head.oid}^{{tree}}")
         intents.write(ctx.layout, _intent(ctx, git, session, tree, rows))
 
@@ -154,7 +191,15 @@ def _trailers(ctx: Context, session: str, made: Draft) -> list[str]:
 def _intent(ctx: Context, git: dict[str, object], session: str, tree: str, trailers: list[str]) -> Narrowed:
     head = refs.read_head(ctx.repo)
     return Narrowed(
-        git, session, head.ref, head.oid, tree, ctx.repo.git_dir, ctx.layout.token, "", trailers=trailers
+        git=git,
+        session=session,
+        ref=head.ref,
+        old=head.oid,
+        tree=tree,
+        git_dir=ctx.repo.git_dir,
+        token=ctx.layout.token,
+        form="",
+        trailers=trailers,
     )
 
 
@@ -175,7 +220,7 @@ def _narrow(ctx: Context, bench: Workbench, job: _Job) -> list[str]:
     taken = [one for one in made.outcomes if one.taken and one.path not in partly]
     trailers = _trailers(ctx, job.session, made)
     if job.amends:  # what the old commit took of others is in the new one too
-        before = agent.signature(ctx, made.head)
+        before = whose_commit.signature(ctx, made.head)
         trailers = before + [row for row in trailers if row not in before]
     todo = _intent(ctx, job.git, job.session, made.tree.decode(), trailers)
     todo.form, todo.held = job.place.form, job.place.form == AS_IS and not job.early
@@ -268,7 +313,7 @@ def _selected_text(
     head = _content(ctx, path, entry) if entry is not None else Content(wanted.mode, b"")
     if head is None or head.data is None or {wanted.mode, staged.mode} - set(FILES):
         return None
-    found = selected.text(head.data, wanted.data, staged.data)
+    found = _staged_text(head.data, wanted.data, staged.data)
     return None if found == head.data else found
 
 

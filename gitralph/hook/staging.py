@@ -1,6 +1,6 @@
 """What is staged before and after a shell command, so that what an agent staged can be put back.
 
-Fast lane. A person's index is his: see ``commit.staging`` for what becomes of this.
+Fast lane. A person's index is his: see ``commit.shell_staging`` for what becomes of this.
 """
 
 import os

@@ -94,13 +94,13 @@ def parse(data: bytes) -> list[Task]:
         seen[text] = seen.get(text, 0) + 1
         tasks.append(
             Task(
-                text,
-                seen[text],
-                len(tasks) + 1,
-                found[2] != b" ",
-                at + len(found[1]),
-                line,
-                _details(rows, index),
+                text=text,
+                copy=seen[text],
+                number=len(tasks) + 1,
+                done=found[2] != b" ",
+                box=at + len(found[1]),
+                line=line,
+                details=_details(rows, index),
             )
         )
     return tasks

@@ -126,14 +126,14 @@ class Narrowed:
         if not (process and names and all(isinstance(one, list) for one in lists)):
             return False
         whole = Intent(
-            self.tree,
-            self.ref,
-            self.old,
-            self.git_dir,
-            self.token,
-            [*self.index, *self.swapped],
-            self.lines,
-            self.prepared,
+            commit=self.tree,
+            ref=self.ref,
+            old=self.old,
+            git_dir=self.git_dir,
+            token=self.token,
+            index=[*self.index, *self.swapped],
+            lines=self.lines,
+            prepared=self.prepared,
         )
         words = isinstance(self.form, str) and all(isinstance(one, str) for one in self.trailers)
         return words and all(type(one) is int for one in self.lock) and whole.is_sound()
@@ -142,7 +142,16 @@ class Narrowed:
         """The same once git has made the commit: what is left to do is what any commit of ours leaves."""
         lines = [[*line[:3], _naming(line[3], commit)] for line in self.lines]
         prepared = {"index": self.prepared.get("final", "")}
-        return Intent(commit, self.ref, self.old, self.git_dir, self.token, self.index, lines, prepared)
+        return Intent(
+            commit=commit,
+            ref=self.ref,
+            old=self.old,
+            git_dir=self.git_dir,
+            token=self.token,
+            index=self.index,
+            lines=lines,
+            prepared=prepared,
+        )
 
 
 def _naming(fields: object, commit: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitralph.base import files, gitdir, process
 from gitralph.base.errors import Fatal, UsageError
@@ -78,26 +78,27 @@ def _author(ctx: Context) -> str | None:
     return done.stdout.decode("utf-8", "surrogateescape").rsplit(" ", 2)[0]
 
 
-def start(
-    ctx: Context,
-    session: str | None,
-    *,
-    again: bool,
-    agent: str | None = None,
-    plan: str | None = None,
-    task: str | None = None,
-    bead: str | None = None,
-    parent: str | None = None,
-) -> str:
+class NewSession(NamedTuple):
+    """What is known of a session as it starts; ``again`` goes on with the one of its id or task."""
+
+    agent: str | None = None
+    plan: str | None = None
+    task: str | None = None
+    bead: str | None = None
+    parent: str | None = None
+    again: bool = False
+
+
+def start(ctx: Context, session: str | None, asked: NewSession) -> str:
     """Make or continue a session; returns its id.
 
-    Raises UsageError when an id is taken and ``again`` was not asked for.
+    Raises UsageError when an id is taken and it is not to go on.
     """
-    if session is None and again and (plan is not None or task is not None):
-        session = _continued(ctx, plan, task)
+    if session is None and asked.again and (asked.plan is not None or asked.task is not None):
+        session = _continued(ctx, asked.plan, asked.task)
     launcher = process.ancestor(_NOT_THE_LAUNCHER)
     if session is not None and sessionfile.read(ctx.layout, session) is not None:
-        if not again:
+        if not asked.again:
             raise UsageError(f"session '{session}' exists already", "use --continue to go on with it")
         sessionfile.update(ctx.layout, session, ended=None, process=launcher)
         sessionfile.mark_active(ctx.layout, session)
@@ -110,11 +111,11 @@ def start(
     fields = sessionfile.new_record(
         ctx.layout,
         session,
-        agent=agent,
-        plan=plan,
-        task=task,
-        bead=bead,
-        parent=parent,
+        agent=asked.agent,
+        plan=asked.plan,
+        task=asked.task,
+        bead=asked.bead,
+        parent=asked.parent,
         root=ctx.repo.root,
         branch=gitdir.head_branch(ctx.repo.place),
         head=gitdir.head_oid(ctx.repo.place),
@@ -124,8 +125,8 @@ def start(
     sessionfile.create(ctx.layout, fields)
     # A launcher may append to it at once; and who lists sessions of this worktree finds it there.
     os.close(_touch(ctx.layout.manifest(session)))
-    if parent is not None:
-        sessionfile.update(ctx.layout, parent, children=[session])
+    if asked.parent is not None:
+        sessionfile.update(ctx.layout, asked.parent, children=[session])
     return session
 
 
@@ -171,3 +172,31 @@ def end(ctx: Context, session: str) -> None:
     sessionfile.update(ctx.layout, session, ended=sessionfile.now())
     sessionfile.clear_active(ctx.layout, session)
     restage.due(ctx, session)
+
+
+# --- ``git ralph session rename``: a name that a person chose ---
+
+
+def rename(ctx: Context, session: str, name: str) -> None:
+    """Give ``session`` the name. Raises UsageError for one that is taken or none, Fatal without a record.
+
+    A kill in between leaves it both names; ``gc`` lets the one go that its record does not tell.
+    """
+    layout = ctx.layout
+    if not names.is_valid(name):
+        raise UsageError(f"'{name[:60]}' is not a name for a session", names.RULE)
+    record = sessionfile.read(layout, session)
+    if record is None:
+        raise Fatal(f"session '{session}' has no record, so it cannot be named", "git ralph session list")
+    try:
+        taken = names.take(layout, name, session)
+    except OSError as error:
+        raise Fatal(f"cannot write '{layout.name(name)}': {error.strerror or error}") from error
+    if not taken:
+        holder = names.holder(layout, name)
+        taken_by = f"session '{holder}' is called '{name}'" if holder else f"'{name}' is a session's id"
+        raise UsageError(f"{taken_by}; choose another name", "git ralph session list")
+    before = record.get("name")
+    sessionfile.update(layout, session, name=name)
+    if before != name:
+        names.drop(layout, before, session)

@@ -51,7 +51,7 @@ class Unowned:
     """What nobody recorded in one path, and the text it stands in.
 
     ``whole`` is why its lines cannot be told apart, None where they can; ``others`` maps the lines that
-    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``settled`` says why there is
+    other sessions have pending to them, ``writers`` wrote since HEAD's text; ``needless`` says why there is
     nothing to give.
     """
 
@@ -65,7 +65,7 @@ class Unowned:
     others: dict[int, str] = field(default_factory=dict)
     writers: frozenset[str] = frozenset()
     whole: Why | None = None
-    settled: Why | None = None
+    needless: Why | None = None
     converted: bool = False
     mode: bool = False
     known: PathTexts | None = None
@@ -148,7 +148,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
     content, entry = scene.contents[path], scene.reader.entry(path)
     found = Unowned(path, state, content, None, entry.mode if entry else None, scene.head)
     if scene.entries.get(path) == entry:
-        return replace(found, settled=Why(Kind.EQUALS_HEAD))
+        return replace(found, needless=Why(Kind.EQUALS_HEAD))
     claimed = path_texts.claimants(state)
     others = claimed - scene.own
     if others:
@@ -159,7 +159,7 @@ def _look(ctx: Context, scene: Scene, state: PathState) -> Unowned:
         left = Left(path, decision.CONTESTED, Why(Kind.CLAIMED_WHOLE), tuple(sorted(others)))
         raise Refused(advice.describe(ctx.layout, left), *ways, left=(left,))
     if claimed:
-        return replace(found, settled=Why(Kind.CLAIMED_ALREADY))
+        return replace(found, needless=Why(Kind.CLAIMED_ALREADY))
     found = replace(found, whole=_whole(scene, state), writers=_writers(scene, state))
     if content.mode != GITLINK and found.whole is None:
         found = _with_lines(scene, state, found)
@@ -216,8 +216,8 @@ def _from_last(scene: Scene, state: PathState, found: Unowned) -> Unowned:
     rows = replay(state.journal, scene.layout)
     if not rows or not rows[-1][0].is_exact or rows[-1][0].session not in scene.own:
         return found
-    settled = Why(Kind.RECORDED_ALREADY) if rows[-1][2] == found.content.data else None
-    return replace(found, head=rows[-1][2], settled=settled)
+    needless = Why(Kind.RECORDED_ALREADY) if rows[-1][2] == found.content.data else None
+    return replace(found, head=rows[-1][2], needless=needless)
 
 
 def _has_new_mode(found: Unowned) -> bool:
@@ -241,8 +241,8 @@ def _choose(
 ) -> list[Unrecorded]:
     if wanted is not None:
         _check(found, wanted)
-    if found.settled:
-        _note(ctx, found, Why(Kind.NOTHING_TO_ASSIGN, because=found.settled), result)
+    if found.needless:
+        _note(ctx, found, Why(Kind.NOTHING_TO_ASSIGN, because=found.needless), result)
         return []
     if found.whole is not None:
         _choose_whole(found, session, wanted is not None or pick is not None, result)
@@ -353,7 +353,7 @@ def _records(
     out = {}
     for one in found:
         everything = isinstance(whole_paths, dict) and whole_paths[one.path] is None
-        if one.settled:
+        if one.needless:
             continue
         made = _whole_record(session, one) if one.whole is not None else None
         if one.whole is None and (chosen[one.path] or (one.mode and everything)):

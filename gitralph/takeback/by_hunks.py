@@ -11,10 +11,9 @@ from gitralph.git import hunks
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
-from gitralph.takeback import lines, patch
+from gitralph.takeback import by_lines, patch
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.request import Picked, UndoRequest
-from gitralph.takeback.survey import Survey, survey
+from gitralph.takeback.survey import Picked, Survey, UndoRequest, survey
 from gitralph.takeback.undo import ends, planned
 
 Part = tuple[tuple[str, ...], Content]
@@ -84,9 +83,9 @@ def _parts(found: Survey, change: Replacement) -> tuple[Part, ...]:
     if not units or before.mode != after.mode or before.mode not in FILES:
         return ()
     parts = []
-    for names in lines.apart(found, change.path, units):
-        taken = lines.undone(found, change.path, names, False)
-        text = None if taken.refused else lines.bytes_of(found, change.path, taken, before.data)
+    for names in by_lines.apart(found, change.path, units):
+        taken = by_lines.undone(found, change.path, names, False)
+        text = None if taken.refused else by_lines.bytes_of(found, change.path, taken, before.data)
         if text is None or text == before.data:
             return ()
         parts.append((names, Content(before.mode, text)))

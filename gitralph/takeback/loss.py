@@ -1,17 +1,25 @@
-"""What sessions lost to whose shell command: told by ``status``, brought back by ``restore``."""
+"""What sessions lost, and what brings it back: told by ``status``, and after a commit that was refused.
+
+A shell command threw edits away, or a session overwrote the file from an outdated copy of it.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gitralph.base.errors import RalphError
+from gitralph.decide import decision
+from gitralph.decide.decision import Left
 from gitralph.git.context import Context
+from gitralph.git.typed import as_pathspec
 from gitralph.hook import windows
 from gitralph.hook.journal import GAP
 from gitralph.hook.windows import ChangedPath, Window
 from gitralph.records import manifests, pending
-from gitralph.takeback import restore
-from gitralph.takeback.survey import Match
+from gitralph.takeback.restore import has_lost, restore
+from gitralph.takeback.survey import Match, UndoRequest
 
 
 class Loss(NamedTuple):
@@ -45,7 +53,7 @@ def losses(ctx: Context) -> list[Loss]:
             if window.session not in pending.family(ctx.layout, session):
                 out[session, path] = Loss(session, path, window)
 
-    return [one for one in out.values() if restore.has_lost(ctx, one.session, _only(one.path))]
+    return [one for one in out.values() if has_lost(ctx, one.session, _only(one.path))]
 
 
 def _is_thrown_away(row: ChangedPath) -> bool:
@@ -59,3 +67,39 @@ def _only(path: bytes) -> Match:
         return [one for one in known if one == path]
 
     return match
+
+
+# --- a commit was refused because a session overwrote the file from an outdated copy ---
+
+
+# As many as one line of a hint holds; each costs what a restore does.
+# So many paths are asked about at once; each costs a weave, and a hint that names more would not be read.
+_MOST = 10
+
+
+def ways_back(ctx: Context, left: Iterable[Left]) -> list[str]:
+    """A command for each session whose lines it brings back, tried first; nothing is written."""
+    lost: dict[str, list[bytes]] = {}
+    for one in left:
+        for name in one.sessions if one.reason == decision.STALE else ():
+            if name != decision.UNRECORDED:
+                lost.setdefault(name, []).append(one.path)
+    out = []
+    for name, paths in lost.items():
+        # where one path cannot come back, a restore of all of them is refused
+        back = coming_back(ctx, name, paths[:_MOST]) or coming_back(ctx, name, paths[:1])
+        if back:
+            given = " ".join(as_pathspec(ctx, path) for path in back)
+            where = f"--session {shlex.quote(ctx.called(name))} -- {given}"
+            out.append(f"git ralph restore {where}  # brings those lines back")
+    return out
+
+
+def coming_back(ctx: Context, session: str, paths: list[bytes]) -> list[bytes]:
+    """Those of some paths in which a restore brings anything back now; none where it would be refused."""
+    request = UndoRequest(session, match=lambda known: [one for one in known if one in paths])
+    try:
+        changed = {one.path for one in restore(ctx, request, dry=True).changes}
+    except RalphError:
+        return []
+    return [path for path in paths if path in changed]

@@ -6,9 +6,8 @@ from gitralph.git.context import Context
 from gitralph.git.snapshot import Content
 from gitralph.hook.journal import REDO, UNDO, Record
 from gitralph.records.pending import PathState
-from gitralph.takeback import lines, whole
-from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Survey, in_order, survey
+from gitralph.takeback import by_lines, whole_files
+from gitralph.takeback.survey import Survey, UndoRequest, in_order, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
@@ -17,19 +16,30 @@ def redo(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     return carry_out(ctx, request, REDO, _plan, dry)
 
 
+def session_of_undone(ctx: Context, given: str | None, usage: str) -> str | None:
+    """The session whose undo is to be brought back. Raises Refused for several."""
+    return one_with(ctx, given, usage, _has_undone)
+
+
+def _has_undone(ctx: Context, session: str) -> bool:
+    """True when a session took something back and has not brought it back."""
+    with survey(ctx, session, None, has_undo) as found:
+        return bool(waiting(found))
+
+
 def has_undo(state: PathState) -> bool:
     """True where anybody took something back."""
     return any(record.op == UNDO for record in state.journal.records)
 
 
-class Undone(NamedTuple):
+class UndoCall(NamedTuple):
     """One undo: its name and its record in each path."""
 
     call: str
     records: dict[bytes, Record]
 
 
-def waiting(found: Survey) -> list[Undone]:
+def waiting(found: Survey) -> list[UndoCall]:
     """The undos of a session that were not brought back, the latest first."""
     back = {
         (path, unit.partition(".")[0])
@@ -38,10 +48,10 @@ def waiting(found: Survey) -> list[Undone]:
         if record.op == REDO
         for unit in record.units
     }
-    out: dict[str, Undone] = {}
+    out: dict[str, UndoCall] = {}
     for path, record in reversed(in_order(found)):
         if record.op == UNDO and record.call and (path, str(record.offset)) not in back:
-            out.setdefault(record.call, Undone(record.call, {})).records[path] = record
+            out.setdefault(record.call, UndoCall(record.call, {})).records[path] = record
     return list(out.values())
 
 
@@ -61,17 +71,17 @@ def _plan(ctx: Context, request: UndoRequest) -> UndoPlan:
 
 def _bring_path(found: Survey, path: bytes, undo: Record, made: UndoPlan) -> None:
     if not undo.units:
-        made.take(whole.redone(found, path, undo, REDO, made.call))
+        made.take(whole_files.redone(found, path, undo, REDO, made.call))
         return
-    stale = lines.why_untold(found, path)
+    stale = by_lines.why_untold(found, path)
     if stale is not None:
         made.left.append(stale)
         return
-    back = lines.redone(found, found.texts(path), undo)
-    made.left.extend(lines.lefts(path, back))
+    back = by_lines.redone(found, found.texts(path), undo)
+    made.left.extend(by_lines.lefts(path, back))
     if back.units and not back.refused:
         mode = mode_before(found.content(path), undo)
-        made.changes.append(lines.change(found, path, REDO, made.call, back, mode))
+        made.changes.append(by_lines.change(found, path, REDO, made.call, back, mode))
 
 
 def mode_before(content: Content, undo: Record) -> int | None:

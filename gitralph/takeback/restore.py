@@ -13,17 +13,21 @@ from gitralph.git.snapshot import ABSENT, Content
 from gitralph.hook.journal import REDO, RESTORE, Record
 from gitralph.lines.terms import Reversal, Step
 from gitralph.records.pending import PathState
-from gitralph.takeback import lines, whole
+from gitralph.takeback import by_lines, whole_files
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.redo import Undone, mode_before, waiting
-from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Match, Survey, survey
+from gitralph.takeback.redo import UndoCall, mode_before, waiting
+from gitralph.takeback.survey import Match, Survey, UndoRequest, one_with, survey
 from gitralph.takeback.undo import TakenBack, UndoPlan, carry_out, new_call
 
 
 def restore(ctx: Context, request: UndoRequest, dry: bool = False) -> TakenBack:
     """Bring back all that is lost. Raises Refused with nothing written."""
     return carry_out(ctx, request, RESTORE, _plan, dry)
+
+
+def session_of_lost(ctx: Context, given: str | None, usage: str) -> str | None:
+    """The session that lost something. Raises Refused for several."""
+    return one_with(ctx, given, usage, has_lost)
 
 
 def has_lost(ctx: Context, session: str, match: Match | None = None) -> bool:
@@ -67,24 +71,24 @@ class _Way:
 
 
 def _path(
-    found: Survey, path: bytes, undos: list[Undone], call: str
+    found: Survey, path: bytes, undos: list[UndoCall], call: str
 ) -> Replacement | Left | list[Left] | None:
     mine = [one.records[path] for one in undos if path in one.records]
-    if lines.whole_only(found, path) is not None:
-        return whole.redone(found, path, mine[0], RESTORE, call) if mine else None
-    stale = lines.why_untold(found, path)
+    if by_lines.whole_only(found, path) is not None:
+        return whole_files.redone(found, path, mine[0], RESTORE, call) if mine else None
+    stale = by_lines.why_untold(found, path)
     if stale is not None:
         return stale if mine else None
     way = _Way(found.content(path), found.texts(path))
     for undo in mine:
-        back = lines.redone(found, way.known, undo)
+        back = by_lines.redone(found, way.known, undo)
         if back.refused:
-            return lines.lefts(path, back)
+            return by_lines.lefts(path, back)
         if back.units:
             _go(found, path, way, REDO, call, back, mode_before(way.content, undo))
-    lost = lines.restored(found, way.known)
+    lost = by_lines.restored(found, way.known)
     if lost.refused:
-        return lines.lefts(path, lost)
+        return by_lines.lefts(path, lost)
     if lost.units:
         _go(found, path, way, RESTORE, call, lost, _mode(found, path))
     if not way.records:
@@ -97,9 +101,9 @@ def _go(
     found: Survey, path: bytes, way: _Way, op: str, call: str, answer: Reversal, mode: int | None
 ) -> None:
     """Make one step of the way."""
-    data = lines.bytes_of(found, path, answer, way.content.data)
+    data = by_lines.bytes_of(found, path, answer, way.content.data)
     after = ABSENT if data is None else Content(mode or way.content.mode or 0o100644, data)
-    record = lines.record(found, op, call, way.content, after, answer.units)
+    record = by_lines.record(found, op, call, way.content, after, answer.units)
     way.records.append((record, way.content.data))
     step = Step(f"new{len(way.records)}", found.session, way.known.disk, answer.text, seen=True)
     way.known = replace(way.known, disk=answer.text, steps=[*way.known.steps, step])

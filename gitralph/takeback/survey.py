@@ -1,11 +1,11 @@
-"""Reads everything that an undo, a redo or a restore looks at: records, files, HEAD."""
+"""What is asked of an undo, a redo or a restore, and everything that it looks at: records, files, HEAD."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, inputs, path_texts
@@ -19,6 +19,33 @@ from gitralph.git.snapshot import Content, Worktree
 from gitralph.hook.journal import Record
 from gitralph.records import manifests, pending
 from gitralph.records.pending import PathState
+from gitralph.sessions import session_choice
+
+
+class Picked(NamedTuple):
+    """What a person chose of a path: pieces by name, or None for all of the file as it was shown."""
+
+    units: tuple[str, ...] | None
+    before: Content
+
+
+class UndoRequest(NamedTuple):
+    """What was asked for. ``call`` and ``last`` narrow an undo; ``named`` are the paths as typed.
+
+    ``picks`` is what was chosen hunk by hunk, None where nobody was asked.
+    """
+
+    session: str
+    call: str | None = None
+    last: int | None = None
+    skip: bool = False
+    match: Match | None = None
+    named: tuple[str, ...] = ()
+    picks: Mapping[bytes, Picked] | None = None
+
+
+# --- what is looked at ---
+
 
 Answer = TypeVar("Answer")
 
@@ -140,3 +167,14 @@ def in_order(found: Survey) -> list[tuple[bytes, Record]]:
     if any(key[0] for key, _, _ in rows):  # times with places in between would not sort
         rows = [((record.ts, key[1], record.offset), path, record) for key, path, record in rows]
     return [(path, record) for _, path, record in sorted(rows, key=lambda row: (row[0], row[1]))]
+
+
+def one_with(ctx: Context, given: str | None, usage: str, has: Callable[[Context, str], bool]) -> str | None:
+    """The named session, else the only one of which ``has`` is true; None where there is none."""
+    named = session_choice.named_for_writing(ctx, given, usage)
+    if named is not None:
+        return named
+    found = [name for name in session_choice.all_here(ctx.layout) if has(ctx, name)]
+    if len(found) > 1:
+        raise session_choice.ambiguous(ctx.layout, found, usage)
+    return found[0] if found else None

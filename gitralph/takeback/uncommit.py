@@ -84,7 +84,14 @@ def _land(ctx: Context, bench: Workbench, session: str) -> CommitTakenBack:
     if not copy.missing:
         staged = index.entries(ctx.git, copy, ctx.repo.root, paths)
         facts = index_plan.IndexFacts(
-            bench.git, bench.folder, staged, entries[0], entries[1], {}, lambda _: (), lambda *_: ()
+            git=bench.git,
+            folder=bench.folder,
+            staged=staged,
+            old=entries[0],
+            new=entries[1],
+            now={},
+            own=lambda _: (),
+            wrote=lambda *_: (),
         )
         plan = index_plan.plan(facts)
     if plan.conflicts:

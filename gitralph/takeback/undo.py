@@ -5,6 +5,7 @@ byte back.
 """
 
 import os
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,13 +19,13 @@ from gitralph.decide.provenance import Chain
 from gitralph.git.context import Context, refuse_operation
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import FILES
+from gitralph.git.typed import as_name
 from gitralph.hook.journal import REDO, RESTORE, UNDO, Record
 from gitralph.records import over_time
 from gitralph.records.pending import PathState
-from gitralph.takeback import land_files, lines, whole
+from gitralph.takeback import by_lines, land_files, whole_files
 from gitralph.takeback.land_files import Replacement
-from gitralph.takeback.request import UndoRequest
-from gitralph.takeback.survey import Match, Survey, in_order, survey
+from gitralph.takeback.survey import Match, Survey, UndoRequest, in_order, survey
 from gitralph.words import advice
 
 DONE = {UNDO: "undone", REDO: "redone", RESTORE: "restored"}
@@ -120,9 +121,7 @@ def _refuse(ctx: Context, request: UndoRequest, op: str, made: UndoPlan, planner
     if refusals and not request.skip:
         # Asked once more so that the hint for --skip-entangled is given only where it would do something.
         more = op == UNDO and bool(planner(ctx, request._replace(skip=True)).changes)
-        from gitralph.takeback import hints  # what is not refused needs none
-
-        ways = hints.after_refusal(ctx, request, op, refusals, more)
+        ways = _next_commands(ctx, request, op, refusals, more)
         raise Refused(advice.headline(ctx.layout, refusals), *ways, left=tuple(made.left))
 
 
@@ -231,9 +230,9 @@ def _stands(found: Survey, path: bytes, record: Record) -> bool:
     if _is_as_in_head(found, path):
         return False
     # Without lines there is nothing to look for in the file: the chain of texts has to tell.
-    if lines.whole_only(found, path) is not None:
-        return any(record is one for one in whole.standing(found, path))
-    return str(record.offset) in found.kept(path, lines.standing)
+    if by_lines.whole_only(found, path) is not None:
+        return any(record is one for one in whole_files.standing(found, path))
+    return str(record.offset) in found.kept(path, by_lines.standing)
 
 
 def _is_as_in_head(found: Survey, path: bytes) -> bool:
@@ -246,24 +245,24 @@ def _is_as_in_head(found: Survey, path: bytes) -> bool:
 def _take_path(found: Survey, path: bytes, keys: Collection[str] | None, skip: bool, made: UndoPlan) -> None:
     if _is_as_in_head(found, path):
         return
-    why = lines.whole_only(found, path)
+    why = by_lines.whole_only(found, path)
     if why is not None:
-        back = whole.undone(found, path, keys, why, UNDO, made.call)
+        back = whole_files.undone(found, path, keys, why, UNDO, made.call)
         made.take(back)
         if back is None:
             _take_mode(found, path, keys, made)
         return
-    stale = lines.why_untold(found, path)
+    stale = by_lines.why_untold(found, path)
     if stale is not None:
         made.left.append(stale)
         return
-    taken = lines.undone(found, path, keys, skip)
-    made.left.extend(lines.lefts(path, taken))
+    taken = by_lines.undone(found, path, keys, skip)
+    made.left.extend(by_lines.lefts(path, taken))
     if taken.refused:
         return
     if taken.units:
         mode = _mode_then(found, path)
-        made.changes.append(lines.change(found, path, UNDO, made.call, taken, mode))
+        made.changes.append(by_lines.change(found, path, UNDO, made.call, taken, mode))
     _take_mode(found, path, keys, made)
 
 
@@ -289,12 +288,12 @@ def _take_mode(found: Survey, path: bytes, keys: Collection[str] | None, made: U
         return
     for at, one in enumerate(made.changes):
         if one.path == path and not one.after.absent:
-            made.changes[at] = lines.with_mode(one, head.mode)
+            made.changes[at] = by_lines.with_mode(one, head.mode)
             return
     # The bit was all that these edits changed, so the text before and after is the same.
     if not any(one.path == path for one in made.changes) and content.data is not None:
         after = Content(head.mode, content.data)
-        record = lines.record(found, UNDO, made.call, content, after, ())
+        record = by_lines.record(found, UNDO, made.call, content, after, ())
         length = found.states[path].journal.length
         made.changes.append(Replacement(path, content, after, length, ((record, content.data),)))
 
@@ -316,3 +315,35 @@ def ends(found: Survey) -> list[tuple[bytes, bytes]]:
         for record in found.own(path)
         if record.op in ("rename-from", "rename-to") and record.other_path is not None
     ]
+
+
+# --- the next commands to type after a refusal ---
+
+
+# Hints are read, not searched: who has more refused paths than this gets a first few commands and sees from
+# them how the others go.
+_MOST = 5
+
+
+def _next_commands(
+    ctx: Context, request: UndoRequest, op: str, refusals: list[Left], more: bool
+) -> list[str]:
+    """What takes it on: who stands in the way, then, where there is ``more``, the rest without it."""
+    session = request.session
+    out = []
+    for one in refusals[:_MOST]:
+        if one.lines is not None:
+            where = as_name(ctx, one.path)
+            out.append(f"git ralph why {where}:{one.lines[0]}  # who wrote it, and when")
+    if op == UNDO:
+        others = {name for one in refusals for name in one.sessions} if not ctx.is_agent else set[str]()
+        for name in sorted(others - {decision.UNRECORDED, session})[:_MOST]:
+            other = shlex.quote(ctx.called(name))
+            out.append(f"git ralph undo --session {other} --dry-run  # what the other would lose")
+        if more:
+            words = ["git ralph undo --session", shlex.quote(ctx.called(session))]
+            words += ["--call", shlex.quote(request.call)] if request.call is not None else []
+            words += ["--last", str(request.last)] if request.last is not None else []
+            words += ["--skip-entangled", *(["--", shlex.join(request.named)] if request.named else [])]
+            out.append(" ".join(words) + "  # leaves it")
+    return list(dict.fromkeys(out))

@@ -31,7 +31,7 @@ from gitralph.hook.journal import Journal
 from gitralph.records import finished, manifests, over_time, pending, sessions, sweep
 from gitralph.records.sweep import Sweep, Swept, names
 from gitralph.tasks import needed
-from gitralph.tasks.fleet import tidy
+from gitralph.tasks.fleet import at_work
 from gitralph.tasks.loop import runs
 from gitralph.tasks.prove import results
 
@@ -124,7 +124,7 @@ def _needed(trees: Worktrees, lay: Layout, path: bytes, found: Journal) -> str:
         return sweep.YES
 
 
-def _settle(trees: Worktrees, session: str) -> None:
+def _log_void(trees: Worktrees, session: str) -> None:
     """Log what came to nothing, as its commit would: its claims are over then."""
     for lay in trees.here:
         if _has_records(lay, session):
@@ -169,7 +169,7 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
         for path in [*manifests, *patches, *others]:
             sweep.unlink("session", path)
         return
-    _settle(trees, session)
+    _log_void(trees, session)
     for path in manifests:
         if path not in judged or not _blank(path, judged[path]):
             return
@@ -441,7 +441,7 @@ def _collect(ctx: Context, dry: bool) -> Collected:
         size = _size(path)
         if dry or own_worktree.retire(ctx, path):
             run.note("worktree", path, size)
-    dropped = tidy.drop_objects(ctx, dry)
+    dropped = at_work.drop_objects(ctx, dry)
     if dropped is not None:
         run.note("fleet", ctx.layout.fleet_objects, dropped)
     return Collected(run.swept, [_orphan(lay, reasons[lay.token]) for lay in trees.gone], run.busy, away)

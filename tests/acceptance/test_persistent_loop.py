@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitralph.base.errors import Fatal
-from gitralph.tasks.loop.crew import Crew
+from gitralph.tasks.loop.schedule import Crew
 from tests.support import runner
 from tests.support.looping import Loop
 from tests.support.repo import Repo

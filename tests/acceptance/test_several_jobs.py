@@ -264,8 +264,8 @@ def test_killed_at_each_step(loop: Loop, step: str, after: bool) -> None:
     module, name = {
         "agent": ("work", "run_agent"),
         "verify": ("work", "verify"),
-        "commit": ("land", "_commit"),
-        "tick": ("land", "_tick_in"),
+        "commit": ("task_landing", "_commit"),
+        "tick": ("task_landing", "_tick_in"),
     }[step]
     code = (
         "import importlib, os, signal, sys\n"

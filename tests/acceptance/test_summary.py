@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.ask.trace.summary import escaped
+from gitralph.ask.trace.pull_request import escaped
 from tests.acceptance.test_branch import made
 from tests.acceptance.test_head_moved import day as day
 from tests.acceptance.test_squashed import squash, two

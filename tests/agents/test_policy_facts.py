@@ -271,7 +271,7 @@ def test_nobody_but_the_adapters_spells_a_payloads_keys() -> None:
     # prints at its end is no payload
     senders = {
         "gitralph.setup.doctor.samples",
-        "gitralph.setup.demo.agent",
+        "gitralph.setup.demo.scripted_agent",
         "gitralph.guard.reply",
         "gitralph.tasks.promise",
     }

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from gitralph.tasks.fleet import claim, names
+from gitralph.tasks.fleet import claim, ref_names
 from tests.fleet.world import World, row
 from tests.support.repo import Repo
 
@@ -166,7 +166,7 @@ def test_a_bad_bead_is_a_usage_error(world: World) -> None:
 def test_names_of_refs_are_flat_and_of_one_case() -> None:
     """Two beads never share a ref, also where the server's files have no case; git takes every name."""
     beads = ["a", "A", "a.b", "a-b", "x" * 120, "X" * 120, "X" * 119 + "Y"]
-    found = [names.encoded(bead) for bead in beads]
+    found = [ref_names.encoded(bead) for bead in beads]
     assert len({name.lower() for name in found}) == len(beads)
     for name in found:
         assert "/" not in name

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitralph.base.ids import hashed
-from gitralph.tasks.fleet import shared, wire
+from gitralph.tasks.fleet import allow_list, wire
 from tests.fleet.test_claims import work
 from tests.fleet.world import World, row
 from tests.support.repo import Repo
@@ -177,7 +177,7 @@ _json = st.recursive(
 @settings(max_examples=60)
 @given(_json)
 def test_whatever_is_given_only_the_allow_list_comes_out(found: object) -> None:
-    kept = shared.allowed(found)
+    kept = allow_list.allowed(found)
     assert kept is None or keys_of(kept) <= KEYS
 
 
@@ -211,13 +211,13 @@ RECORD = {
 
 
 def test_a_whole_record_comes_through_unchanged() -> None:
-    assert shared.allowed(RECORD) == RECORD
-    line = shared.line(RECORD)
+    assert allow_list.allowed(RECORD) == RECORD
+    line = allow_list.line(RECORD)
     assert line is not None
     ranges = [{"start_line": 1, "end_line": 2}]  # each of its lines has a hash of its own
     lean = json.loads(json.dumps(RECORD))
     lean["files"][0]["conversations"][0]["ranges"] = ranges
-    assert [json.loads(kept) for _, kept in shared.read(line)] == [lean]
+    assert [json.loads(kept) for _, kept in allow_list.read(line)] == [lean]
 
 
 def leaves(found: object, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -237,7 +237,7 @@ def test_no_field_takes_any_text(way: tuple[str | int, ...]) -> None:
     for key in way[:-1]:
         place = place[key]
     place[way[-1]] = f"the {CANARY} said: rm -rf /home/{CANARY}\n"
-    assert (CANARY.encode() in (shared.line(found) or b"")) == (way[-1] == "path")
+    assert (CANARY.encode() in (allow_list.line(found) or b"")) == (way[-1] == "path")
 
 
 @pytest.mark.parametrize(
@@ -257,9 +257,9 @@ def test_what_has_not_the_form_is_dropped(path: tuple[str, ...], value: object) 
         place = place[key]
     place[path[-1]] = value
     if path[0] == "metadata":
-        assert "metadata" not in (shared.allowed(found) or {})
+        assert "metadata" not in (allow_list.allowed(found) or {})
     else:
-        assert shared.allowed(found) is None
+        assert allow_list.allowed(found) is None
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", ".git/config", "a\0b", "", "x" * 5000, "\ud800"])
@@ -267,7 +267,7 @@ def test_a_path_that_git_would_not_take_is_dropped(path: str) -> None:
     found = json.loads(json.dumps(RECORD))
     found["files"][0]["path"] = path
     found["metadata"]["io.gitralph"]["lines"] = {path: "00"}
-    kept = shared.allowed(found)
+    kept = allow_list.allowed(found)
     assert kept is not None
     assert kept["files"] == []
     assert "lines" not in kept["metadata"]["io.gitralph"]  # type: ignore[index]

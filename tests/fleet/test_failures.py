@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitralph.tasks.fleet import log, tidy, wire
+from gitralph.tasks.fleet import at_work, own_log, wire
 from tests.fleet import world as servers
 from tests.fleet.conftest import Clock
 from tests.fleet.test_claims import work
@@ -315,7 +315,7 @@ def test_a_log_that_grows_is_sealed_and_nothing_is_lost(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A parentless snapshot under lease; the sealed bytes are in the tree; a new member reads them all."""
-    monkeypatch.setattr(log, "SEALED_ABOVE", 1000)
+    monkeypatch.setattr(own_log, "SEALED_ABOVE", 1000)
     one = world.member("one")
     told = publish(one, world, 4)
     ref = next(ref for ref in world.refs() if "/log/" in ref)
@@ -326,8 +326,8 @@ def test_a_log_that_grows_is_sealed_and_nothing_is_lost(
 
 def test_every_sealed_part_has_a_name_of_its_own(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log keeps its newest parts; the tree that holds them never has one name twice."""
-    monkeypatch.setattr(log, "SEALED_ABOVE", 200)
-    monkeypatch.setattr(log, "_MOST_PARTS", 2)
+    monkeypatch.setattr(own_log, "SEALED_ABOVE", 200)
+    monkeypatch.setattr(own_log, "_MOST_PARTS", 2)
     one = world.member("one")
     told = publish(one, world, 5)
     ref = next(ref for ref in world.refs() if "/log/" in ref)
@@ -340,7 +340,7 @@ def test_every_sealed_part_has_a_name_of_its_own(world: World, monkeypatch: pyte
 
 def test_a_server_that_denies_force_gets_a_second_part(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """git denies it for branches alone; claims, each on the one before, are no rewriting."""
-    monkeypatch.setattr(log, "SEALED_ABOVE", 1000)
+    monkeypatch.setattr(own_log, "SEALED_ABOVE", 1000)
     world.git("config", "receive.denyNonFastForwards", "true")
     one = world.clone("one")
     one.ralph("fleet", "join", "origin", "--branch-form")
@@ -359,7 +359,7 @@ def test_the_object_folder_may_be_deleted(world: World, monkeypatch: pytest.Monk
     one.ralph("fleet", "claim", "bd-1")
     publish(one, world, 1)
     two.ralph("fleet", "sync")
-    monkeypatch.setattr(tidy, "_MANY", 1)
+    monkeypatch.setattr(at_work, "_MANY", 1)
     unreachable(one)
     one.ralph("fleet", "claim", "bd-2")
     one.ralph("gc")

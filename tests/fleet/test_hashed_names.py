@@ -7,7 +7,7 @@ import pytest
 
 from gitralph.base.ids import hashed
 from gitralph.base.layout import Layout
-from gitralph.records import member
+from gitralph.records import published_name
 from tests.support.repo import Repo
 from tests.support.texts import changed
 
@@ -60,6 +60,6 @@ def test_a_session_that_calls_itself_by_anothers_hash_gets_nothing(tmp_path: Pat
     thief = hashed("owner")
     for name in ("owner", thief):
         (tmp_path / f"{name}.json").write_text("{}")
-    assert member.local(layout, thief) == "owner"
-    assert member.local(layout, hashed("elsewhere")) == hashed("elsewhere")
-    assert member.local(layout, "plain") == "plain"
+    assert published_name.local(layout, thief) == "owner"
+    assert published_name.local(layout, hashed("elsewhere")) == hashed("elsewhere")
+    assert published_name.local(layout, "plain") == "plain"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gitralph.ask.trace.record import Document, record, records
+from gitralph.ask.trace.agent_trace import Document, record, records
 from gitralph.base.ids import hashed
 from gitralph.git.context import Context, open_context
 from tests.support.repo import Repo

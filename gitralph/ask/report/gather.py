@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from gitralph.ask import foreign, held, status
+from gitralph.ask import foreign, overview, status
 from gitralph.ask import log as history
-from gitralph.ask.lines import age
+from gitralph.ask.every_line import age
 from gitralph.ask.log import LogWish
 from gitralph.ask.report.facts import PERSON, Edit, Elsewhere, Facts, Lane, Refusal, SessionCommit, TaskRow
 from gitralph.ask.whose import Makers
@@ -17,7 +17,7 @@ from gitralph.git.context import Context
 from gitralph.hook import event_log, sessionfile
 from gitralph.hook.sessionfile import seconds
 from gitralph.records import events, sessions
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
 from gitralph.records.events import Emitted
 from gitralph.sessions import spending
 
@@ -39,7 +39,7 @@ def gather(ctx: Context, run: str | None, tokens: bool = False) -> Facts:
     _add_commits(ctx, facts, makers, wish)
     if run is None:
         _add_elsewhere(ctx, facts)
-        facts.branches = [held.sentence(ctx, one) for one in held.held(ctx)]
+        facts.branches = [overview.held_sentence(ctx, one) for one in overview.held_branches(ctx)]
     for record in records:
         facts.tasks += list(_tasks(record))
         facts.refusals += list(_refusals(ctx.layout, str(record["run"])))
@@ -85,15 +85,15 @@ def _add_elsewhere(ctx: Context, facts: Facts) -> None:
     for one in foreign.published(ctx):
         facts.elsewhere.append(
             Elsewhere(
-                seconds(one.time) or 0.0,
-                one.session,
-                one.agent or "",
-                one.model or "",
-                one.commit,
-                one.files,
-                one.lines,
-                one.writer,
-                age(one.synced),
+                time=seconds(one.time) or 0.0,
+                session=one.session,
+                agent=one.agent or "",
+                model=one.model or "",
+                oid=one.commit,
+                files=one.files,
+                lines=one.lines,
+                writer=one.writer,
+                age=age(one.synced),
             )
         )
     facts.elsewhere.sort(key=lambda one: (one.time, one.oid))
@@ -106,14 +106,14 @@ def _tasks(record: runs.Record) -> Iterator[TaskRow]:
         name = f"{task.get('number')}/{task.get('total')} {task.get('text')}"
         took = task.get("seconds")
         yield TaskRow(
-            str(record["run"]),
-            name,
-            str(task.get("outcome") or "open"),
-            str(task.get("session") or ""),
-            str(task.get("commit") or ""),
-            len(task.get("files") or ()),
-            float(took) if isinstance(took, int | float) else 0.0,
-            str(task.get("detail") or ""),
+            run=str(record["run"]),
+            name=name,
+            outcome=str(task.get("outcome") or "open"),
+            session=str(task.get("session") or ""),
+            commit=str(task.get("commit") or ""),
+            files=len(task.get("files") or ()),
+            seconds=float(took) if isinstance(took, int | float) else 0.0,
+            detail=str(task.get("detail") or ""),
         )
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from gitralph.ask.trace import git_ai, summary
-from gitralph.ask.trace.record import Document, records
+from gitralph.ask.trace import git_ai, pull_request
+from gitralph.ask.trace.agent_trace import Document, records
 from gitralph.base.errors import Fatal
-from gitralph.git import refs, revisions
+from gitralph.git import history, refs
 from gitralph.git.context import Context
 
 AGENT_TRACE, GIT_AI, MARKDOWN = "agent-trace", "git-ai", "markdown"
@@ -17,7 +17,7 @@ def commits(ctx: Context, typed: str | None) -> list[str]:
         head = refs.read_head(ctx.repo).oid
         words = [head, "--"] if head is not None else None
     else:
-        words = revisions.words(ctx.git, typed)
+        words = history.range_words(ctx.git, typed)
     if words is None:
         return []
     said = ctx.git.try_run("rev-list", "--reverse", "--topo-order", *words)
@@ -35,7 +35,7 @@ def agent_trace(ctx: Context, typed: str | None) -> Iterator[Document]:
 
 def markdown(ctx: Context, typed: str | None) -> str:
     """A summary of a range for a pull request."""
-    return summary.markdown(ctx, commits(ctx, typed), typed)
+    return pull_request.markdown(ctx, commits(ctx, typed), typed)
 
 
 def git_ai_notes(ctx: Context, typed: str | None, write: bool) -> Iterator[Document]:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import starmap
 from typing import Any
 
-from gitralph.ask.trace.record import OURS, Document
+from gitralph.ask.trace.agent_trace import OURS, Document
 from gitralph.base.ids import hashed
 from gitralph.git.context import Context
 

@@ -6,9 +6,8 @@ import time
 
 from gitralph.base.quote import printable
 from gitralph.cli.terminal import columns, output
-from gitralph.tasks.loop import watch
-from gitralph.tasks.loop.model import View
-from gitralph.tasks.loop.watch import Glance
+from gitralph.tasks.loop import runs
+from gitralph.tasks.loop.runs import Glance, View
 
 _PERIOD = 0.5
 
@@ -16,7 +15,7 @@ _PERIOD = 0.5
 class Live:
     """Takes the loop's sentences; on a terminal keeps a few lines about what runs below them."""
 
-    def __init__(self, view: View, look: watch.Look, width: int | None) -> None:
+    def __init__(self, view: View, look: runs.Look, width: int | None) -> None:
         self.view = view
         self.look = look
         self.columns = width

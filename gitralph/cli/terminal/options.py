@@ -92,3 +92,14 @@ def _names_one(folder: str) -> bool:
 def quote_high(ctx: Context) -> bool:
     """Whether bytes above 127 are quoted: ``core.quotePath``."""
     return ctx.config.boolean("core.quotepath", default=True)
+
+
+class BeforeCommand(Command):
+    """Keeps the words after ``--`` apart, in the context's ``meta["command"]``: they are a command to run."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta["command"] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)

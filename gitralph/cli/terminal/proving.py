@@ -9,7 +9,7 @@ from gitralph.base.errors import UsageError
 from gitralph.cli.terminal import output
 from gitralph.git.context import Context
 from gitralph.tasks.children import Children
-from gitralph.tasks.prove.merged import ProvingMerges
+from gitralph.tasks.prove.judge import ProvingMerges
 from gitralph.tasks.prove.proof import Prover
 from gitralph.tasks.prove.results import ProofCommand
 

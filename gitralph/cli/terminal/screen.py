@@ -20,7 +20,7 @@ from gitralph.ask.everywhere import WideView
 from gitralph.ask.overview import Overview
 from gitralph.base.errors import INTERRUPTED, OK, RalphError, UsageError
 from gitralph.base.quote import printable
-from gitralph.cli.terminal import columns, environ, grouped, wide
+from gitralph.cli.terminal import all_worktrees, columns, environ, grouped
 from gitralph.cli.terminal.grouped import Here, Paper
 from gitralph.git.context import Context, open_context
 from gitralph.records import pending, sessions
@@ -326,5 +326,5 @@ class _WideLooker(_Looker):
     def page(self, width: int, height: int, color: bool) -> list[str]:
         if self._view is None or self._fault:
             return [columns.cut(self._fault or "looking ...", width)]
-        rows = list(wide.lines(self._ctx, self._view, width))
+        rows = list(all_worktrees.lines(self._ctx, self._view, width))
         return [columns.cut(row, width) for row in rows[:height]]

@@ -18,7 +18,7 @@ from subprocess import CompletedProcess, Popen
 from gitralph.base import nul, runner
 from gitralph.base.errors import REFUSED, Fatal
 from gitralph.git.run import Git
-from gitralph.setup.demo import agent, check
+from gitralph.setup.demo import check, scripted_agent
 from gitralph.setup.demo import script as script_module
 from gitralph.setup.demo.script import CLAUDE, HUMAN, PI, SHARED, StoryEdit
 
@@ -76,19 +76,19 @@ class Playground:
 
     def ralph(self, *args: str) -> "CompletedProcess[bytes]":
         """Run ``git ralph`` as a user would; its output comes back."""
-        words = [*agent.GIT_RALPH, *args]
+        words = [*scripted_agent.GIT_RALPH, *args]
         return runner.run(words, env=self.env, cwd=self.root)
 
     def write(self, edit: StoryEdit) -> None:
         """The human's editor saves a file."""
-        with agent.turn(self.lock):
+        with scripted_agent.turn(self.lock):
             file = os.path.join(self.root, edit.path)
-            agent.save(file, edit.apply(agent.read(file)))
+            scripted_agent.save(file, edit.apply(scripted_agent.read(file)))
 
     def files(self) -> dict[str, str]:
         """Every file of the working tree with its text."""
         names = nul.texts(self.git.run("ls-files", "-z", "--cached", "--others"))
-        return {name: agent.read(os.path.join(self.root, name)) or "" for name in names}
+        return {name: scripted_agent.read(os.path.join(self.root, name)) or "" for name in names}
 
     def remove(self) -> None:
         """Take the whole folder away."""
@@ -100,7 +100,7 @@ def _set_up(stage: Playground) -> None:
     for key, value in (("user.name", "The Human"), ("user.email", "human@example.com")):
         stage.git.run("config", key, value)
     for path, text in script_module.BASE.items():
-        agent.save(os.path.join(stage.root, path), text)
+        scripted_agent.save(os.path.join(stage.root, path), text)
     stage.git.run("add", ".")
     stage.git.run("commit", "-q", "-m", "Start")
 
@@ -114,7 +114,7 @@ def _start_agent(stage: Playground, session: str) -> "Popen[bytes]":
         "lock": stage.lock,
         "edits": edits,
     }
-    words = [sys.executable, "-P", "-m", "gitralph.setup.demo.agent"]
+    words = [sys.executable, "-P", "-m", "gitralph.setup.demo.scripted_agent"]
     child = runner.start(words, env=stage.env, cwd=stage.root, stdin=subprocess.PIPE, stdout=None)
     assert child.stdin is not None
     child.stdin.write(json.dumps(script).encode())
@@ -159,7 +159,7 @@ def _status(stage: Playground, title: str) -> StoryScene:
 def _who_wrote(stage: Playground) -> StoryScene:
     """The shared file with the author of each line, as the script knows it."""
     rows = []
-    for line in (agent.read(f"{stage.root}/{SHARED}") or "").splitlines():
+    for line in (scripted_agent.read(f"{stage.root}/{SHARED}") or "").splitlines():
         who = script_module.author_of(line)
         rows.append(SceneRow(who, (f"+ {who}" if who else "", line)))
     return StoryScene(f"{SHARED} in the working tree, three hands in one file", None, rows)

@@ -1,1 +1,1 @@
-"""One session's commits as a branch of their own: ``history`` reads, ``replay`` decides, ``make`` lands."""
+"""A session's commits as a branch of their own: ``since_base`` reads, ``replay`` decides, ``make`` lands."""

@@ -11,18 +11,49 @@ import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gitralph.base import locks
+from gitralph.base import locks, nul
 from gitralph.base.errors import Busy, Refused, UsageError
-from gitralph.git import commits, refs, worktrees
+from gitralph.git import commits, message, refs, worktrees
 from gitralph.git.context import Context
 from gitralph.git.history import tree_of
 from gitralph.git.refs import Head, LostRaceError, Move
 from gitralph.git.trees import BlockedError, Entry, TreeBuilder, TreeReader, write_trees
 from gitralph.records import branches, pending
 from gitralph.records.branches import SessionBranch
-from gitralph.tasks.branch import history, squash
-from gitralph.tasks.branch.history import History
+from gitralph.tasks.branch import since_base
 from gitralph.tasks.branch.replay import Changes, Need, Replay, Text, replay
+from gitralph.tasks.branch.since_base import History
+
+# --- several replayed commits as one: the last tree, a message of the subjects, the trailers of all ---
+
+
+_FORM = "%x01%an <%ae>%x00%s%x00%(trailers:only,unfold)%x00"
+
+
+def as_one(ctx: Context, base: str, pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The commits with the one commit that stands for all of them; it is the last one's author's."""
+    if len(pairs) < 2:
+        return pairs
+    asked = "".join(f"{old}\n" for old, _ in pairs).encode()
+    words = ("log", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--no-color", f"--format={_FORM}")
+    said = ctx.git.run("-c", "trailer.separators=:", *words, stdin=asked)
+    rows = [nul.rows(block)[:3] for block in said.split(b"\x01")[1:]]
+    authors, subjects = (list(dict.fromkeys(row[at] for row in rows)) for at in (0, 1))
+    trailers = dict.fromkeys(line for row in rows for line in row[2].splitlines() if line.strip())
+    others = [b"Co-authored-by: " + one for one in authors if one != rows[-1][0]]
+    trailers = {**dict.fromkeys(one for one in others if one not in trailers), **trailers}
+    body = b"".join(b"* " + one + b"\n" for one in subjects) if len(subjects) > 1 else b""
+    text = b"\n\n".join(part.rstrip(b"\n") for part in (subjects[0], body, b"\n".join(trailers)) if part)
+    last = pairs[-1][1]
+    tree = tree_of(ctx.repo, last)
+    one = commits.replayed(
+        ctx.git, ctx.repo.objects, ctx.config, last, tree, base, None, message.join([text])
+    )
+    return tuple((old, one) for old, _ in pairs)
+
+
+# --- the branch ---
+
 
 MADE, NOTHING = "made", "nothing"
 
@@ -80,7 +111,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     ref = ref_of(ctx, wish.name)
     again = _again(ctx, wish)
     _refuse_checked_out(ctx, ref)
-    found = history.read(ctx, wish.onto)
+    found = since_base.read(ctx, wish.onto)
     old = refs.value(ctx.repo, ref)
     left = branches.read(ctx.layout).get(ref)
     base = TreeReader(ctx.repo.objects, tree_of(ctx.repo, found.base))
@@ -91,7 +122,7 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
         return BranchMade(NOTHING, ref, wish.session, merges=merges)
     pairs = _written(ctx, found, base, planned, left)
     if wish.squash:
-        pairs = squash.as_one(ctx, found.base, pairs)
+        pairs = as_one(ctx, found.base, pairs)
     tip = pairs[-1][1]
     if old == tip:
         return BranchMade(NOTHING, ref, wish.session, pairs, merges=merges)

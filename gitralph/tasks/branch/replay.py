@@ -17,7 +17,7 @@ from gitralph.git.trees import FILES, BlockedError, Entry, TreeReader
 from gitralph.hook.journal import TEXT_LIMIT
 from gitralph.lines.alone import Alone, alone
 from gitralph.lines.terms import Step
-from gitralph.tasks.branch.history import History
+from gitralph.tasks.branch.since_base import History
 
 
 class Need(NamedTuple):

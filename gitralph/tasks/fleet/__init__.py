@@ -10,5 +10,5 @@ server that ignores its own compare-and-set (dulwich 1.2) told 4 to 14 of 16 tha
 one had it in 12 of 12.
 
 What others wrote into the remote is foreign bytes: every oid, ref, trailer and line is bounded and checked
-where it is read (``claim``, ``shared``), and decides nothing about a commit here.
+where it is read (``claim``, ``allow_list``), and decides nothing about a commit here.
 """

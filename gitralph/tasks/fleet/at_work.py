@@ -1,16 +1,20 @@
-"""What other commands ask before they begin with a bead; nothing where the repository is in no fleet."""
+"""What other commands ask of the fleet; nothing where the repository is in none."""
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gitralph.base.errors import Busy, RalphError
 from gitralph.git.context import Context
 from gitralph.hook import beat
-from gitralph.records.member import is_member
-from gitralph.tasks.fleet import claiming, landing, log, member, own, sync, wire
+from gitralph.records.published_name import is_member
+from gitralph.tasks.fleet import claiming, kept_state, landing, own_log, sync, this_clone, wire
 from gitralph.tasks.fleet.claim import DONE, HELD, TENTATIVE
-from gitralph.tasks.fleet.member import Fleet
-from gitralph.tasks.fleet.own import LOST
+from gitralph.tasks.fleet.kept_state import LOST
+from gitralph.tasks.fleet.this_clone import Fleet
+
+# --- before and while somebody works on a bead ---
 
 
 @contextmanager
@@ -35,7 +39,7 @@ def begin(ctx: Context, bead: str) -> bool:
     """
     if not is_member(ctx.layout):
         return False
-    fleet = member.open_fleet(ctx)
+    fleet = this_clone.open_fleet(ctx)
     with landing.hold(fleet):
         if _is_ours(fleet, bead):
             return False
@@ -44,20 +48,20 @@ def begin(ctx: Context, bead: str) -> bool:
 
 def _is_ours(fleet: Fleet, bead: str) -> bool:
     """True for a bead that nobody can have taken over: it is held, and a beat of this lease was seen."""
-    ours = own.claims(fleet.ctx.layout).get(bead)
-    return ours is not None and ours.state == HELD and log.may_start(fleet)
+    ours = kept_state.claims(fleet.ctx.layout).get(bead)
+    return ours is not None and ours.state == HELD and own_log.may_start(fleet)
 
 
 def held(ctx: Context) -> set[str]:
     """The beads that this clone has, or wants, by its own record."""
     if not is_member(ctx.layout):
         return set()
-    return {one.bead for one in own.claims(ctx.layout).values() if one.state not in (DONE, LOST)}
+    return {one.bead for one in kept_state.claims(ctx.layout).values() if one.state not in (DONE, LOST)}
 
 
 def give_back(ctx: Context, bead: str) -> bool:
     """Release a bead; False, with a warning, where that did not work."""
-    fleet = member.open_fleet(ctx)
+    fleet = this_clone.open_fleet(ctx)
     try:
         with landing.hold(fleet):
             claiming.release(fleet, bead)
@@ -73,7 +77,7 @@ def note(ctx: Context, bead: str) -> None:
     Raises ForeignError where the last look showed it as another's.
     """
     if is_member(ctx.layout):
-        fleet = member.open_fleet(ctx)
+        fleet = this_clone.open_fleet(ctx)
         try:
             # A hook holds the agent up; the next beat claims it for certain.
             with landing.hold(fleet, wait=0.5):
@@ -81,7 +85,7 @@ def note(ctx: Context, bead: str) -> None:
                     claiming.claim_unasked(fleet, bead)
         except Busy as error:
             ctx.warn(f"bead '{bead}' is not claimed in the fleet: {error.message}")
-        log.make_due(fleet)
+        own_log.make_due(fleet)
 
 
 def go_on(ctx: Context, bead: str) -> None:
@@ -92,17 +96,17 @@ def go_on(ctx: Context, bead: str) -> None:
     if not is_member(ctx.layout):
         return
 
-    fleet = member.open_fleet(ctx)
+    fleet = this_clone.open_fleet(ctx)
     with landing.hold(fleet):
-        if log.is_due(fleet):
+        if own_log.is_due(fleet):
             try:
                 fleet = sync.beat(fleet)
             except wire.UnansweredError as error:
                 ctx.warn(error.message)
-        ours = own.claims(ctx.layout).get(bead)
+        ours = kept_state.claims(ctx.layout).get(bead)
         if ours is not None and ours.state == TENTATIVE:
             return
-        if not log.may_start(fleet):
+        if not own_log.may_start(fleet):
             raise Busy(
                 f"bead '{bead}' may have been taken over: the server acknowledged nothing for a lease",
                 "git ralph fleet sync",
@@ -112,3 +116,39 @@ def go_on(ctx: Context, bead: str) -> None:
 def beat_if_due(ctx: Context) -> None:
     """Start the sign of life in the background where it is due: one ``stat`` where it is not."""
     beat.start_if_due(ctx.layout, ctx.repo.root, dict(ctx.environ))
+
+
+# --- for ``git ralph gc``: the object folder, once many loose objects are there ---
+
+
+# Each look at a claim or a log leaves a few; git itself begins to pack at 6,700 (gc.auto, git-config(1)).
+_MANY = 5000
+
+
+def _count(folder: str) -> tuple[int, int]:
+    """How many files there are below a folder, and their bytes."""
+    found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    return len(found), sum(os.lstat(path).st_size for path in found)
+
+
+def drop_objects(ctx: Context, dry: bool) -> int | None:
+    """Remove the folder where it has grown; its bytes, None where it stays.
+
+    It stays while a claim of ours may be nowhere else, and while somebody works with it.
+    """
+    if not is_member(ctx.layout):
+        return None
+    folder = ctx.layout.fleet_objects
+    count, size = _count(folder)
+    if count < _MANY:
+        return None
+    fleet = this_clone.open_fleet(ctx)
+    try:
+        with landing.hold(fleet, wait=0):
+            if own_log.pending(fleet):
+                return None
+            if not dry:
+                shutil.rmtree(folder)
+            return size
+    except Busy:
+        return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from gitralph.base import ids
 from gitralph.base.quote import printable
-from gitralph.tasks.fleet import names
+from gitralph.tasks.fleet import ref_names
 
 HELD, FREE, DONE, TENTATIVE = "held", "free", "done", "tentative"
 FORMAT = "1"
@@ -106,13 +106,25 @@ def parse(oid: str, raw: bytes, bead: str) -> Claim | None:
     writer, result = said.get("Ralph-Writer", ""), said.get("Ralph-Result")
     if state not in (HELD, FREE, DONE) or not _NUMBER.fullmatch(epoch) or not _TOKEN.fullmatch(token):
         return None
-    if not names.is_writer(writer) or (result is not None and not names.is_oid(result)):
+    if not ref_names.is_writer(writer) or (result is not None and not ref_names.is_oid(result)):
         return None
     lease = lease_of(said.get("Ralph-Lease"))
     work, into = said.get("Ralph-Work"), said.get("Ralph-Into")
-    if not names.is_oid(work or "") or not (into or "").startswith("refs/heads/"):
+    if not ref_names.is_oid(work or "") or not (into or "").startswith("refs/heads/"):
         work = into = None
-    return Claim(bead, state, int(epoch), token, writer, lease, result, oid, author(raw), work, into)
+    return Claim(
+        bead=bead,
+        state=state,
+        epoch=int(epoch),
+        token=token,
+        writer=writer,
+        lease=lease,
+        result=result,
+        oid=oid,
+        user=author(raw),
+        work=work,
+        into=into,
+    )
 
 
 def can_name(branch: str) -> bool:

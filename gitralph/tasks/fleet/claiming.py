@@ -13,11 +13,11 @@ from gitralph.base.errors import Busy, Fatal, RalphError, Refused
 from gitralph.git import merge
 from gitralph.hook.sessionfile import now as wall_clock
 from gitralph.tasks.fleet import claim as form
-from gitralph.tasks.fleet import clock, names, own, wire
+from gitralph.tasks.fleet import clock, kept_state, ref_names, wire
 from gitralph.tasks.fleet.claim import DONE, FREE, HELD, TENTATIVE, Claim
-from gitralph.tasks.fleet.member import Fleet
-from gitralph.tasks.fleet.own import PUSHING, LastLook, Own, SeenClaim
+from gitralph.tasks.fleet.kept_state import PUSHING, LastLook, Own, SeenClaim
 from gitralph.tasks.fleet.store import COMMIT_LIMIT
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RefUpdate, RemoteRefs, UnansweredError
 
 # Each turn is lost to another member's push of this one ref, so somebody always gets on.
@@ -82,7 +82,7 @@ def token() -> str:
 
 def read_claims(fleet: Fleet, view: RemoteRefs, beads: Iterable[str]) -> dict[str, Claim | None]:
     """The claims on some beads, None for an unreadable one; those without a ref are left out."""
-    wanted = {bead: oid for bead in beads if (oid := view.at(names.claim_ref(fleet.namespace, bead)))}
+    wanted = {bead: oid for bead in beads if (oid := view.at(ref_names.claim_ref(fleet.namespace, bead)))}
     bring(fleet, wanted.values())
     found = fleet.store.read(wanted.values(), "commit", COMMIT_LIMIT)
     return {bead: form.parse(oid, found[oid], bead) if oid in found else None for bead, oid in wanted.items()}
@@ -110,19 +110,19 @@ def _logs(fleet: Fleet, view: RemoteRefs, writer: str) -> str:
     rows = sorted(
         (ref, oid)
         for ref, oid in view.refs.items()
-        if (found := names.writer_of(fleet.namespace, ref)) and found[0] == writer
+        if (found := ref_names.writer_of(fleet.namespace, ref)) and found[0] == writer
     )
     return " ".join(oid for _, oid in rows)
 
 
 def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], everything: bool) -> LastLook:
     """Note what a look showed of foreign claims: one read of each. Kept, and returned."""
-    before, ours = own.last_look(fleet.ctx.layout), own.claims(fleet.ctx.layout)
+    before, ours = kept_state.last_look(fleet.ctx.layout), kept_state.claims(fleet.ctx.layout)
     claims = {} if everything else dict(before.claims)
     seen = {} if everything else dict(before.seen)
     boot, now = clock.boot(), clock.now()
     for bead, one in found.items():
-        oid = view.refs[names.claim_ref(fleet.namespace, bead)]
+        oid = view.refs[ref_names.claim_ref(fleet.namespace, bead)]
         claims[bead] = oid
         seen.pop(bead, None)
         # Our own claim needs no watching: we know whether we live.
@@ -138,7 +138,7 @@ def observe(fleet: Fleet, view: RemoteRefs, found: dict[str, Claim | None], ever
             else:
                 seen[bead] = SeenClaim(oid, log, boot, now, now)
     look = LastLook(wall_clock(), claims, seen)
-    own.keep_look(fleet.ctx.layout, look)
+    kept_state.keep_look(fleet.ctx.layout, look)
     return look
 
 
@@ -159,8 +159,17 @@ def row_of(bead: str, oid: str, one: Claim | None, ours: Own | None) -> ClaimRow
     """A claim as it is shown."""
     mine = ours is not None and ours.is_at(oid)
     if one is None:
-        return ClaimRow(bead, HELD, "", mine, 0, "somebody", oid)
-    return ClaimRow(bead, one.state, one.writer, mine, one.epoch, one.user, oid, one.result)
+        return ClaimRow(bead=bead, state=HELD, writer="", mine=mine, epoch=0, user="somebody", oid=oid)
+    return ClaimRow(
+        bead=bead,
+        state=one.state,
+        writer=one.writer,
+        mine=mine,
+        epoch=one.epoch,
+        user=one.user,
+        oid=oid,
+        result=one.result,
+    )
 
 
 def make(
@@ -177,7 +186,15 @@ def make(
 
     Its parent is the claim that it follows, so that a server which lets nobody replace history takes it.
     """
-    made = Claim(bead, state, epoch, token(), writer or fleet.me.writer, fleet.lease, result)
+    made = Claim(
+        bead=bead,
+        state=state,
+        epoch=epoch,
+        token=token(),
+        writer=writer or fleet.me.writer,
+        lease=fleet.lease,
+        result=result,
+    )
     if work is not None:
         made = replace(made, work=work[0], into=work[1])
     if old is not None and not fleet.store.is_whole(old):
@@ -207,7 +224,7 @@ def refuse(row: ClaimRow) -> ForeignError:
 
 def stuck(fleet: Fleet, bead: str) -> StuckError:
     """The error for a lock that a dead server process left, with the command for who looks after it."""
-    ref = names.claim_ref(fleet.namespace, bead)
+    ref = ref_names.claim_ref(fleet.namespace, bead)
     return StuckError(
         f"bead '{bead}' is stuck: on the server '{ref}' is locked, by a push that was killed there",
         f"where the server keeps the repository: rm {ref}.lock",
@@ -220,7 +237,7 @@ def claim(fleet: Fleet, bead: str) -> Answer:
     Without an answer from the server the claim is tentative, and a warning says so.
     """
     layout = fleet.ctx.layout
-    ours = own.claims(layout).get(bead)
+    ours = kept_state.claims(layout).get(bead)
     if ours is not None and ours.state == DONE:
         ours = None
     try:
@@ -230,7 +247,7 @@ def claim(fleet: Fleet, bead: str) -> Answer:
 
 
 def _tentatively(fleet: Fleet, bead: str, error: UnansweredError) -> Answer:
-    ours = own.claims(fleet.ctx.layout).get(bead)
+    ours = kept_state.claims(fleet.ctx.layout).get(bead)
     if ours is not None and ours.state == HELD:
         fleet.ctx.warn(f"{error.message}; bead '{bead}' was yours when it last did")
         return Answer(ClaimRow(bead, HELD, fleet.me.writer, True, ours.epoch, oid=ours.oid), "already")
@@ -245,9 +262,9 @@ def _tentatively(fleet: Fleet, bead: str, error: UnansweredError) -> Answer:
 def claim_unasked(fleet: Fleet, bead: str) -> Answer:
     """A tentative claim, by what the last look showed. Raises ForeignError where that was another's."""
     layout = fleet.ctx.layout
-    ours = own.claims(layout).get(bead)
+    ours = kept_state.claims(layout).get(bead)
     if ours is None or ours.state not in (PUSHING, TENTATIVE):
-        look = own.last_look(layout)
+        look = kept_state.last_look(layout)
         known = look.claims.get(bead)
         if known is not None:
             found = fleet.store.read([known], "commit", COMMIT_LIMIT)
@@ -258,15 +275,17 @@ def claim_unasked(fleet: Fleet, bead: str) -> Answer:
             ours = make(fleet, bead, HELD, one.epoch + 1, known)
         else:
             ours = make(fleet, bead, HELD, 1, None)
-    own.keep_claim(layout, replace(ours, state=TENTATIVE))
+    kept_state.keep_claim(layout, replace(ours, state=TENTATIVE))
     return Answer(ClaimRow(bead, TENTATIVE, fleet.me.writer, True, ours.epoch, oid=ours.oid), TENTATIVE)
 
 
 def _claim(fleet: Fleet, bead: str, ours: Own | None) -> Answer:
-    layout, ref = fleet.ctx.layout, names.claim_ref(fleet.namespace, bead)
+    layout, ref = fleet.ctx.layout, ref_names.claim_ref(fleet.namespace, bead)
     was_held = ours is not None and ours.state == HELD
     # A bead that the last look did not show is most likely nobody's: push at once, the look after it judges.
-    view = RemoteRefs({}) if ours is None and bead not in own.last_look(layout).claims else fleet.look()
+    view = (
+        RemoteRefs({}) if ours is None and bead not in kept_state.last_look(layout).claims else fleet.look()
+    )
     said = wire.Pushed()
     for turn in range(TURNS):
         oid = view.at(ref)
@@ -279,25 +298,25 @@ def _claim(fleet: Fleet, bead: str, ours: Own | None) -> Answer:
                 )
             return _won(fleet, view, ours, "already" if was_held else "claimed")
         if turn and said.refusal:
-            own.lose_claim(layout, bead)
+            kept_state.lose_claim(layout, bead)
             raise Fatal(f"the server takes no claim on '{bead}': {said.refusal}", "git ralph doctor")
         ours = _next(fleet, view, bead, ours)
         if turn > 1:
             wire.pause(turn)
-        ours = own.keep_claim(layout, ours)
+        ours = kept_state.keep_claim(layout, ours)
         said = fleet.wire.push([RefUpdate(ref, ours.old, ours.oid)])
         view = fleet.look()
         if said.locked and turn >= _STUCK_AFTER and view.at(ref) == ours.old:
-            own.lose_claim(layout, bead)
+            kept_state.lose_claim(layout, bead)
             raise stuck(fleet, bead)
-    own.lose_claim(layout, bead)
+    kept_state.lose_claim(layout, bead)
     raise Busy(f"bead '{bead}' changed hands {TURNS} times meanwhile", f"git ralph fleet claim {bead}")
 
 
 def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
     """The claim to push now that the bead is as ``view`` shows it. Raises ForeignError."""
     layout = fleet.ctx.layout
-    oid = view.at(names.claim_ref(fleet.namespace, bead))
+    oid = view.at(ref_names.claim_ref(fleet.namespace, bead))
     if ours is not None and _is_cut_short(ours, oid):
         return ours  # the same object again: `=` where the answer to the first push was lost
     if oid is None:
@@ -311,7 +330,7 @@ def _next(fleet: Fleet, view: RemoteRefs, bead: str, ours: Own | None) -> Own:
             raise _done_for(fleet, one)
         fleet.ctx.warn(f"bead '{bead}' is taken over: its holder has given no sign for two leases")
         return make(fleet, bead, HELD, (one.epoch if one else 0) + 1, oid)
-    own.lose_claim(layout, bead)
+    kept_state.lose_claim(layout, bead)
     raise refuse(row_of(bead, oid, one, None))
 
 
@@ -333,13 +352,13 @@ def _has_landed(fleet: Fleet, one: Claim) -> bool:
 
 def _done_for(fleet: Fleet, one: Claim) -> RalphError:
     """Mark a bead done for a holder who is gone; the refusal to say, or that somebody was faster."""
-    ref = names.claim_ref(fleet.namespace, one.bead)
+    ref = ref_names.claim_ref(fleet.namespace, one.bead)
     made = make(fleet, one.bead, DONE, one.epoch, one.oid, one.work, writer=one.writer)
     fleet.wire.push([RefUpdate(ref, one.oid, made.oid)])
     view = fleet.look()
     if view.at(ref) != made.oid:
         return Busy(f"bead '{one.bead}' changed meanwhile", f"git ralph fleet claim {one.bead}")
-    own.lose_claim(fleet.ctx.layout, one.bead)
+    kept_state.lose_claim(fleet.ctx.layout, one.bead)
     return refuse(row_of(one.bead, made.oid, read_claims(fleet, view, [one.bead])[one.bead], None))
 
 
@@ -353,29 +372,29 @@ def found_again(fleet: Fleet, view: RemoteRefs, ours: Own) -> Own:
 
     Whether the branch got the work too, only a landing finds out: a server may move one of the two alone.
     """
-    oid = view.refs[names.claim_ref(fleet.namespace, ours.bead)]
+    oid = view.refs[ref_names.claim_ref(fleet.namespace, ours.bead)]
     if oid != ours.oid:
         one = read_claims(fleet, view, [ours.bead])[ours.bead]
         epoch = one.epoch if one else ours.epoch
         done = one is not None and one.state == DONE
         ours = replace(ours, next=oid) if done else replace(ours, oid=oid, next=None, epoch=epoch, work=None)
-    return own.keep_claim(fleet.ctx.layout, replace(ours, state=HELD))
+    return kept_state.keep_claim(fleet.ctx.layout, replace(ours, state=HELD))
 
 
 def _won(fleet: Fleet, view: RemoteRefs, ours: Own, status: str) -> Answer:
     layout = fleet.ctx.layout
-    look = own.last_look(layout)
+    look = kept_state.last_look(layout)
     seen = {bead: one for bead, one in look.seen.items() if bead != ours.bead}
-    own.keep_look(layout, replace(look, claims={**look.claims, ours.bead: ours.oid}, seen=seen))
+    kept_state.keep_look(layout, replace(look, claims={**look.claims, ours.bead: ours.oid}, seen=seen))
     return Answer(ClaimRow(ours.bead, HELD, fleet.me.writer, True, ours.epoch, oid=ours.oid), status)
 
 
 def release(fleet: Fleet, bead: str) -> ClaimRow | None:
     """Give a bead back; None where nobody has it. Raises ForeignError, StuckError, Busy."""
-    layout, ref = fleet.ctx.layout, names.claim_ref(fleet.namespace, bead)
-    ours = own.claims(layout).get(bead)
+    layout, ref = fleet.ctx.layout, ref_names.claim_ref(fleet.namespace, bead)
+    ours = kept_state.claims(layout).get(bead)
     if ours is not None and ours.state == TENTATIVE:
-        own.lose_claim(layout, bead)  # a push that went through after all is judged below
+        kept_state.lose_claim(layout, bead)  # a push that went through after all is judged below
     try:
         view = fleet.look()
     except UnansweredError:
@@ -386,17 +405,17 @@ def release(fleet: Fleet, bead: str) -> ClaimRow | None:
     for turn in range(TURNS):
         oid = view.at(ref)
         if freeing is not None and oid == freeing.oid:
-            own.lose_claim(layout, bead)
+            kept_state.lose_claim(layout, bead)
             return ClaimRow(bead, FREE, fleet.me.writer, False, freeing.epoch, oid=oid)
         if oid is None:
-            own.lose_claim(layout, bead)
+            kept_state.lose_claim(layout, bead)
             return None
         if ours is None or oid != ours.oid:
             one = read_claims(fleet, view, [bead])[bead]
             if ours is not None and one is not None and one.state == HELD and ours.is_at(oid):
                 ours = replace(ours, oid=oid, epoch=one.epoch, work=None)
                 continue
-            own.lose_claim(layout, bead)
+            kept_state.lose_claim(layout, bead)
             if one is not None and one.state == FREE:
                 return None
             raise refuse(row_of(bead, oid, one, None))
@@ -416,11 +435,11 @@ def all_claims(fleet: Fleet, view: RemoteRefs) -> dict[str, tuple[str, Claim | N
     refs = {ref: oid for ref, oid in view.refs.items() if ref.startswith(head)}
     bring(fleet, refs.values())
     found = fleet.store.read(refs.values(), "commit", COMMIT_LIMIT)
-    known = {names.claim_ref(fleet.namespace, bead): bead for bead in own.claims(fleet.ctx.layout)}
+    known = {ref_names.claim_ref(fleet.namespace, bead): bead for bead in kept_state.claims(fleet.ctx.layout)}
     rows: dict[str, tuple[str, Claim | None]] = {}
     for ref, oid in sorted(refs.items()):
         bead = known.get(ref) or form.bead_of(found.get(oid, b""))
-        if bead is not None and names.claim_ref(fleet.namespace, bead) == ref:
+        if bead is not None and ref_names.claim_ref(fleet.namespace, bead) == ref:
             rows[bead] = (oid, form.parse(oid, found[oid], bead) if oid in found else None)
     return rows
 
@@ -429,7 +448,7 @@ def rows(fleet: Fleet, view: RemoteRefs) -> list[ClaimRow]:
     """Every claim, the own tentative ones too; one read of each for the leases."""
     found = all_claims(fleet, view)
     observe(fleet, view, {bead: one for bead, (_, one) in found.items()}, everything=True)
-    ours = own.claims(fleet.ctx.layout)
+    ours = kept_state.claims(fleet.ctx.layout)
     out = {bead: row_of(bead, oid, one, ours.get(bead)) for bead, (oid, one) in found.items()}
     return sorted({**out, **_tentative(fleet, set(out))}.values(), key=lambda row: row.bead)
 
@@ -437,14 +456,14 @@ def rows(fleet: Fleet, view: RemoteRefs) -> list[ClaimRow]:
 def _tentative(fleet: Fleet, known: set[str]) -> dict[str, ClaimRow]:
     return {
         one.bead: ClaimRow(one.bead, TENTATIVE, fleet.me.writer, True, one.epoch, oid=one.oid)
-        for one in own.claims(fleet.ctx.layout).values()
+        for one in kept_state.claims(fleet.ctx.layout).values()
         if one.state in (TENTATIVE, PUSHING) and one.bead not in known
     }
 
 
 def rows_offline(fleet: Fleet) -> tuple[list[ClaimRow], str]:
     """What the last look showed, and when that was; empty where there was none."""
-    look, ours = own.last_look(fleet.ctx.layout), own.claims(fleet.ctx.layout)
+    look, ours = kept_state.last_look(fleet.ctx.layout), kept_state.claims(fleet.ctx.layout)
     found = fleet.store.read(look.claims.values(), "commit", COMMIT_LIMIT)
     out = {
         bead: row_of(bead, oid, form.parse(oid, found[oid], bead) if oid in found else None, ours.get(bead))

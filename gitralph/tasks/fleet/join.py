@@ -8,11 +8,11 @@ from gitralph.base.errors import Fatal, Refused
 from gitralph.git.context import Context
 from gitralph.hook.sessionfile import now
 from gitralph.tasks.fleet import claim as form
-from gitralph.tasks.fleet import log, member, names, own, wire
+from gitralph.tasks.fleet import kept_state, own_log, ref_names, this_clone, wire
 from gitralph.tasks.fleet.claiming import bring
-from gitralph.tasks.fleet.member import Fleet
-from gitralph.tasks.fleet.own import Membership
+from gitralph.tasks.fleet.kept_state import Membership
 from gitralph.tasks.fleet.store import COMMIT_LIMIT
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RefUpdate, RemoteRefs
 
 # Each is lost to somebody who founds the fleet at the same moment, after which there is one to read.
@@ -28,35 +28,44 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
 
     Raises Refused with claims elsewhere, Fatal where the server takes nothing, UnansweredError.
     """
-    remote = member.remote_of(
+    remote = this_clone.remote_of(
         ctx, wire.absolute(given) if f"remote.{given}.url" not in ctx.config.values else given
     )
     if remote != given and ctx.config.get("ralph.remote"):
         ctx.say(f"'ralph.remote' names '{remote}': claims and logs go there")
-    before = own.membership(ctx.layout)
+    before = kept_state.membership(ctx.layout)
     kept = given if ctx.config.get("ralph.remote") else remote
     if before is not None and before.remote != kept:
-        held = [one.bead for one in own.claims(ctx.layout).values() if one.state not in (form.DONE, own.LOST)]
+        held = [
+            one.bead
+            for one in kept_state.claims(ctx.layout).values()
+            if one.state not in (form.DONE, kept_state.LOST)
+        ]
         if held:
             raise Refused(
                 f"this clone holds '{held[0]}' in the fleet of '{before.remote}'",
                 f"git ralph fleet release {held[0]}",
             )
     files.make_folder(ctx.layout.fleet)
-    writer = before.writer if before and before.remote == kept else log.new_writer()
+    writer = before.writer if before and before.remote == kept else own_log.new_writer()
     me = Membership(
-        kept, names.CUSTOM, writer, form.DEFAULT_LEASE, now(), folder=own.folder_identity(ctx.layout)
+        kept,
+        ref_names.CUSTOM,
+        writer,
+        form.DEFAULT_LEASE,
+        now(),
+        folder=kept_state.folder_identity(ctx.layout),
     )
-    fleet = member.assemble(ctx, me, seconds)
-    view = fleet.wire.look(f"{names.CUSTOM}/*", f"{names.BRANCHES}/*")
+    fleet = this_clone.assemble(ctx, me, seconds)
+    view = fleet.wire.look(f"{ref_names.CUSTOM}/*", f"{ref_names.BRANCHES}/*")
     fleet = _in_a_form(fleet, view, branch_form)
     if before is not None and before.remote == kept and before.namespace == fleet.namespace:
         fleet = replace(fleet, me=replace(before, lease=fleet.me.lease))
     else:
-        own.keep_beat(ctx.layout, own.Beat())
-    own.write_membership(ctx.layout, fleet.me)
+        kept_state.keep_beat(ctx.layout, kept_state.Beat())
+    kept_state.write_membership(ctx.layout, fleet.me)
     try:
-        return log.start(fleet) if before is None or before.remote != kept else fleet
+        return own_log.start(fleet) if before is None or before.remote != kept else fleet
     except BaseException:
         if before is None:
             # A member that never got a beat through is none: the next join begins anew.
@@ -65,24 +74,24 @@ def join(ctx: Context, given: str, branch_form: bool, seconds: float | None) -> 
 
 
 def _in_a_form(fleet: Fleet, view: RemoteRefs, branch_form: bool) -> Fleet:
-    both = names.fleet_ref(names.BRANCHES) in view.refs
-    plain = names.fleet_ref(names.CUSTOM) in view.refs
+    both = ref_names.fleet_ref(ref_names.BRANCHES) in view.refs
+    plain = ref_names.fleet_ref(ref_names.CUSTOM) in view.refs
     if both and plain:
         fleet.ctx.say("both forms of the fleet are there; the one in branches counts")
     # Whoever uses branches had to, so the other form does not work for all.
     if both or branch_form:
         if plain and not both:
             fleet.ctx.warn(
-                f"members that joined before use '{names.CUSTOM}': from now on the branches count, "
+                f"members that joined before use '{ref_names.CUSTOM}': from now on the branches count, "
                 "and they have to join again"
             )
-        return _found(_as(fleet, names.BRANCHES), view)
+        return _found(_as(fleet, ref_names.BRANCHES), view)
     try:
         return _found(fleet, view)
     except NotTakenError as error:
         fleet.ctx.say(f"{error.message}; branches below 'ralph-fleet/' are used instead")
     try:
-        return _found(_as(fleet, names.BRANCHES), view)
+        return _found(_as(fleet, ref_names.BRANCHES), view)
     except NotTakenError as error:
         raise Fatal(
             f"'{fleet.me.remote}' takes neither refs nor branches of the fleet: {error.message}",
@@ -96,8 +105,8 @@ def _as(fleet: Fleet, namespace: str) -> Fleet:
 
 def _found(fleet: Fleet, view: RemoteRefs) -> Fleet:
     """Read what the fleet says, or be the one who begins it. Raises Fatal where the server refuses."""
-    ref = names.fleet_ref(fleet.namespace)
-    lease = member.lease_of(fleet.ctx, form.DEFAULT_LEASE)
+    ref = ref_names.fleet_ref(fleet.namespace)
+    lease = this_clone.lease_of(fleet.ctx, form.DEFAULT_LEASE)
     for turn in range(_TURNS):
         oid = view.at(ref)
         if oid is not None:
@@ -118,11 +127,11 @@ def _read(fleet: Fleet, oid: str) -> Fleet:
     raw = fleet.store.read([oid], "commit", COMMIT_LIMIT).get(oid)
     said = form.trailers(raw) if raw is not None else None
     if said is None:
-        raise Fatal(f"'{names.fleet_ref(fleet.namespace)}' of the remote is not what a fleet writes")
+        raise Fatal(f"'{ref_names.fleet_ref(fleet.namespace)}' of the remote is not what a fleet writes")
     if said.get("Ralph-Format") != form.FORMAT:
         raise Fatal(
             f"the fleet's format is '{said.get('Ralph-Format', '')}', this version knows '{form.FORMAT}'",
             "use a newer git ralph",
         )
     me = replace(fleet.me, lease=form.lease_of(said.get("Ralph-Lease")))
-    return replace(fleet, me=me, lease=member.lease_of(fleet.ctx, me.lease))
+    return replace(fleet, me=me, lease=this_clone.lease_of(fleet.ctx, me.lease))

@@ -15,13 +15,13 @@ from gitralph.base.quote import shown
 from gitralph.git import merge, refs, worktrees
 from gitralph.git.run import Git
 from gitralph.tasks.fleet import claim as form
-from gitralph.tasks.fleet import claiming, names, own, wire
+from gitralph.tasks.fleet import claiming, kept_state, ref_names, wire
 from gitralph.tasks.fleet.claim import DONE, HELD
 from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
-from gitralph.tasks.fleet.member import Fleet
-from gitralph.tasks.fleet.own import LOST, Own
+from gitralph.tasks.fleet.kept_state import LOST, Own
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import NoAtomicError, Pushed, RefUpdate, RemoteRefs
-from gitralph.tasks.prove.merged import MergeJudge
+from gitralph.tasks.prove.judge import MergeJudge
 
 # Each turn is lost to another landing on the same branch, so twenty of them mean that twenty others did land:
 # whoever is overtaken as often tries again later.
@@ -102,7 +102,7 @@ class _Landing:
     def run(self) -> LandedBead:
         fleet, bead = self.fleet, self.bead
         ours, view = _ours(fleet, bead), _look(fleet)
-        into, ref = _into(view, self.given), names.claim_ref(fleet.namespace, bead)
+        into, ref = _into(view, self.given), ref_names.claim_ref(fleet.namespace, bead)
         name, tip = tip_of(fleet, bead)
         for turn in range(_TURNS):
             began = time.monotonic()
@@ -130,7 +130,7 @@ class _Landing:
                 ours, said = _announce(fleet, ours, tip, into)
             if not said.is_refused:
                 done = claiming.make(fleet, bead, DONE, ours.epoch, ours.oid, new)
-                ours = own.keep_claim(fleet.ctx.layout, replace(ours, next=done.oid))
+                ours = kept_state.keep_claim(fleet.ctx.layout, replace(ours, next=done.oid))
                 steps = [RefUpdate(into, base, new), RefUpdate(ref, ours.oid, done.oid)]
                 said = self._push(steps, name, into)
             if said.is_refused and turn:
@@ -163,8 +163,10 @@ def _announce(fleet: Fleet, ours: Own, tip: str, into: str) -> tuple[Own, Pushed
     Not read back: where it did not get there, the landing's own lease on it is refused.
     """
     made = claiming.make(fleet, ours.bead, HELD, ours.epoch, ours.oid, work=(tip, into))
-    kept = own.keep_claim(fleet.ctx.layout, replace(made, state=HELD))
-    return kept, fleet.wire.push([RefUpdate(names.claim_ref(fleet.namespace, ours.bead), ours.oid, kept.oid)])
+    kept = kept_state.keep_claim(fleet.ctx.layout, replace(made, state=HELD))
+    return kept, fleet.wire.push(
+        [RefUpdate(ref_names.claim_ref(fleet.namespace, ours.bead), ours.oid, kept.oid)]
+    )
 
 
 def _look(fleet: Fleet) -> RemoteRefs:
@@ -178,10 +180,10 @@ def _landing(fleet: Fleet) -> wire.Wire:
 
 def _ours(fleet: Fleet, bead: str) -> Own:
     """The claim under which to land. Raises ForeignError, Refused where there is none."""
-    ours = own.claims(fleet.ctx.layout).get(bead)
+    ours = kept_state.claims(fleet.ctx.layout).get(bead)
     if ours is None or ours.state in (DONE, LOST):
         view = fleet.look()
-        oid = view.at(names.claim_ref(fleet.namespace, bead))
+        oid = view.at(ref_names.claim_ref(fleet.namespace, bead))
         if ours is not None and ours.state == LOST and ours.is_at(oid):
             return claiming.found_again(fleet, view, ours)
         one = claiming.read_claims(fleet, view, [bead]).get(bead)
@@ -190,15 +192,15 @@ def _ours(fleet: Fleet, bead: str) -> Own:
         raise Refused(f"bead '{bead}' is not claimed", f"git ralph fleet claim {bead}")
     if ours.state != HELD:
         claiming.claim(fleet, bead)
-        ours = own.claims(fleet.ctx.layout)[bead]
+        ours = kept_state.claims(fleet.ctx.layout)[bead]
         if ours.state != HELD:
             raise Busy(f"the claim on '{bead}' is tentative still", "git ralph fleet sync")
     return ours
 
 
 def _lost(fleet: Fleet, view: RemoteRefs, bead: str, name: str) -> None:
-    oid = view.at(names.claim_ref(fleet.namespace, bead))
-    own.lose_claim(fleet.ctx.layout, bead)
+    oid = view.at(ref_names.claim_ref(fleet.namespace, bead))
+    kept_state.lose_claim(fleet.ctx.layout, bead)
     if oid is None:
         row = ClaimRow(bead, "free", "", False, 0)
         raise ForeignError(
@@ -295,7 +297,7 @@ def _confirmed(fleet: Fleet, view: RemoteRefs, ours: Own, into: str) -> LandedBe
         _bring(fleet, into, now)
         if not merge.is_ancestor(fleet.ctx.git, one.result, now):
             return None
-    own.keep_claim(fleet.ctx.layout, replace(ours, oid=ours.next, next=None, state=DONE))
+    kept_state.keep_claim(fleet.ctx.layout, replace(ours, oid=ours.next, next=None, state=DONE))
     _follow(fleet, into)
     row = ClaimRow(ours.bead, DONE, fleet.me.writer, True, ours.epoch, oid=ours.next, result=one.result)
     return LandedBead(row, one.result, into.removeprefix(_HEADS))
@@ -319,10 +321,10 @@ def _follow(fleet: Fleet, into: str) -> None:
 def _reopen(fleet: Fleet, bead: str, ours: Own) -> Own:
     """A server without compare-and-set took the claim and lost the branch: the bead is ours still."""
     made = claiming.make(fleet, bead, HELD, ours.epoch, ours.next)
-    own.keep_claim(fleet.ctx.layout, made)
-    ref = names.claim_ref(fleet.namespace, bead)
+    kept_state.keep_claim(fleet.ctx.layout, made)
+    ref = ref_names.claim_ref(fleet.namespace, bead)
     fleet.wire.push([RefUpdate(ref, ours.next, made.oid)])
     if fleet.look().at(ref) != made.oid:
         raise Busy(f"the server lost the landing of '{bead}'", f"git ralph fleet land {bead}")
-    own.keep_claim(fleet.ctx.layout, replace(made, state=HELD))
+    kept_state.keep_claim(fleet.ctx.layout, replace(made, state=HELD))
     return replace(made, state=HELD)

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gitralph.ask.trace import record
+from gitralph.ask.trace import agent_trace
 from gitralph.base import files, nul
 from gitralph.base.errors import RalphError
 from gitralph.base.ids import hashed
 from gitralph.records import commit_log, sessions
-from gitralph.tasks.fleet import log, names, own, shared
-from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet import allow_list, kept_state, own_log, ref_names
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import RemoteRefs
 
 # A record reads the journals of its commit's paths; a beat between two calls of an agent must be short.
@@ -27,7 +27,7 @@ def _published(fleet: Fleet, view: RemoteRefs | None) -> list[str]:
         heads = {
             oid
             for ref, oid in view.refs.items()
-            if ref.startswith("refs/heads/") and not ref.startswith(names.BRANCHES)
+            if ref.startswith("refs/heads/") and not ref.startswith(ref_names.BRANCHES)
         }
         found |= fleet.store.holds(sorted(heads - found)) if heads - found else set()
     return sorted(found)
@@ -48,7 +48,7 @@ def _recorded(fleet: Fleet) -> set[str]:
         data = files.read_bytes(fleet.ctx.layout.fleet_log(fleet.me.writer), _MOST_BYTES)
     except FileNotFoundError:
         return set()
-    return {commit for commit, _ in shared.read(data)}
+    return {commit for commit, _ in allow_list.read(data)}
 
 
 def _candidates(fleet: Fleet, commits: list[str]) -> list[str]:
@@ -81,7 +81,7 @@ def _own(fleet: Fleet) -> tuple[set[str], set[str]]:
 def _lines(fleet: Fleet, commits: list[str]) -> list[bytes]:
     """The lines of some commits; one that cannot be told of costs the others nothing."""
     try:
-        return [line for found in record.records(fleet.ctx, commits) if (line := shared.line(found))]
+        return [line for found in agent_trace.records(fleet.ctx, commits) if (line := allow_list.line(found))]
     except RalphError as error:
         if len(commits) < 2:
             fleet.ctx.warn(f"commit {commits[0][:10]} could not be told of: {error.message}")
@@ -91,7 +91,7 @@ def _lines(fleet: Fleet, commits: list[str]) -> list[bytes]:
 
 def is_done(fleet: Fleet, view: RemoteRefs | None = None) -> bool:
     """True when every commit that the remote has was looked at."""
-    return tuple(_published(fleet, view)) == own.beat(fleet.ctx.layout).scanned
+    return tuple(_published(fleet, view)) == kept_state.beat(fleet.ctx.layout).scanned
 
 
 def gather(fleet: Fleet, view: RemoteRefs | None = None, most: int = _AT_ONCE) -> int:
@@ -101,7 +101,7 @@ def gather(fleet: Fleet, view: RemoteRefs | None = None, most: int = _AT_ONCE) -
     gap is no harm.
     """
     layout = fleet.ctx.layout
-    beat, tips = own.beat(layout), _published(fleet, view)
+    beat, tips = kept_state.beat(layout), _published(fleet, view)
     if tuple(tips) == beat.scanned:
         return 0
     wanted = _candidates(fleet, _new_commits(fleet, tips, beat.scanned))
@@ -109,8 +109,8 @@ def gather(fleet: Fleet, view: RemoteRefs | None = None, most: int = _AT_ONCE) -
     wanted = [oid for oid in wanted if oid not in known]
     tried = wanted[:most]
     lines = _lines(fleet, tried)
-    log.append(fleet, lines)
+    own_log.append(fleet, lines)
     # Ancestors come first, so that whatever a tried one contains was tried before it.
     scanned = tuple(tips) if len(wanted) <= most else (*beat.scanned, *tried)
-    own.keep_beat(layout, replace(own.beat(layout), scanned=scanned))
+    kept_state.keep_beat(layout, replace(kept_state.beat(layout), scanned=scanned))
     return len(lines)

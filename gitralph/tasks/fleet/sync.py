@@ -6,11 +6,11 @@ The look after the push of the log is the read-back of it, and shows everything 
 from dataclasses import dataclass, field, replace
 
 from gitralph.base.errors import Busy
-from gitralph.tasks.fleet import claiming, log, members, names, own, publish
+from gitralph.tasks.fleet import claiming, kept_state, own_log, publish, received_logs, ref_names
 from gitralph.tasks.fleet.claim import DONE, HELD, TENTATIVE
 from gitralph.tasks.fleet.claiming import ClaimRow, ForeignError
-from gitralph.tasks.fleet.member import Fleet
-from gitralph.tasks.fleet.own import LOST, PUSHING
+from gitralph.tasks.fleet.kept_state import LOST, PUSHING
+from gitralph.tasks.fleet.this_clone import Fleet
 
 
 @dataclass
@@ -28,12 +28,12 @@ class Synced:
 def beat(fleet: Fleet) -> Fleet:
     """Publish what is new and show that this machine lives. Raises UnansweredError."""
     publish.gather(fleet)
-    sent = log.push(fleet)
-    fleet = log.settle(fleet, fleet.look(), sent)
-    for one in own.claims(fleet.ctx.layout).values():
+    sent = own_log.push(fleet)
+    fleet = own_log.judge_push(fleet, fleet.look(), sent)
+    for one in kept_state.claims(fleet.ctx.layout).values():
         if one.state in (PUSHING, TENTATIVE):
             # A beat in the background tells nobody: the next command that asks does.
-            _settle(fleet, one.bead, Synced([]))
+            _claim_again(fleet, one.bead, Synced([]))
     return fleet
 
 
@@ -43,21 +43,21 @@ def sync(fleet: Fleet) -> Synced:
     added = publish.gather(fleet, view)
     while not publish.is_done(fleet, view):  # a person waits: all of it
         added += publish.gather(fleet, view)
-    sent = log.push(fleet)
+    sent = own_log.push(fleet)
     view = fleet.look()
-    settled = log.settle(fleet, view, sent)
-    if settled.me != fleet.me:  # a new name, or a new part: its first beat
-        sent = log.push(settled)
-        view = settled.look()
-        fleet = log.settle(settled, view, sent)
+    judged = own_log.judge_push(fleet, view, sent)
+    if judged.me != fleet.me:  # a new name, or a new part: its first beat
+        sent = own_log.push(judged)
+        view = judged.look()
+        fleet = own_log.judge_push(judged, view, sent)
     found = Synced([], records=added)
-    found.members = members.read(fleet, view)
-    for one in own.claims(fleet.ctx.layout).values():
-        shows = view.at(names.claim_ref(fleet.namespace, one.bead))
+    found.members = received_logs.read(fleet, view)
+    for one in kept_state.claims(fleet.ctx.layout).values():
+        shows = view.at(ref_names.claim_ref(fleet.namespace, one.bead))
         if one.state in (PUSHING, TENTATIVE) or (one.state == LOST and shows == one.oid):
-            _settle(fleet, one.bead, found)
+            _claim_again(fleet, one.bead, found)
             view = fleet.look()
-    held = {one.bead for one in own.claims(fleet.ctx.layout).values() if one.state == HELD}
+    held = {one.bead for one in kept_state.claims(fleet.ctx.layout).values() if one.state == HELD}
     found.rows = claiming.rows(fleet, view)
     shown = {row.bead: row for row in found.rows}
     for bead in held:
@@ -65,10 +65,12 @@ def sync(fleet: Fleet) -> Synced:
         if (
             row is not None and row.mine and row.state == DONE
         ):  # a landing that was killed before it could see
-            kept = own.claims(fleet.ctx.layout)[bead]
-            own.keep_claim(fleet.ctx.layout, replace(kept, oid=row.oid or kept.oid, next=None, state=DONE))
+            kept = kept_state.claims(fleet.ctx.layout)[bead]
+            kept_state.keep_claim(
+                fleet.ctx.layout, replace(kept, oid=row.oid or kept.oid, next=None, state=DONE)
+            )
         elif row is None or not row.mine:
-            own.lose_claim(fleet.ctx.layout, bead)
+            kept_state.lose_claim(fleet.ctx.layout, bead)
             found.status[bead] = "lost"
             found.lost.append(_lost(bead, row))
     for row in found.rows:
@@ -92,7 +94,7 @@ def _lost(bead: str, row: ClaimRow | None) -> ForeignError:
     return ForeignError(row, f"{error.message}, who took it over", *error.hints)
 
 
-def _settle(fleet: Fleet, bead: str, found: Synced) -> None:
+def _claim_again(fleet: Fleet, bead: str, found: Synced) -> None:
     try:
         claiming.claim(fleet, bead)
         found.status[bead] = "claimed"

@@ -1,17 +1,21 @@
 """What a server can be trusted with: writers race for a probe ref, and one may be told that he won.
 
-A server that takes locks seriously tells one. dulwich 1.2 ignores what its compare-and-set says, and told 4
-to 14 of 16; there the read-back still leaves one holder of a claim, but no push fences a landing.
+``git ralph doctor --fleet`` says what came of it.
 """
 
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gitralph.base.errors import RalphError
+from gitralph.git.context import open_context
+from gitralph.records.published_name import is_member
+from gitralph.setup.doctor.repository import Check
 from gitralph.tasks.fleet import claim as form
-from gitralph.tasks.fleet import claiming, wire
+from gitralph.tasks.fleet import claiming, this_clone, wire
 from gitralph.tasks.fleet.claim import Claim
-from gitralph.tasks.fleet.member import Fleet
+from gitralph.tasks.fleet.this_clone import Fleet
 from gitralph.tasks.fleet.wire import NoAtomicError, RefUpdate
 
 _RACERS = 8
@@ -68,3 +72,36 @@ def _take_away(fleet: Fleet, ref: str, now: str | None) -> bool:
         fleet.wire.push([RefUpdate(ref, now, "")])
         return False
     return True
+
+
+# --- what the server of a fleet can be trusted with, told by trying it ---
+
+
+def checks(environ: Mapping[str, str]) -> list[Check]:
+    """A race for a probe ref where this repository is in a fleet; nothing elsewhere."""
+    try:
+        ctx = open_context(environ, create=False)
+    except RalphError:
+        return []  # said by the checks before
+    try:
+        if not is_member(ctx.layout):
+            return []
+        return [_told(race(this_clone.open_fleet(ctx)))]
+    except RalphError as error:
+        return [Check("fleet", False, error.message, error.hints[0] if error.hints else None, fatal=False)]
+    finally:
+        ctx.repo.close()
+
+
+def _told(found: RaceResult) -> Check:
+    left = f"; '{found.left}' could not be deleted" if found.left else ""
+    if not found.exact:
+        detail = f"of 8 writers that raced for a ref {found.told} were told that they won"
+        fix = "claims hold all the same, as they are read back; let a person land, or use another server"
+        return Check("fleet", False, detail + left, fix, fatal=False)
+    if not found.atomic:
+        fix = "claims hold; a person pushes the work, then: git ralph fleet land <bead>"
+        return Check("fleet", False, "the server cannot move two refs in one step" + left, fix, fatal=False)
+    return Check(
+        "fleet", True, "one of 8 racing writers won; work and claim land in one step" + left, fatal=False
+    )

@@ -14,7 +14,7 @@ from gitralph.base import runner
 from gitralph.base.errors import Busy, Fatal, Refused
 from gitralph.base.quote import printable
 from gitralph.git.run import Git
-from gitralph.tasks.fleet import names
+from gitralph.tasks.fleet import ref_names
 
 # A server that never answers must not hold an agent. A person at a terminal may be typing a password.
 PATIENCE = 120.0
@@ -173,7 +173,7 @@ class Wire:
             # with blanks or control characters is no ref.
             if oid.startswith("ref: ") and ref == "HEAD" and printable(oid) == oid and oid.count(" ") == 1:
                 head = oid[5:]
-            elif names.is_oid(oid) and ref:
+            elif ref_names.is_oid(oid) and ref:
                 found[ref] = oid
         return RemoteRefs(found, head)
 

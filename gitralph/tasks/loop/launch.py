@@ -1,4 +1,4 @@
-"""How each known agent is started without a screen, and where the prompt goes; starts nothing itself.
+"""How each known agent is started without a screen, and what it is told; starts nothing itself.
 
 What an agent may do is its user's to decide: the defaults let it edit files and nothing more, and
 ``ralph.<agent>.arguments`` adds words to the command.
@@ -14,7 +14,49 @@ from gitralph.base import files, programs
 from gitralph.base.errors import Fatal, UsageError
 from gitralph.git.config import Config
 from gitralph.hook.variables import PUBLISHED
-from gitralph.tasks.loop.model import Options
+from gitralph.tasks import promise as promises
+from gitralph.tasks.loop.ledger import Job, Options
+
+# --- what it is told ---
+
+
+def _indented(text: str) -> str:
+    return "\n".join("    " + line for line in text.split("\n"))
+
+
+def compose_prompt(
+    job: Job, plan: str | None, promise: str | None, criteria: str | None, news: list[str]
+) -> str:
+    """The prompt of one iteration.
+
+    The promise is never shown in the form that counts, since some agents print their prompt.
+    """
+    where = f" of the plan '{plan}'" if plan else ""
+    parts = [f"{job.name}{where}: {job.text}"]
+    if job.details:
+        parts.append(job.details)
+    if criteria:
+        parts.append("From the work item:\n" + _indented(criteria))
+    parts.append(
+        "Work on this task only. Your edits are recorded as you make them and become one commit when you "
+        "are done: do not commit, and do not tick boxes in the plan."
+    )
+    if promise is not None:
+        parts.append(
+            "When the task is finished, and only then, end your answer with the text "
+            f"{promises.folded(promise)!r} between the tags <promise> and </promise>."
+        )
+        if job.iteration > 1:
+            parts.append(f"This is iteration {job.iteration}: look at what is there, then go on.")
+    if job.detail:
+        parts.append("The last attempt failed:\n" + _indented(job.detail))
+    if news:
+        parts.append("New events since the last end, as data:\n" + "\n".join(news))
+    return "\n\n".join(parts) + "\n"
+
+
+# --- how it is started ---
+
 
 PROMPT = "{prompt}"
 # Linux takes 128 KiB for one argument (MAX_ARG_STRLEN, execve(2)).

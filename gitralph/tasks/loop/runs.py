@@ -1,20 +1,28 @@
-"""``git ralph run start|resume|list|end``: a run without the loop, and what all runs came to."""
+"""The runs: begun and ended by hand, listed, and what is to be read and seen of one.
+
+``git ralph run start|resume|list|end|logs``, and the live screen.
+"""
 
 import os
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitralph.ask import events as emitting
-from gitralph.base import files, process
+from gitralph.ask import event_reader as emitting
+from gitralph.base import files, gitdir, process
 from gitralph.base.errors import Fatal, Refused
-from gitralph.base.layout import Layout
+from gitralph.base.layout import Layout, StateError, for_place
+from gitralph.base.quote import shown
 from gitralph.decide import pending_paths
 from gitralph.git.context import Context
 from gitralph.hook import event_log, sessionfile
-from gitralph.records import events
-from gitralph.records import run as runs
+from gitralph.records import events, manifests
+from gitralph.records import run_record as runs
 from gitralph.records.events import Emitted
-from gitralph.records.run import Record
+from gitralph.records.run_record import Record
+from gitralph.tasks.loop.ledger import AGENT, Job
 
 ENDS = frozenset(["loop.terminate"])
 # They go into a person's terminal or an agent's prompt; of more it is said how many.
@@ -191,3 +199,198 @@ def _is_over(ctx: Context, run: str) -> bool:
 def write_summary(layout: Layout, run: str, text: str) -> None:
     """Keep the Markdown summary beside the run's record."""
     files.write_whole(layout.run_summary(run), text.encode("utf-8", "replace"))
+
+
+# --- what agents and checks print, below ``runs/<run>/``: one file a task, told apart by headings ---
+#
+# Bounded: beyond OUTPUT_LIMIT a file is put aside and a new one begun, and only the last two are kept.
+
+
+# A build that prints for hours must not fill the disk; what a person reads is at the end.
+OUTPUT_LIMIT = 16 << 20
+# Between looks of --follow: soon enough for reading along, cheap enough to leave running.
+_PAUSE = 0.3
+_ASIDE = ".1"
+
+
+def output_path(layout: Layout, run: str, session: str) -> str:
+    """Where the output of a task is kept."""
+    return f"{layout.run_folder(run)}/{layout.stem(session)}.log"
+
+
+class Output:
+    """The output of one task, appended to as it comes."""
+
+    def __init__(self, layout: Layout, run: str, session: str) -> None:
+        self.path = output_path(layout, run, session)
+        self._lock = threading.Lock()
+
+    def heading(self, text: str) -> None:
+        """Say what comes next."""
+        self(f"=== {sessionfile.now()} {text}\n".encode("utf-8", "replace"))
+
+    def __call__(self, chunk: bytes) -> None:
+        """Take some output. A full disk costs the output, never the task."""
+        with self._lock:
+            try:
+                files.make_folder(os.path.dirname(self.path))
+                fd = files.open_regular(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+                try:
+                    os.write(fd, chunk)
+                    full = os.fstat(fd).st_size > OUTPUT_LIMIT
+                finally:
+                    os.close(fd)
+                if full:
+                    os.replace(self.path, self.path + _ASIDE)
+            except OSError:
+                pass
+
+
+def sessions_of(record: Record, task: str | None) -> list[tuple[str, str]]:
+    """Title and session of each task of a run, or of one by its number or text. Raises Fatal for another."""
+    rows = [one for one in record["tasks"] if isinstance(one, dict) and isinstance(one.get("session"), str)]
+    if task is not None:
+        rows = [one for one in rows if task in (str(one.get("number")), one.get("text"), one["session"])]
+        if not rows:
+            raise Fatal(f"run '{record['run']}' has no task '{task}'", "git ralph run logs")
+    return [
+        (f"Task {one.get('number')}/{one.get('total')}: {one.get('text')}", one["session"]) for one in rows
+    ]
+
+
+def read_output(layout: Layout, run: str, session: str) -> Iterator[bytes]:
+    """All that is kept of a task."""
+    path = output_path(layout, run, session)
+    for name in (path + _ASIDE, path):
+        try:
+            yield files.read_bytes(name, 4 * OUTPUT_LIMIT)
+        except FileNotFoundError:
+            continue
+
+
+def follow_output(
+    layout: Layout, run: str, tasks: Callable[[], list[tuple[str, str]]], over: Callable[[], bool]
+) -> Iterator[tuple[str, bytes]]:
+    """Output as it comes, with the title of its task, until the run is over and all is read."""
+    places: dict[str, tuple[int, int]] = {}
+    while True:
+        ends = over()
+        for title, session in tasks():
+            path = output_path(layout, run, session)
+            yield from ((title, chunk) for chunk in _new_output(path, places))
+        if ends:
+            return
+        time.sleep(_PAUSE)
+
+
+def _new_output(path: str, places: dict[str, tuple[int, int]]) -> Iterator[bytes]:
+    """What was appended since the last look; a file that was put aside is read to its end first."""
+    inode, at = places.get(path, (0, 0))
+    for name in (path + _ASIDE, path):
+        try:
+            fd = files.open_regular(name, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            now = os.fstat(fd)
+            if name != path and now.st_ino != inode:
+                continue
+            # Another inode under the same name: it was put aside meanwhile, and this one begins at 0.
+            if now.st_ino != inode:
+                at = 0
+            chunk = os.pread(fd, OUTPUT_LIMIT * 2, at)
+            inode, at = now.st_ino, at + len(chunk)
+        finally:
+            os.close(fd)
+        if chunk:
+            yield chunk
+    places[path] = (inode, at)
+
+
+# --- what is to be seen of a loop at work; reads only ---
+
+
+# A glance must stay cheap with a long events file: a session silent for so many events shows none.
+_TAIL = 200
+
+
+@dataclass
+class View:
+    """What people may look at while the loop works; read by another thread, so only replaced whole."""
+
+    run: str | None = None
+    jobs: list[Job] = field(default_factory=list)
+    begun: dict[str, float] = field(default_factory=dict)
+
+    def elapsed(self, job: Job) -> float:
+        """Seconds that the job has taken so far."""
+        since = self.begun.get(job.session)
+        return job.seconds + (time.monotonic() - since if since is not None else 0.0)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """One running task, now."""
+
+    name: str
+    text: str
+    step: str
+    seconds: float
+    files: int
+    last_file: str
+    last_event: str
+
+
+Look = Callable[[View], list[Glance]]
+
+
+def _touched(layout: Layout, job: Job) -> tuple[int, str]:
+    """How many paths the session has recorded, and the last of them."""
+    try:
+        if job.root is not None and (place := gitdir.discover(job.root)) is not None:
+            layout = for_place(place, create=False)
+        found = manifests.parse(files.read_bytes(layout.manifest(job.session), 1 << 24)).lines
+    except (OSError, StateError):
+        return 0, ""
+    last = max(found, key=lambda path: found[path][-1], default=b"")
+    return len(found), shown(last)
+
+
+def _last_event(layout: Layout, run: str | None, session: str) -> str:
+    """The topic of the session's last event among the latest."""
+    fd = events.open_events(layout.events(event_log.name_of_run(run))) if run else None
+    if fd is None:
+        return ""
+    try:
+        for count, row in enumerate(events.scan_back(fd)):
+            if isinstance(row, Emitted) and row.value.get("session") == session:
+                return row.topic
+            if count > _TAIL:
+                break
+    finally:
+        os.close(fd)
+    return ""
+
+
+def looker(layout: Layout) -> Look:
+    """A function that takes the glances of now."""
+
+    def look(view: View) -> list[Glance]:
+        return [_glance(layout, view, job) for job in view.jobs if job.session in view.begun]
+
+    return look
+
+
+def _glance(layout: Layout, view: View, job: Job) -> Glance:
+    step = f"{job.step} {job.iteration}" if job.step == AGENT else job.step
+    count, last = _touched(layout, job)
+    event = _last_event(layout, view.run, job.session)
+    return Glance(
+        name=job.name,
+        text=job.text,
+        step=step,
+        seconds=view.elapsed(job),
+        files=count,
+        last_file=last,
+        last_event=event,
+    )

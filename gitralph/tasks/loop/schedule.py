@@ -1,19 +1,202 @@
 """What runs when: fills the slots, takes what comes back, lets the entangled wait, stops in order."""
 
+import contextlib
+import os
+import select
+import threading
 import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from gitralph.base import gitdir
 from gitralph.base.errors import INTERRUPTED, NO, OK, REFUSED, Fatal, RalphError
+from gitralph.git.context import Context
 from gitralph.hook import sessionfile
+from gitralph.hook.sessionfile import now
 from gitralph.tasks.children import Children
 from gitralph.tasks.fleet import at_work
 from gitralph.tasks.fleet.claiming import ForeignError, StuckError
-from gitralph.tasks.loop.advance import NotYetError, advance
-from gitralph.tasks.loop.crew import Crew, Returned
-from gitralph.tasks.loop.land import Entangled, UnlandedError
-from gitralph.tasks.loop.ledger import Ledger
-from gitralph.tasks.loop.model import BLOCKED, ENTANGLED, FAILED, LANDED, SKIPPED, Job, View
-from gitralph.tasks.loop.queue import Queue
-from gitralph.tasks.loop.work import InterruptedLoop, Worker
+from gitralph.tasks.loop import account, task_landing, work, workplace
+from gitralph.tasks.loop.ledger import (
+    AGENT,
+    BLOCKED,
+    COMMIT,
+    ENTANGLED,
+    FAILED,
+    LANDED,
+    MERGE,
+    SKIPPED,
+    TICK,
+    VERIFY,
+    Job,
+    Ledger,
+)
+from gitralph.tasks.loop.plan_tasks import Queue
+from gitralph.tasks.loop.runs import View
+from gitralph.tasks.loop.task_landing import Entangled, UnlandedError
+from gitralph.tasks.loop.work import CheckFailed, InterruptedLoop, Worker
+from gitralph.tasks.tracker import Item, Tracker
+
+# --- who works: threads that do one job each, and the one who waits for them ---
+#
+# The waiting is on a pipe, never on a lock: a signal handler that raised inside a lock left 11 of 80 loops
+# hanging, and could release one that was not held. Here a handler writes a byte, and whoever waits looks up.
+
+
+@dataclass(frozen=True)
+class Returned:
+    """A job that came back, with what it raised."""
+
+    job: Job
+    error: BaseException | None
+
+
+class Crew:
+    """The threads of one loop. :meth:`ask_to_stop` is for signal handlers, which may call it repeatedly."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        # A handler must never wait, least of all for a pipe that its own thread is to empty.
+        os.set_blocking(self._write, False)
+        self._done: deque[Returned] = deque()
+        self.asked = 0
+
+    def ask_to_stop(self) -> None:
+        """Make the loop stop as soon as it looks; the second time it does not wait for anybody."""
+        self.asked += 1
+        self._wake()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):  # full: whoever waits will look anyway
+            os.write(self._write, b".")
+
+    def start(self, job: Job, work: Callable[[], None]) -> None:
+        """Do a job in a thread of its own; it dies with the process, since a thread cannot be stopped."""
+
+        def run() -> None:
+            error: BaseException | None = None
+            try:
+                work()
+            except BaseException as caught:
+                error = caught
+            # Before the byte: whoever is woken finds it. A deque's append is atomic, so no lock is taken.
+            self._done.append(Returned(job, error))
+            self._wake()
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def wait(self, seconds: float) -> list[Returned]:
+        """The jobs that came back, at once where some did; none after so long, or when asked to stop."""
+        if not self._done and select.select([self._read], [], [], seconds)[0]:
+            os.read(self._read, 4096)
+        found = []
+        while self._done:
+            found.append(self._done.popleft())
+        return found
+
+
+# --- one task, from the step it is at to its end: what a worker's thread runs ---
+
+
+class NotYetError(Exception):
+    """An earlier task has to come home first."""
+
+
+def advance(worker: Worker, job: Job, view: View, may_merge: bool) -> None:
+    """Go on with a job until it is ticked. Raises RalphError, or NotYetError, with its step on record."""
+    begun = time.monotonic()
+    view.begun[job.session] = begun
+    try:
+        _steps(worker, job, may_merge)
+    finally:
+        view.begun.pop(job.session, None)
+        job.seconds += time.monotonic() - begun
+
+
+def _steps(worker: Worker, job: Job, may_merge: bool) -> None:
+    if job.bead and job.step == AGENT:
+        # On record with the next step: a claim that a kill left unnoted is the user's to give back.
+        job.claimed = at_work.begin(worker.ctx, job.bead) or job.claimed
+    tracker = Tracker.of(worker.ctx, worker.ctx.repo.root, worker.warn_once, named=True)
+    if worker.options.worktree and job.root is None:
+        root, branch = workplace.add_worktree(worker.ctx, job)
+        worker.ledger.step(job, job.step, root=root, tree=branch)
+    ctx = worker.context(job)
+    try:
+        if job.step in (AGENT, VERIFY, COMMIT):
+            _make(worker, ctx, job, tracker)
+        if job.step == MERGE:
+            # Agent and checks need not wait for the earlier tasks, coming home does.
+            if not may_merge:
+                raise NotYetError
+            task_landing.merge(worker, ctx, job)
+        if job.step == TICK:
+            task_landing.tick(worker, ctx, job)
+            if job.bead and job.commit:
+                tracker.close(job.bead, f"landed in {job.commit}")
+    finally:
+        ctx.repo.close()
+    if job.tree is not None and (why := workplace.leave_worktree(worker.ctx, job)) is not None:
+        job.notes.append(f"its worktree stays: {why}")
+
+
+def _make(worker: Worker, ctx: Context, job: Job, tracker: Tracker) -> None:
+    """Agent, checks and commit; a check that fails sends the agent back while it has iterations left."""
+    item = tracker.look(job.bead) if job.bead else Item()
+    work.stay_on_branch(worker, ctx, job)
+    if job.step == AGENT:
+        if job.started is None:
+            job.started, job.head = now(), gitdir.head_oid(ctx.repo.place)
+            account.begin(ctx, worker.ledger.run, job.session)
+            worker.ledger.step(job, AGENT)
+            worker.ledger.tell("task.started", job)
+        work.open_session(worker, ctx, job)
+        if job.bead:
+            tracker.claim(job.bead)
+        job.iteration = max(job.iteration - 1, 0)  # the call that was cut short does not count
+    words = (item.title, item.description, item.listing)
+    criteria = "\n\n".join(part for part in words if part) or None
+    while True:
+        if job.step == AGENT:
+            work.run_agent(worker, ctx, job, criteria)
+        try:
+            _check_and_commit(worker, ctx, job, item.body)
+            return
+        except CheckFailed as error:
+            # the agent has to look at it again, with what the check said
+            again = job.iteration < worker.limit
+            iteration = job.iteration if again else 0
+            worker.ledger.step(job, AGENT, iteration=iteration, detail=error.message)
+            if not again:
+                raise
+            worker.say(f"{job.name}: {error.message.split(chr(10))[0]}; the agent has another look")
+
+
+def _check_and_commit(worker: Worker, ctx: Context, job: Job, body: str | None) -> None:
+    work.stay_on_branch(worker, ctx, job)
+    landing = task_landing.look(worker, ctx, job, body)
+    changed = [*landing.preview.changes, *landing.account.fresh]
+    needed, options = work.are_needed(worker, ctx, job, changed), worker.options
+    # What nobody explains lies about in the directory and is in no commit: there a check proves nothing.
+    proves = options.proves or (options.prove is None and bool(landing.account.doubtful))
+    if needed and job.step == VERIFY and not options.proves:
+        work.verify(worker, ctx, job)
+    # A run that was killed after landing must not land again.
+    job.commit = job.commit or task_landing.committed(ctx, job)
+    worker.ledger.step(job, COMMIT)
+    task_landing.check(worker, job, landing)
+    judge = None
+    if needed and proves:
+        if landing.preview.changes:
+            judge = work.judge(worker, ctx, job)
+        else:
+            work.judge_head(worker, ctx, job)
+    task_landing.commit(worker, ctx, job, landing, judge)
+
+
+# --- the schedule ---
+
 
 # So soon a Ctrl-C or the end of the time is noticed; a task's end wakes the loop by itself.
 _PAUSE = 0.5
@@ -117,7 +300,7 @@ class Schedule:
         at_work.beat_if_due(self.worker.ctx)  # an agent without hooks may work for hours
         done = self.crew.wait(_PAUSE)
         # A terminal's signal goes to the git that a job waits for as well: it is no failure of that job.
-        take = self._settle if self.crew.asked else self._take
+        take = self._take_late if self.crew.asked else self._take
         for one in done:
             self._running.remove(one.job)
             take(one)
@@ -196,11 +379,11 @@ class Schedule:
         while self._running and time.monotonic() < deadline and self.crew.asked < 2:
             for done in self.crew.wait(0.1):
                 self._running.remove(done.job)
-                self._settle(done)
+                self._take_late(done)
         if self._running:
             self.children.kill_all()
 
-    def _settle(self, done: Returned) -> None:
+    def _take_late(self, done: Returned) -> None:
         """A job that came back while we stop: what it reached counts."""
         known = isinstance(done.error, RalphError | NotYetError | OSError)
         if done.error is not None and not known and self._error is None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -12,16 +13,79 @@ from gitralph.base.quote import shown
 from gitralph.decide import pending_paths
 from gitralph.git.context import Context, refuse_operation
 from gitralph.records import checklist as plans
-from gitralph.records import run as runs
+from gitralph.records import run_record as runs
+from gitralph.setup.doctor import found
+from gitralph.setup.doctor.verdict import judge
+from gitralph.setup.install.table import AGENTS
 from gitralph.tasks.children import Children
-from gitralph.tasks.loop import boxes, claims, earlier, launch, preflight, skips, subject, summary
+from gitralph.tasks.fleet import at_work
+from gitralph.tasks.loop import launch, summary, task_landing
 from gitralph.tasks.loop import runs as running
-from gitralph.tasks.loop.crew import Crew
-from gitralph.tasks.loop.ledger import Ledger
-from gitralph.tasks.loop.model import Job, Options, Say, Summary, View
-from gitralph.tasks.loop.queue import Queue
-from gitralph.tasks.loop.schedule import Schedule, mark_end
+from gitralph.tasks.loop.ledger import Job, Ledger, Options, Say
+from gitralph.tasks.loop.plan_tasks import Queue, repair_boxes, take_over, task_named
+from gitralph.tasks.loop.runs import View
+from gitralph.tasks.loop.schedule import Crew, Schedule, mark_end
+from gitralph.tasks.loop.summary import Summary
 from gitralph.tasks.loop.work import InterruptedLoop, Worker
+
+# --- before the first agent starts: said, so that nobody finds it out an hour later ---
+
+
+def say_obstacles(worker: Worker) -> None:
+    """Say what stands in the way: hooks that do not answer, and what is staged already."""
+    ctx, agent = worker.ctx, worker.options.agent
+    if agent in AGENTS:
+        verdict = judge(AGENTS[agent], found.where(ctx.repo.root, ctx.repo), ctx.environ)
+        if verdict.first is not None and (verdict.is_broken or not verdict.installed):
+            worker.warn_once(f"{agent}: {verdict.first.text}; its edits may not be recorded")
+            worker.say(f"hint: {verdict.first.fix}")
+    if ctx.git.at(ctx.repo.root).try_run("diff", "--cached", "--quiet").returncode == 1:
+        worker.say("note: something is staged; it stays staged, and is in no task's commit")
+
+
+# --- the fleet's claims of a run that is over ---
+#
+# A claim says "this clone works on it". It is over with the landing, which is the user's word to give; where
+# the run leaves nothing that could land, others need not wait for two leases to find that out.
+
+
+_MOST_CLAIMS = 5
+
+
+def give_back_claims(ctx: Context, ledger: Ledger, say: Say) -> list[str]:
+    """Give back what this run claimed in vain; the next command for every claim that stays."""
+    held = at_work.held(ctx)
+    steps = []
+    for job in ledger.jobs:
+        # Without an outcome it was interrupted: a resumed run goes on with it.
+        if job.bead not in held or job.outcome is None:
+            continue
+        held.discard(job.bead)
+        if job.claimed and not _left_something(ctx, job):
+            if at_work.give_back(ctx, job.bead):
+                job.claimed = False
+                note = f"the claim on '{job.bead}' is given back: nothing came of it here"
+                job.notes.append(note)
+                say(f"{job.name}: {note}")
+            continue
+        verb = "land" if job.commit else "release"
+        why = "publishes it; claimed until then" if job.commit else "lets another clone have it"
+        steps.append(f"git ralph fleet {verb} {shlex.quote(job.bead)}  # {why}")
+    ledger.save()
+    if len(steps) > _MOST_CLAIMS:
+        return [*steps[:_MOST_CLAIMS], f"git ralph fleet status  # lists these {len(steps)} claims"]
+    return steps
+
+
+def _left_something(ctx: Context, job: Job) -> bool:
+    """True where a commit, a worktree or pending edits of a job are left."""
+    if job.commit or job.unlanded or (job.root and os.path.isdir(job.root)):
+        return True
+    return bool(pending_paths.counted(pending_paths.of(ctx, job.session)))
+
+
+# --- the loop ---
+
 
 _OVER = frozenset(["done", "ended"])
 # They stand in the prompt of each task: the last few tell where things are.
@@ -158,10 +222,10 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
     if options.plan is not None:
         tasks = plans.tasks_of(options.plan)
         if options.from_task is not None:
-            skips.named(tasks, options.from_task)
+            task_named(tasks, options.from_task)
     command = launch.command_of(options, ctx.config, ctx.environ, cwd)
     if options.subject is not None:
-        subject.checked(options.subject)
+        task_landing.checked_subject(options.subject)
     branch = _branch(ctx, prepared)
     if not options.worktree:
         refuse_operation(ctx, "committed")  # better now than when the first agent has done its work
@@ -171,29 +235,40 @@ def _run(ctx: Context, prepared: Prepared, say: Say, view: View, cwd: str, crew:
         view.run = ledger.run
         children = Children(ctx.layout.tmp)
         name = plans.relative(ctx, options.plan) if options.plan else None
-        worker = Worker(ctx, options, command, ledger, children, say, name, news, branch)
-        preflight.look(worker)
+        worker = Worker(
+            ctx=ctx,
+            options=options,
+            command=command,
+            ledger=ledger,
+            children=children,
+            say=say,
+            plan=name,
+            news=news,
+            branch=branch,
+        )
+        say_obstacles(worker)
         if options.plan is not None:
             if prepared.record is None:
-                earlier.take_over(ctx, ledger, options.plan, say)
-            boxes.repair(ledger, options.plan, ledger.open, say)
+                take_over(ctx, ledger, options.plan, say)
+            repair_boxes(ledger, options.plan, ledger.open, say)
         schedule = Schedule(worker, Queue(options, ledger, say), view, crew)
         outcome, code = schedule.run()
         if options.plan is not None:
-            boxes.repair(ledger, options.plan, ledger.open, say)
+            repair_boxes(ledger, options.plan, ledger.open, say)
         mark_end(ledger, outcome)
-        hints = [*schedule.hints, *claims.settle(ctx, ledger, say)]
-        found = summary.make(
-            ledger,
-            name,
-            outcome,
-            code,
-            time.monotonic() - begun,
-            hints,
-            ctx.called,
-            _typed(options.plan, cwd),
-            lambda job: _keeps(ctx, job),
+        hints = [*schedule.hints, *give_back_claims(ctx, ledger, say)]
+        found = Summary(
+            run=ledger.run,
+            plan=name,
+            jobs=list(ledger.jobs),
+            outcome=outcome,
+            code=code,
+            seconds=time.monotonic() - begun,
+            hints=hints,
         )
+        if code:
+            typed = _typed(options.plan, cwd)
+            found.hints += summary.next_steps(found, ctx.called, typed, lambda job: _keeps(ctx, job))
         running.write_summary(ctx.layout, ledger.run, summary.markdown(found))
         return found
 

@@ -1,38 +1,107 @@
-"""What a loop came to: a row per task, what to type next, and the same as Markdown; pure."""
+"""What a loop will do, for ``--dry-run``, and what it came to: a row a task, what to type next."""
 
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from gitralph.base.quote import printable
-from gitralph.tasks.loop.ledger import Ledger
-from gitralph.tasks.loop.model import ENTANGLED, FAILED, LANDED, NO_OP, Job, Summary
+from gitralph.git.context import Context
+from gitralph.records import checklist as plans
+from gitralph.tasks import tracker
+from gitralph.tasks.loop import launch
+from gitralph.tasks.loop.ledger import ENTANGLED, FAILED, LANDED, NO_OP, Job, Options
+from gitralph.tasks.loop.plan_tasks import task_named
+
+# --- before: the tasks, their environment and commands; changes nothing at all ---
 
 
-def make(
-    ledger: Ledger,
-    plan: str | None,
-    outcome: str,
-    code: int,
-    seconds: float,
-    hints: list[str],
-    called: Callable[[str], str],
-    typed: str | None,
-    keeps: Callable[[Job], bool],
-) -> Summary:
-    """The summary of a loop that has ended; ``called`` gives the name of a session.
-
-    ``keeps`` tells whether a task left anything that is not committed. ``plan`` is named from the
-    worktree's root, ``typed`` from where the loop was started.
-    """
-    found = Summary(ledger.run, plan, list(ledger.jobs), outcome, code, seconds, hints=list(hints))
-    if code:
-        found.hints += _next_steps(found, called, typed, keeps)
-    return found
+_NEW = "(new)"
 
 
-def _next_steps(
+@dataclass(frozen=True)
+class Planned:
+    """One task as it would be worked on."""
+
+    name: str
+    env: dict[str, str]
+    commands: list[str]
+
+
+def _environment(ctx: Context, plan: str | None, number: int, bead: str | None) -> dict[str, str]:
+    env = {
+        "RALPH_TRACKING": "1",
+        "RALPH_ROOT": ctx.repo.root,
+        "RALPH_SESSION": _NEW,
+        "RALPH_MANIFEST": ctx.layout.manifest(_NEW),
+        "RALPH_EVENTS_FILE": ctx.layout.events(f"events-{_NEW}.jsonl"),
+    }
+    if plan is not None:
+        env |= {"RALPH_PLAN": plan, "RALPH_TASK_NUM": str(number)}
+    return {**env, "RALPH_BEAD": bead} if bead else env
+
+
+def planned_tasks(ctx: Context, options: Options, cwd: str) -> list[Planned]:
+    """What a run would do. Raises UsageError or Fatal as run would."""
+    command = launch.command_of(options, ctx.config, ctx.environ, cwd)
+    words = [shlex.join(command.argv), *options.verify]
+    if options.plan is None:
+        env = _environment(ctx, None, 1, options.bead)
+        return [Planned(f"Task 1/1: {options.prompt or options.bead}", env, words)]
+    name = plans.relative(ctx, options.plan)
+    found = plans.tasks_of(options.plan)
+    first = task_named(found, options.from_task).number if options.from_task is not None else 1
+    open_tasks = [task for task in found if not task.done and task.number >= first][: options.max_tasks]
+    return [
+        Planned(
+            f"Task {task.number}/{len(found)}: {task.text}",
+            _environment(ctx, name, task.number, tracker.mentioned(task.text) or options.bead),
+            words,
+        )
+        for task in open_tasks
+    ]
+
+
+def preview_document(found: list[Planned]) -> dict[str, object]:
+    """The preview as ``--json`` prints it."""
+    rows = [{"task": one.name, "env": one.env, "commands": one.commands} for one in found]
+    return {"run": None, "outcome": "dry-run", "tasks": rows}
+
+
+def preview_lines(found: list[Planned]) -> list[str]:
+    """The preview as text."""
+    out: list[str] = []
+    for task in found:
+        out.append(task.name)
+        out += [f"  {key}={shlex.quote(value)}" for key, value in task.env.items()]
+        out += [f"  $ {command}" for command in task.commands]
+    return out or ["no open task"]
+
+
+# --- after; pure ---
+
+
+@dataclass
+class Summary:
+    """How a loop ended: each job, and what to type next."""
+
+    run: str
+    plan: str | None
+    jobs: list[Job]
+    outcome: str
+    code: int
+    seconds: float
+    left: list[str] = field(default_factory=list)
+    hints: list[str] = field(default_factory=list)
+
+
+def next_steps(
     found: Summary, called: Callable[[str], str], plan: str | None, keeps: Callable[[Job], bool]
 ) -> list[str]:
+    """What to type after a loop that came to no good end; ``called`` gives the name of a session.
+
+    ``keeps`` tells whether a task left anything that is not committed; ``plan`` is named from where the loop
+    was started.
+    """
     open_jobs = [job for job in found.jobs if job.outcome not in LANDED and job.session]
     steps = []
     if any(job.outcome == ENTANGLED for job in open_jobs):

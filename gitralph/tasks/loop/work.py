@@ -20,11 +20,11 @@ from gitralph.sessions import lifecycle
 from gitralph.tasks import promise
 from gitralph.tasks.children import Children, Ended, stop_left_over
 from gitralph.tasks.fleet import at_work
-from gitralph.tasks.loop import boxes, guarding, open_calls, prompt
+from gitralph.tasks.loop import account, launch, workplace
 from gitralph.tasks.loop.launch import AgentCommand, base_environment
-from gitralph.tasks.loop.ledger import Ledger
-from gitralph.tasks.loop.model import AGENT, VERIFY, Job, Options, Say
-from gitralph.tasks.loop.outputs import Output
+from gitralph.tasks.loop.ledger import AGENT, VERIFY, Job, Ledger, Options, Say
+from gitralph.tasks.loop.plan_tasks import changing_boxes, open_boxes, repair_boxes
+from gitralph.tasks.loop.runs import Output
 from gitralph.tasks.prove import results
 from gitralph.tasks.prove.proof import Prover, Tree, describe
 
@@ -121,15 +121,14 @@ def environment(worker: Worker, ctx: Context, job: Job) -> dict[str, str]:
 def open_session(worker: Worker, ctx: Context, job: Job) -> None:
     """The job's session: its own, the same one again after a crash."""
     known = sessionfile.read(ctx.layout, job.session) is not None
-    lifecycle.start(
-        ctx,
-        job.session,
+    asked = lifecycle.NewSession(
         again=known,
         agent=worker.options.agent,
         bead=job.bead,
         plan=worker.plan,
         task=str(job.number) if worker.plan else None,
     )
+    lifecycle.start(ctx, job.session, asked)
     # the loop is what must be alive for the session to count as live
     sessionfile.update(ctx.layout, job.session, process=process.identity(os.getpid()))
 
@@ -138,8 +137,8 @@ def run_agent(worker: Worker, ctx: Context, job: Job, criteria: str | None) -> N
     """Iterate until the agent says it is done. Raises Failed at the limit or when the agent fails."""
     if stop_left_over(job.process):
         worker.say(f"{job.name}: stopped the agent that the interrupted run had left")
-    settle_calls(worker, ctx, job)
-    env = environment(worker, ctx, job) | guarding.environment(ctx, worker.ledger.run)
+    record_cut_short_calls(worker, ctx, job)
+    env = environment(worker, ctx, job) | workplace.guard_environment(ctx, worker.ledger.run)
     while job.iteration < worker.limit:
         if job.bead:
             at_work.go_on(worker.ctx, job.bead)
@@ -157,19 +156,19 @@ def _what(job: Job, limit: int) -> str:
 
 def _iterate(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], criteria: str | None) -> bool:
     """One call of the agent; True when the task is done."""
-    text = prompt.compose(job, worker.plan, worker.options.promise, criteria, worker.news)
+    text = launch.compose_prompt(job, worker.plan, worker.options.promise, criteria, worker.news)
     events_file = env["RALPH_EVENTS_FILE"]
     # What was emitted in an earlier iteration must not end this one.
     since = os.stat(events_file).st_size
     if worker.options.plan is not None:
-        with boxes.turn():
+        with changing_boxes():
             # Noted before the agent runs: what it ticks itself is opened again, by this list.
-            worker.ledger.open |= boxes.open_now(worker.options.plan)
+            worker.ledger.open |= open_boxes(worker.options.plan)
     try:
         ended = _call(worker, ctx, job, env, text)
     finally:
         if worker.options.plan is not None:
-            boxes.repair(worker.ledger, worker.options.plan, worker.ledger.open, worker.say)
+            repair_boxes(worker.ledger, worker.options.plan, worker.ledger.open, worker.say)
     job.said = promise.said_by(ended.output)[-_SAID:].strip()
     job.denied = promise.denied_in(ended.output)
     if ended.late:
@@ -204,7 +203,7 @@ def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: 
             started=lambda kept: worker.ledger.step(job, AGENT, process=kept),
         )
         job.spent += time.monotonic() - begun
-        settle_calls(worker, ctx, job)
+        record_cut_short_calls(worker, ctx, job)
         if worker.children.stopping.is_set():
             raise InterruptedLoop("interrupted")
         busy = ended.code != 0 and not ended.late and _BUSY.search(ended.output[-_DETAIL:])
@@ -217,9 +216,9 @@ def _call(worker: Worker, ctx: Context, job: Job, env: Mapping[str, str], text: 
     raise AssertionError("unreachable")
 
 
-def settle_calls(worker: Worker, ctx: Context, job: Job) -> None:
+def record_cut_short_calls(worker: Worker, ctx: Context, job: Job) -> None:
     """The agent is dead: what it was killed in the middle of is on record before anybody looks."""
-    found = open_calls.settle(ctx, job.session)
+    found = account.record_open_calls(ctx, job.session)
     if found:
         worker.say(
             f"note: {job.name}: recorded what a call that was cut short had written: {', '.join(found)}"

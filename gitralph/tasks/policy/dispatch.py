@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gitralph.guard.reply import Reply, blocked
 from gitralph.hook.event import Event, owner_of
-from gitralph.tasks.policy import doconly, launch, place, stop, subagents, worktree_events
+from gitralph.tasks.policy import doconly, event_repository, stop, subagent_launch, subagents, worktree_events
 
 
 def answer(agent: str, event: Event, kind: str, environ: Mapping[str, str]) -> Reply:
@@ -22,7 +22,7 @@ def _answer(agent: str, event: Event, kind: str, environ: Mapping[str, str]) -> 
     if kind == "doc-only":
         return doconly.checked(event, environ)
     if kind == "launch":
-        return launch.launched(agent, event, environ)
+        return subagent_launch.launched(agent, event, environ)
     if kind == "stop":
         return stop.stopped(agent, event, environ)
     if kind == "create":
@@ -34,6 +34,6 @@ def _answer(agent: str, event: Event, kind: str, environ: Mapping[str, str]) -> 
 
 def _started(event: Event, environ: Mapping[str, str]) -> Reply:
     session = owner_of(event, environ)
-    for _, layout in place.layouts_of(event, environ):
+    for _, layout in event_repository.layouts_of(event, environ):
         subagents.started(layout, event, session)
     return Reply()

@@ -13,7 +13,7 @@ from gitralph.git.run import Git
 from gitralph.guard.reply import Reply, blocked
 from gitralph.hook.agents import writing
 from gitralph.hook.event import Event
-from gitralph.tasks.policy import place, subagents
+from gitralph.tasks.policy import event_repository, subagents
 
 # What projects write documentation in; ralph.docs.pattern adds more.
 PATTERNS = ("*.md", "*.mdx", "*.markdown", "*.rst")
@@ -67,7 +67,7 @@ def checked(event: Event, environ: Mapping[str, str]) -> Reply:
         return Reply()
     if not named:
         return blocked(f"only documentation may be written, and this {event.tool} names no file")
-    cwd = next(iter(place.folders(event, environ)), "/")
+    cwd = next(iter(event_repository.folders(event, environ)), "/")
     here = gitdir.discover(cwd)
     try:
         patterns = _patterns(here.root if here else cwd, environ)
@@ -86,5 +86,5 @@ def checked(event: Event, environ: Mapping[str, str]) -> Reply:
 
 
 def _home(event: Event, environ: Mapping[str, str]) -> str | None:
-    layouts: list[Layout] = [lay for _, lay in place.layouts_of(event, environ)]
+    layouts: list[Layout] = [lay for _, lay in event_repository.layouts_of(event, environ)]
     return next((home for lay in layouts if (home := subagents.home_of(lay, event.agent_id))), None)

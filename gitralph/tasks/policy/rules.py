@@ -92,15 +92,15 @@ def wish_of(fields: dict[str, object], source: str) -> LaunchWish:
         raise BadWishError(f"max_iterations is {_shown(limit)}, not a count")
     mode = _text(fields, "spawn_mode")
     return LaunchWish(
-        policy if isinstance(policy, str) else None,
-        bead,
-        _text(fields, "worktree_path"),
-        mode == "restart",
-        limit if isinstance(limit, int) else None,
-        _text(fields, "completion_promise"),
-        _text(fields, "base"),
-        fields.get("take_over") in (True, "true"),
-        source,
+        policy=policy if isinstance(policy, str) else None,
+        bead=bead,
+        path=_text(fields, "worktree_path"),
+        restart=mode == "restart",
+        max_iterations=limit if isinstance(limit, int) else None,
+        promise=_text(fields, "completion_promise"),
+        base=_text(fields, "base"),
+        take_over=fields.get("take_over") in (True, "true"),
+        source=source,
     )
 
 

@@ -1,13 +1,14 @@
-"""The promise loop: when the owner of an active bead stops, it goes on until its promise, or a limit.
-
-Whoever owns no bead here is none of its business. What cannot be read lets go, with a warning.
-"""
+"""The promise loop: when the owner of an active bead stops, it goes on until its promise, or a limit."""
 
 from collections.abc import Mapping
+from contextlib import closing
 
+from gitralph.base import gitdir
 from gitralph.base.errors import RalphError
 from gitralph.base.layout import Layout
-from gitralph.git.context import Context
+from gitralph.base.quote import shown
+from gitralph.decide import pending_paths
+from gitralph.git.context import Context, in_worktree
 from gitralph.guard.reply import NOT_TOLD, Reply, again
 from gitralph.guard.reply import word as tell
 from gitralph.hook import event_log
@@ -17,9 +18,54 @@ from gitralph.records import bead as beads
 from gitralph.records import word
 from gitralph.records.bead import Bead, DamagedBeadError
 from gitralph.tasks import promise
-from gitralph.tasks.policy import gates, place, wording
+from gitralph.tasks.policy import event_repository, wording
 from gitralph.tasks.tracker import Tracker
-from gitralph.tasks.worktree import where
+from gitralph.tasks.worktree import on_creation, where
+
+# --- facts that a promise is checked against, where configured ---
+
+
+def _commits(ctx: Context, record: Bead) -> str | None:
+    if not ctx.config.boolean("ralph.loop.requirecommit") or not record.base_oid:
+        return None
+    done = ctx.git.try_run("rev-list", "--count", f"{record.base_oid}..{record.branch}", "--")
+    if done.returncode == 0 and done.stdout.strip() != b"0":
+        return None
+    return f"there is no commit on '{where.short(record.branch)}' since its base"
+
+
+def _clean(ctx: Context, record: Bead) -> str | None:
+    if not ctx.config.boolean("ralph.loop.requireclean") or gitdir.discover(record.path) is None:
+        return None
+    there = in_worktree(ctx, record.path)
+    with closing(there.repo):
+        left = {
+            path for works in pending_paths.everyone(there).values() for path in pending_paths.counted(works)
+        }
+    if not left:
+        return None
+    return "not committed: " + ", ".join(f"'{shown(path)}'" for path in sorted(left)[:20])
+
+
+def _verify(ctx: Context, record: Bead) -> list[str]:
+    seconds = float(ctx.config.get("ralph.loop.verifytimeout") or "600")
+    for command in ctx.config.all("ralph.loop.verify"):
+        env = on_creation.contract(record.bead, record.path, record.owner)
+        ran = on_creation.run_shell(where.open_trees(ctx), command, record.path, env, seconds)
+        if ran.code:
+            return [f"'{command}' ended with {ran.code}:\n{ran.said}"]
+    return []
+
+
+def _missing(ctx: Context, record: Bead) -> list[str]:
+    """What stands against accepting the promise, a sentence each."""
+    facts = [one for one in (_commits(ctx, record), _clean(ctx, record)) if one]
+    # The cheap questions first: a check may run for minutes, for a promise that is refused anyway.
+    return facts or _verify(ctx, record)
+
+
+# --- the stop ---
+
 
 MOST_BLOCKS = 7
 
@@ -32,7 +78,7 @@ def stopped(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     # Something goes on in the background, and its end will be a stop as well.
     if session is None or not main or event.stop is None or event.stop.running or agent in NOT_TOLD:
         return reply
-    for lay in place.states_of(event, environ):
+    for lay in event_repository.states_of(event, environ):
         said = word.take(lay, session)
         if said is not None and reply.out:
             reply.out = again(agent, f"{said}\n\n{reply.reason}")
@@ -47,14 +93,14 @@ def _for_bead(agent: str, event: Event, environ: Mapping[str, str]) -> Reply:
     reply = Reply()
     assert event.stop is not None
     session = owner_of(event, environ)
-    for folder, layout in place.layouts_of(event, environ):
+    for folder, layout in event_repository.layouts_of(event, environ):
         record = _bead_of(layout, event, session, reply)
         if record is None:
             continue
         # Something goes on in the background, and its end will be a stop as well.
         if event.stop.running:
             return reply
-        ctx = place.context(event, environ, reply, folder)
+        ctx = event_repository.context(event, environ, reply, folder)
         return _answer(agent, ctx, record, event.stop, reply)
     return reply
 
@@ -98,7 +144,7 @@ def _answer(agent: str, ctx: Context, record: Bead, stop: Stop, reply: Reply) ->
     record.path = where.open_trees(ctx).path(record.bead)  # what the record says may be of yesterday
     promised = promise.is_kept(_last_message(stop), record.completion_promise)
     try:
-        missing = gates.missing(ctx, record) if promised else []
+        missing = _missing(ctx, record) if promised else []
     except RalphError as error:
         missing = [error.message]
     # The checks took their time without the lock: whoever took the bead over meanwhile decides.

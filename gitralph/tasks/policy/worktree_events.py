@@ -7,7 +7,7 @@ from gitralph.base import ids, lost_worktree
 from gitralph.base.errors import RalphError
 from gitralph.guard.reply import Reply, blocked
 from gitralph.hook.event import Event, owner_of
-from gitralph.tasks.policy import place
+from gitralph.tasks.policy import event_repository
 from gitralph.tasks.worktree import add as adding
 from gitralph.tasks.worktree import remove as removing
 
@@ -19,7 +19,7 @@ def create(event: Event, environ: Mapping[str, str]) -> Reply:
         return blocked(f"a worktree needs a name that can be a bead's: {name!r}"[:200], ids.BEAD_RULE)
     reply = Reply()
     try:
-        ctx = place.context(event, environ, reply)
+        ctx = event_repository.context(event, environ, reply)
         found = adding.add(ctx, str(name), None, owner_of(event, environ))
     except RalphError as error:
         return blocked(error.message, *error.hints)
@@ -49,7 +49,7 @@ def remove(event: Event, environ: Mapping[str, str]) -> Reply:
     home = os.path.dirname(os.path.dirname(path.rstrip("/"))) if path and path[0] == "/" else None
     try:
         usable = home if home and os.path.isdir(home) else None
-        ctx = place.context(event, environ, reply, usable)
+        ctx = event_repository.context(event, environ, reply, usable)
         removing.remove(ctx, bead, False, owner_of(event, environ), os.getcwd())
     except RalphError as error:
         return Reply(said=[*reply.said, f"warning: {error.message}"])

@@ -7,7 +7,7 @@ from gitralph.ask import changed
 from gitralph.ask.whose import Makers
 from gitralph.base import nul
 from gitralph.base.errors import Failed, Fatal
-from gitralph.git import revisions
+from gitralph.git import history
 from gitralph.git.context import Context
 from gitralph.tasks.prove.proof import Proof, Prover, Tree, describe
 from gitralph.tasks.prove.results import ProofCommand
@@ -41,7 +41,7 @@ class SeriesCommit:
 
 def commits(ctx: Context, typed: str | None) -> list[SeriesCommit]:
     """The commits that are meant, oldest first. Raises Fatal for what names none."""
-    words = _unpushed(ctx) if typed is None else revisions.words(ctx.git, typed)
+    words = _unpushed(ctx) if typed is None else history.range_words(ctx.git, typed)
     form = "--format=%H%x00%T%x00%s%x00"
     said = ctx.git.try_run(
         # Parents first, whatever the clocks of the machines that made them said.

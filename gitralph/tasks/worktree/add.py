@@ -4,15 +4,61 @@ import itertools
 import os
 from dataclasses import dataclass, field
 
+from gitralph.base import process
 from gitralph.base.errors import Failed, Fatal, Refused
 from gitralph.git import worktrees
 from gitralph.git.context import Context
 from gitralph.git.run import GitError
 from gitralph.git.worktrees import WorktreeEntry
+from gitralph.hook import sessionfile
 from gitralph.records import bead as beads
+from gitralph.records import sessions
 from gitralph.records.bead import Bead
-from gitralph.tasks.worktree import after, claim, exclude, include, leftover, where
+from gitralph.tasks.worktree import include, leftover, on_creation, where
 from gitralph.tasks.worktree.where import Trees, short
+
+# --- whose a bead is: a live owner keeps it, a dead one's is taken over only when asked for ---
+
+# Whose session ends is for a person to say.
+_SHOWS = "git ralph worktree list  # which are free"
+
+
+def refuse_others(ctx: Context, record: Bead | None, session: str | None, take_over: bool) -> str | None:
+    """Check that ``session`` may have the bead; the owner it is taken from, None when it is nobody's.
+
+    Raises Refused while another session has it in progress.
+    """
+    if record is None or not record.active or record.owner in (None, session):
+        return None
+    owner = str(record.owner)
+    state, called = sessions.state_of(ctx.layout, owner), ctx.called(owner)
+    taking = f"git ralph worktree add {record.bead} --take-over"
+    if state == "live":
+        raise Refused(
+            f"bead '{record.bead}' is in progress: session '{called}' has it and is live",
+            _SHOWS if ctx.is_agent else f"git ralph session end {called} && {taking}",
+        )
+    if not take_over:
+        raise Refused(
+            f"bead '{record.bead}' is in progress: session '{called}' has it, though it is {state}",
+            _SHOWS if ctx.is_agent and state != "ended" else taking,
+        )
+    return owner
+
+
+def enlist(ctx: Context, session: str | None, bead: str) -> None:
+    """Make sure the owner has a session record that names the bead."""
+    if session is None:
+        return
+    kept = sessionfile.read(ctx.layout, session)
+    if kept is None:
+        sessionfile.ensure(ctx.layout, session, ctx.repo.place, bead=bead)
+        sessionfile.update(ctx.layout, session, process=process.ancestor())
+    elif kept.get("bead") is None:
+        sessionfile.update(ctx.layout, session, bead=bead)
+
+
+# --- the checkout ---
 
 
 @dataclass(frozen=True)
@@ -32,7 +78,7 @@ class Added:
     opened: bool = False
     taken_from: str | None = None
     notes: list[str] = field(default_factory=list)
-    ran: after.Ran | None = None
+    ran: on_creation.Ran | None = None
 
 
 def base_of(ctx: Context, given: str | None) -> Base:
@@ -117,8 +163,8 @@ def _why(row: WorktreeEntry) -> str:
 
 def _make(trees: Trees, record: Bead, base: Base, exists: bool) -> None:
     """Make the worktree. A failure takes along what there is of it."""
-    exclude.exclude(trees.ctx.repo.common_dir)
-    exclude.make_home(trees.root)
+    where.exclude(trees.ctx.repo.common_dir)
+    where.make_home(trees.root)
     for tries in itertools.count():
         try:
             worktrees.add(trees.git, record.path, short(record.branch), None if exists else base.oid)
@@ -173,7 +219,7 @@ def _add(trees: Trees, bead: str, base: Base, session: str | None, take_over: bo
     old = where.record_of(trees.layout, bead)
     if old is not None and old.status == beads.REMOVING:
         raise Refused(f"the removal of bead '{bead}' was cut short", f"git ralph worktree remove {bead}")
-    taken_from = claim.claim(trees.ctx, old, session, take_over)
+    taken_from = refuse_others(trees.ctx, old, session, take_over)
     killed = old is not None and old.status == beads.ADDING
     path = trees.path(bead)
     exists = _check_names(trees, bead)
@@ -222,7 +268,7 @@ def _take(trees: Trees, record: Bead, session: str | None, taken_from: str | Non
     if session is not None or taken_from is not None:
         record.owner, record.agent_id = session, None
     beads.write(trees.layout, record)
-    claim.enlist(trees.ctx, session, record.bead)
+    enlist(trees.ctx, session, record.bead)
 
 
 def _set_up(trees: Trees, found: Added, session: str | None) -> None:
@@ -233,15 +279,15 @@ def _set_up(trees: Trees, found: Added, session: str | None) -> None:
     copied = include.copy_included(trees, path)
     if copied:
         found.notes.append(f"copied {len(copied)} ignored file{'s' if len(copied) > 1 else ''}")
-    said = after.post_checkout(trees, path)
+    said = on_creation.post_checkout(trees, path)
     if said:
         found.notes.append(said)
-    ran = after.post_create(trees, found.record.bead, path, session)
+    ran = on_creation.post_create(trees, found.record.bead, path, session)
     if ran is not None and ran.code:
         found.ran = ran
 
 
-def failure(ran: after.Ran) -> Failed:
+def failure(ran: on_creation.Ran) -> Failed:
     """The error for a post-create command that failed; the worktree stays."""
     return Failed(
         f"ralph.worktree.postCreate ended with {ran.code}: {ran.said or ran.command}",

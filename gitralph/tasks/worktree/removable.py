@@ -1,22 +1,114 @@
 """May this worktree go? Every reason against it, found before anything is touched."""
 
+import filecmp
 import os
+import stat
 from contextlib import closing
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from gitralph.base import layout as layouts
-from gitralph.base.errors import Refused
+from gitralph.base.errors import Fatal, Refused
 from gitralph.base.gitdir import Place, discover
 from gitralph.base.layout import Layout
 from gitralph.decide import pending_paths
 from gitralph.git import listing, merge, worktrees
-from gitralph.git.context import in_worktree
+from gitralph.git.context import Context, in_worktree
 from gitralph.git.run import Git
-from gitralph.git.worktrees import Dirt
+from gitralph.git.worktrees import Dirt, WorktreeEntry
+from gitralph.records import bead as beads
 from gitralph.records import sessions
 from gitralph.records.bead import Bead
-from gitralph.tasks.worktree import trash, unique, where
+from gitralph.tasks.worktree import trash, where
 from gitralph.tasks.worktree.where import Trees
+
+# --- ``git ralph worktree lock`` and ``unlock``: git's own lock, by bead ---
+
+
+def _registered(trees: Trees, bead: str) -> WorktreeEntry:
+    row = trees.at(trees.path(where.checked(bead)))
+    if row is None:
+        raise Fatal(f"bead '{bead}' has no worktree", f"git ralph worktree add {bead}")
+    return row
+
+
+def lock(ctx: Context, bead: str, reason: str | None) -> None:
+    """Lock a bead's worktree. Raises Refused when it is locked already."""
+    with beads.hold(ctx.layout, where.checked(bead)):
+        trees = where.open_trees(ctx)
+        row = _registered(trees, bead)
+        if row.locked is not None:
+            raise Refused(f"'{row.path}' is locked already" + (f": {row.locked}" if row.locked else ""))
+        worktrees.lock(trees.git, row.path, reason)
+
+
+def unlock(ctx: Context, bead: str) -> None:
+    """Unlock a bead's worktree. Raises Refused when it is not locked."""
+    with beads.hold(ctx.layout, where.checked(bead)):
+        trees = where.open_trees(ctx)
+        row = _registered(trees, bead)
+        if row.locked is None:
+            raise Refused(f"'{row.path}' is not locked")
+        worktrees.unlock(trees.git, row.path)
+
+
+# --- ignored files that exist nowhere else: ``git worktree remove`` would delete them without a word ---
+
+
+# A folder with more counts as found nowhere else: people wait for the answer, and refusing is the safe
+# side.
+_MOST = 20_000
+
+
+def _same(one: bytes, other: bytes) -> bool:
+    try:
+        first, second = os.lstat(one), os.lstat(other)
+        if stat.S_ISLNK(first.st_mode) and stat.S_ISLNK(second.st_mode):
+            return os.readlink(one) == os.readlink(other)
+        if not (stat.S_ISREG(first.st_mode) and stat.S_ISREG(second.st_mode)):
+            return False
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        return False
+
+
+def _files_below(root: bytes, path: bytes) -> list[bytes]:
+    full = os.path.join(root, path)
+    if os.path.islink(full) or not os.path.isdir(full):
+        return [path]
+    out: list[bytes] = []
+    for folder, folders, names in os.walk(full):
+        links = [n for n in folders if os.path.islink(os.path.join(folder, n))]
+        out += [os.path.relpath(os.path.join(folder, name), root) for name in (*names, *links)]
+        if len(out) > _MOST:
+            break
+    return out
+
+
+def _matches(path: bytes, patterns: list[str]) -> bool:
+    name = os.fsdecode(path)
+    parts = name.split("/")
+    heads = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+    return any(fnmatchcase(one, p.rstrip("/")) for p in patterns for one in (*heads, *parts))
+
+
+def unique_ignored(trees: Trees, root: str, ignored: tuple[bytes, ...]) -> list[bytes]:
+    """The ignored paths below ``root`` whose bytes the main checkout does not have at the same place."""
+    here, main = os.fsencode(root), os.fsencode(trees.root)
+    patterns = trees.ctx.config.all("ralph.worktree.disposable")
+    found = []
+    for path in ignored:
+        if _matches(path, patterns):
+            continue
+        inner = _files_below(here, path)
+        if len(inner) > _MOST or not all(
+            _same(os.path.join(here, p), os.path.join(main, p)) or _matches(p, patterns) for p in inner
+        ):
+            found.append(path)
+    return found
+
+
+# --- every reason ---
 
 
 @dataclass
@@ -135,7 +227,7 @@ def judge(trees: Trees, record: Bead, path: str, caller: str | None) -> Objectio
     if has_submodules(git, path):
         raise Refused(f"'{path}' has submodules checked out", f"git -C {path} submodule deinit --all")
     verdict.dirt = worktrees.dirt(git, ignored=True)
-    verdict.ignored = unique.unique_ignored(trees, path, verdict.dirt.ignored)
+    verdict.ignored = unique_ignored(trees, path, verdict.dirt.ignored)
     verdict.live = [trees.ctx.called(one) for one in live_sessions(trees, record, path, caller)]
     tip = worktrees.value(git, "HEAD")
     if tip is not None:

@@ -1,0 +1,179 @@
+"""A range of commits as a summary for a pull request, in Markdown: who wrote what, in how many commits.
+
+Whose a line is tell the records of this clone, else a note, else the trailers: so a fresh clone in CI has the
+same to say. Every name is a stranger's, and none of it is markup in what comes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from gitralph.ask import changed, notes
+from gitralph.ask.changed import Commit, File
+from gitralph.ask.whose import CommitOwners, Makers, blob
+from gitralph.base import files
+from gitralph.base.ids import hashed
+from gitralph.base.quote import is_control, is_hidden, text_form
+from gitralph.git.context import Context
+from gitralph.hook import names
+from gitralph.records import published_name
+
+_FILES = 20
+"""So many files of a session are listed; of the rest the number is told."""
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -/")
+_LONGEST = 200
+_SHALLOW = 16 << 20
+
+
+@dataclass
+class _Share:
+    """What one session, several of which nobody can tell which, or people have in the range."""
+
+    agents: dict[str, None] = field(default_factory=dict)
+    models: dict[str, None] = field(default_factory=dict)
+    commits: dict[str, None] = field(default_factory=dict)
+    files: dict[bytes, None] = field(default_factory=dict)
+    added: int = 0
+    removed: int = 0
+
+
+# Who: sessions, of which several mean one of them; none are people, and what nobody recorded.
+_Who = tuple[str, ...]
+
+
+def markdown(ctx: Context, commits: Sequence[str], typed: str | None) -> str:
+    """The summary of some commits; merges count for nothing."""
+    shares = _Summing(ctx, commits).shares
+    sessions = {who: share for who, share in shares.items() if who}
+    rows = ["### Who wrote this", ""]
+    named = f" in {escaped(typed)}" if typed is not None else ""
+    if not sessions:
+        rows.append(f"No session is known of {_count(len(commits), 'commit')}{named}.")
+    else:
+        called = _called(ctx, shares)
+        rows += ["| session | agent | model | commits | lines | files |", "|---|---|---|---:|---:|---|"]
+        rows += [_row(who, share, called) for who, share in sessions.items()]
+    rest = shares.get(())
+    if rest is not None and (rest.added or rest.removed):
+        many = _count(len(rest.commits), "commit")
+        rows += ["", f"Written by people, or recorded by nobody: {_lines(rest)} in {many}."]
+    if ctx.git.line("rev-parse", "--is-shallow-repository") == "true":
+        rows += ["", "**This clone is shallow: lines of its first commits and before are not counted.**"]
+    return "\n".join(rows) + "\n"
+
+
+def _row(who: _Who, share: _Share, called: dict[str, str]) -> str:
+    name = ("one of " if len(who) > 1 else "") + ", ".join(escaped(called[one]) for one in who)
+    paths = [f"<code>{escaped(text_form(path))}</code>" for path in list(share.files)[:_FILES]]
+    if len(share.files) > _FILES:
+        paths.append(f"and {len(share.files) - _FILES} more")
+    cells = [name, *(", ".join(map(escaped, each)) or "not known" for each in (share.agents, share.models))]
+    return "| " + " | ".join([*cells, str(len(share.commits)), _lines(share), ", ".join(paths)]) + " |"
+
+
+def _lines(share: _Share) -> str:
+    return f"+{share.added} &minus;{share.removed}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s'[: number != 1]}"
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is: nothing in it is markup, a link or the name of a user."""
+    short = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return "".join(
+        char
+        if char in _PLAIN
+        else "&#xFFFD;"
+        if is_control(char) or is_hidden(char) or 0xD800 <= ord(char) < 0xE000
+        else f"&#{ord(char)};"
+        for char in short
+    )
+
+
+def _called(ctx: Context, shares: dict[_Who, _Share]) -> dict[str, str]:
+    """What people call the sessions; one without a name here is counted beside those of its agent."""
+    found: dict[str, str] = {}
+    for who, share in shares.items():
+        for session in who:
+            called = ctx.called(session)
+            if session in found:
+                continue
+            if called == session:
+                taken = set(found.values())
+                stem = names.stem(next(iter(share.agents), None) if len(who) == 1 else None)
+                called = next(n for n in (f"{stem}-{at}" for at in range(1, 10**6)) if n not in taken)
+            found[session] = called
+    return found
+
+
+def _first_of_shallow(ctx: Context) -> frozenset[str]:
+    """The first commits of a shallow clone, each of which has the whole of its tree for new (shallow(5))."""
+    try:
+        data = files.read_bytes(f"{ctx.repo.common_dir}/shallow", _SHALLOW, foreign=True)
+    except OSError:
+        return frozenset()
+    return frozenset(data.decode("ascii", "replace").split())
+
+
+class _Summing:
+    def __init__(self, ctx: Context, commits: Sequence[str]) -> None:
+        self.ctx, self.makers = ctx, Makers(ctx)
+        self.shares: dict[_Who, _Share] = {}
+        heads = {one.oid: one for one in changed.heads(ctx, commits) if len(one.parents) < 2}
+        self.notes = notes.read(ctx, heads)
+        cut = _first_of_shallow(ctx)
+        for oid, found in changed.files(ctx, list(heads)):
+            self._add(heads[oid], () if oid in cut else found)
+
+    def _add(self, commit: Commit, found: Sequence[File]) -> None:
+        main = self.makers.of_all(commit)
+        judge = CommitOwners(self.ctx, self.makers, commit, self.makers.of(commit))
+        if main:
+            self._share(main, commit)
+        for file in found:
+            for who, agent, model in self._lines(judge, commit, file, main):
+                share = self._share(who, commit)
+                share.added += 1
+                share.files[file.path] = None
+                share.agents |= dict.fromkeys(filter(None, [agent]))
+                share.models |= dict.fromkeys(filter(None, [model]))
+            if file.removed:
+                share = self._share(main, commit)
+                share.removed += file.removed
+                share.files[file.path] = None
+
+    def _share(self, who: _Who, commit: Commit) -> _Share:
+        share = self.shares.setdefault(who, _Share())
+        share.commits[commit.oid] = None
+        if len(who) == 1:
+            agent = self.makers.agent(who[0]) or (commit.agents[-1] if commit.sessions[-1:] == who else None)
+            share.agents |= dict.fromkeys(filter(None, [agent]))
+        return share
+
+    def _lines(
+        self, judge: CommitOwners, commit: Commit, file: File, main: _Who
+    ) -> Iterator[tuple[_Who, str | None, str | None]]:
+        """Who wrote each new line, with agent and model as far as they are known."""
+        text = blob(self.ctx, file.new) if file.ranges else None
+        known = judge.owners(file, text) if text is not None else {}
+        rows = self.notes.get(commit.oid, {})
+        is_told = judge.main is not None and (judge.exact or bool(known))
+        for number in (n for first, last in file.ranges for n in range(first, last + 1)):
+            owner = known.get(number)
+            said = notes.at(rows, file.path, number)
+            if owner is not None and owner.session is not None:
+                yield (owner.session,), None, owner.model
+            elif said is not None and not is_told:
+                yield self._noted(commit, said), said.agent, said.model
+            elif owner is not None or file.path in rows:
+                yield (), None, None  # it is known of the file, and nobody's agent wrote this
+            else:
+                yield main, None, None
+
+    def _noted(self, commit: Commit, said: notes.Said) -> _Who:
+        ids = {one if published_name.is_hash(one) else hashed(one): one for one in commit.mentioned}
+        told = said.session or ""
+        return (self.makers.by_hash.get(told) or ids.get(told) or told or f"{said.agent}",)

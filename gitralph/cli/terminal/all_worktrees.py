@@ -1,0 +1,60 @@
+"""Shows all worktrees in one view, for ``status``, ``top`` and ``session list``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitralph.ask.every_line import age
+from gitralph.ask.everywhere import WideView, WorktreeSession
+from gitralph.base.quote import printable, shown
+from gitralph.cli.terminal import columns, output
+from gitralph.git.context import Context
+from gitralph.hook import sessionfile
+from gitralph.records import sessions
+from gitralph.sessions import lifecycle
+
+
+def documents(ctx: Context, view: WideView) -> list[dict[str, object]]:
+    """The sessions as ``session list --json`` tells them, each with the worktree that it works in."""
+    return [_document(ctx, row) for row in view.sessions]
+
+
+def _document(ctx: Context, row: WorktreeSession) -> dict[str, object]:
+    record = sessionfile.read(ctx.layout, row.session) or sessionfile.new_record(ctx.layout, row.session)
+    facts = lifecycle.describe(ctx.layout, record, {})
+    more = {"worktree": row.worktree, "bead": row.bead, "title": row.title, "pending": len(row.files)}
+    return {**facts, **more, "files": [output.text(path) for path in row.files]}
+
+
+def collisions(view: WideView) -> list[dict[str, object]]:
+    """What would collide, as JSON tells it."""
+    return [
+        {"path": output.text(one.path), "sessions": list(one.sessions), "worktrees": list(one.worktrees)}
+        for one in view.collisions
+    ]
+
+
+def show(ctx: Context, view: WideView) -> None:
+    """The view for people."""
+    for line in lines(ctx, view, output.room()):
+        output.content(line)
+
+
+def lines(ctx: Context, view: WideView, room: int | None) -> Iterable[str]:
+    """A line for each worktree, below it one for each session, and one for what it collides in."""
+    for root, branch in view.worktrees:
+        yield printable(f"{root} ({(branch or 'detached').removeprefix('refs/heads/')})")
+        rows = [_cells(ctx, view, row) for row in view.sessions if row.worktree == root]
+        yield from (f"  {line}" for line in columns.fitted(rows, room and room - 2, (2,), ()))
+        for one in view.collisions:
+            if root in one.worktrees:
+                others = ", ".join(other for other in one.worktrees if other != root)
+                yield printable(f"  ! '{shown(one.path)}' collides with {others}")
+
+
+def _cells(ctx: Context, view: WideView, row: WorktreeSession) -> list[str]:
+    hit = any(row.session in one.sessions and row.worktree in one.worktrees for one in view.collisions)
+    count = f"{len(row.files)} file{'s'[: len(row.files) != 1]}"
+    state = sessions.said(sessions.state_of(ctx.layout, row.session))
+    name = ("! " if hit else "") + ctx.called(row.session)
+    return [name, row.bead or "-", printable(row.title or "-"), count, state, age(row.last)]

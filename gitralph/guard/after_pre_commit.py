@@ -1,0 +1,96 @@
+"""The hooks of a narrowed commit after ``pre-commit``: the index given back, the message signed, the records.
+
+Each may be the first to run, where the one before it is missing, and does what is left to do.
+"""
+
+import os
+
+from gitralph.base import locks
+from gitralph.base.errors import Refused
+from gitralph.git import index, message, plain_index
+from gitralph.git.context import Context
+from gitralph.git.message import SCISSORS, Cleanup
+from gitralph.git.plain_index import AS_IS, Given
+from gitralph.guard import recover_narrowed
+from gitralph.records import intents
+from gitralph.records.intents import Narrowed
+
+
+def _own(ctx: Context, git: dict[str, object]) -> Narrowed | None:
+    pid = git["pid"]
+    found = intents.of_process(ctx.layout, pid) if isinstance(pid, int) else None
+    # A pid comes again: then it is another git, and the dead one's is for the next command to settle.
+    return found if found is not None and found.git.get("start") == git.get("start") else None
+
+
+def has_read(ctx: Context, git: dict[str, object]) -> None:
+    """``prepare-commit-msg``: git has read its index, and the user's stands as it was, or as it shall be.
+
+    Raises Refused, with the user's index back, where git read another tree than the session's.
+    """
+    todo = _own(ctx, git)
+    if todo is None or not todo.form:
+        return
+    place = recover_narrowed.place_of(ctx.repo, todo)
+    is_it = _is_narrowed(ctx, todo, place)
+    _give_back(ctx, todo, place)
+    if not is_it:
+        raise Refused(
+            "a hook changed what is staged after the guard had looked; nothing was committed",
+            "git ralph install --guard  # puts the guard behind the others",
+        )
+
+
+def _is_narrowed(ctx: Context, todo: Narrowed, place: Given) -> bool:
+    narrowed, final = (todo.prepared.get(kind, "") for kind in ("narrowed", "final"))
+    if (todo.form == AS_IS and not os.path.exists(narrowed)) or index.is_ours(place.read, narrowed):
+        return True
+    if index.is_ours(place.read, final):
+        return True
+    copy = index.copy_index(place.read, f"{ctx.layout.tmp}/{os.getpid()}-{os.urandom(4).hex()}.index")
+    git = ctx.git.at(GIT_INDEX_FILE=copy.path)
+    try:
+        return git.line("-c", "core.fsmonitor=false", "write-tree") == todo.tree
+    finally:
+        copy.remove()
+
+
+def _give_back(ctx: Context, todo: Narrowed, place: Given) -> None:
+    if todo.form == AS_IS:
+        recover_narrowed.give_back(ctx.repo, ctx.layout, todo)
+    elif os.path.exists(todo.prepared.get("final", "")) and os.path.lexists(place.lock):
+        # git holds this lock, and makes it the user's index once the commit is made
+        plain_index.put(todo.prepared["final"], place.lock)
+
+
+def sign(ctx: Context, git: dict[str, object], name: str) -> None:
+    """``commit-msg``: the message in the file ``name`` ends with the session's trailers."""
+    has_read(ctx, git)
+    todo = _own(ctx, git)
+    if todo is None:
+        return
+    with open(name, "rb") as file:
+        text = file.read()
+    edited = ctx.environ.get("GIT_EDITOR") != ":"
+    mode = ctx.config.choice("commit.cleanup", "default", *message.MODES)
+    cleanup = Cleanup.of(mode, edited, ctx.config.get("core.commentchar")).with_character(text)
+    body, tail = _parts(text, cleanup.comment or b"#") if edited else (text, b"")
+    body = cleanup.tidy(ctx.git, body)
+    last = [row.encode() for row in todo.trailers]
+    if any(row.strip() and row not in last for row in body.split(b"\n")):  # else git refuses it as empty
+        with open(name, "wb") as file:
+            file.write(message.add_trailers(ctx.git, body, [], last) + tail)
+
+
+def _parts(text: bytes, comment: bytes) -> tuple[bytes, bytes]:
+    """What was typed, and what ``--verbose`` shows below it, which git cuts off."""
+    body, line, rest = (b"\n" + text).partition(b"\n" + comment + b" " + SCISSORS + b"\n")
+    return body[1:], line + rest
+
+
+def made(ctx: Context, git: dict[str, object]) -> None:
+    """``post-commit``: log what it took."""
+    todo = _own(ctx, git)
+    if todo is not None:
+        with locks.hold(ctx.layout, locks.COMMIT):
+            recover_narrowed.settle(ctx, todo)

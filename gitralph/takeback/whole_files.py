@@ -1,0 +1,131 @@
+"""Files whose lines are not told apart: binary ones, links, large and filtered ones, claims by path.
+
+They go back as a whole, and only where this session alone has changed them and they are still as it left
+them. Then nobody's byte can be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gitralph.base.why import Kind, Why
+from gitralph.decide import decision, path_texts, provenance
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import read_blob
+from gitralph.decide.provenance import Chain
+from gitralph.git.snapshot import ABSENT, Content
+from gitralph.git.trees import GITLINK, Entry
+from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, replay
+from gitralph.takeback import by_lines
+from gitralph.takeback.land_files import Replacement
+from gitralph.takeback.survey import Survey
+
+
+def standing(found: Survey, path: bytes) -> list[Record]:
+    """The records of the session that lead from what HEAD holds to the file, in their order."""
+    scene = found.scene
+    if scene.entries.get(path) == scene.reader.entry(path):
+        return []
+    return by_lines.since_head(found, path)
+
+
+def undone(
+    found: Survey, path: bytes, keys: Collection[str] | None, why: tuple[str, Why], op: str, call: str
+) -> Replacement | Left | None:
+    """The file as it was before these records, or why not; None where there is nothing to take back."""
+    scene, state = found.scene, found.states[path]
+    known = standing(found, path)
+    asked = [r for r in known if keys is None or str(r.offset) in keys]
+    claimed = keys is None and bool(state.bare & scene.own)
+    if not asked and not claimed:
+        return None
+    others = _others(found, path, known)
+    if others:
+        why_not = Why(Kind.OTHERS_THERE, because=why[1])
+        return Left(path, decision.CONTESTED, why_not, tuple(sorted(others)))
+    content = scene.contents[path]
+    if content.mode == GITLINK:
+        return Left(path, decision.SUBMODULE, Why(Kind.SUBMODULE))
+    # A text that nobody recorded cannot be put back from the records; HEAD may have it.
+    if claimed or any(not r.is_exact for r in asked):
+        return _to_head(found, path, asked, claimed, op, call)
+    # Whole texts come back in reverse order only: one from the middle would take the later ones along.
+    if known[-len(asked) :] != asked:
+        return Left(path, decision.ENTANGLED, Why(Kind.LATER_EDITS, because=why[1]), (found.session,))
+    chain = Chain(tuple(asked))
+    last = state.journal.records[-1]
+    # Each record starts where the one before ended, the last ends at the file, and nobody wrote after it:
+    # only then is the text before the first one what is under all of them.
+    if not (chain.is_contiguous() and provenance.ends_at(chain, content) and last is asked[-1]):
+        return Left(path, why[0], Why(Kind.CHANGED_AFTER, because=why[1]), (decision.UNRECORDED,))
+    text = next(b for r, b, _ in replay(state.journal, scene.layout) if r is asked[0])
+    after = ABSENT if text is None else Content(_mode(found, path, asked[0], text), text)
+    return _change(found, path, after, op, call)
+
+
+def _others(found: Survey, path: bytes, known: list[Record]) -> set[str]:
+    state, own = found.states[path], found.scene.own
+    first = known[0].offset if known else 0
+    later = {r.session for r in state.journal.records if r.offset >= first and r.op != GAP}
+    return (later | state.bare) - own
+
+
+def _to_head(
+    found: Survey, path: bytes, asked: list[Record], claimed: bool, op: str, call: str
+) -> Replacement | Left | None:
+    """Known by its path: what HEAD has comes back where the file is just what was recorded."""
+    scene, content = found.scene, found.scene.contents[path]
+    head = scene.reader.entry(path)
+    if claimed or not asked or asked[-1].after != provenance.content_id(content):
+        return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_THEN))
+    if head is None:
+        return Left(path, decision.UNANCHORED, Why(Kind.UNKNOWN_BEFORE))
+    # What a smudge filter would write is not known without running it, and a program of the configuration is
+    # not run here.
+    if path in scene.filtered:
+        return Left(path, decision.FILTERED, Why(Kind.FILTER_AND_PATH))
+    text = _head_text(found, path, head)
+    if max(len(text), len(content.data or b"")) > TEXT_LIMIT:
+        return Left(path, decision.TOO_LARGE, Why(Kind.TOO_LARGE_TO_KEEP))
+    return _change(found, path, Content(head.mode, text), op, call)
+
+
+def _head_text(found: Survey, path: bytes, head: Entry) -> bytes:
+    text = path_texts.head_text(found.scene, path)
+    assert text is not None
+    return text if head.mode in (0o100644, 0o100755) else read_blob(found.scene, head)
+
+
+def _mode(found: Survey, path: bytes, record: Record, text: bytes) -> int:
+    """The mode that a file had before a record: as seen, as in HEAD, or as it is."""
+    before, head = record.mode[0], found.scene.reader.entry(path)
+    # The journal is a file that anybody may write: int(…, 8) raises for the digits 8 and 9.
+    if before is not None and before.isdigit() and not set("89") & set(before):
+        return int(before, 8)
+    if head is not None and head.mode != GITLINK:
+        return head.mode
+    return found.scene.contents[path].mode or 0o100644
+
+
+def _change(found: Survey, path: bytes, after: Content, op: str, call: str) -> Replacement | None:
+    before = found.scene.contents[path]
+    if before == after:
+        return None
+    made = by_lines.record(found, op, call, before, after, ())
+    return Replacement(path, before, after, found.states[path].journal.length, ((made, before.data),))
+
+
+def redone(found: Survey, path: bytes, undo: Record, op: str, call: str) -> Replacement | Left | None:
+    """The file as it was before an undo of the whole of it."""
+    content, state = found.scene.contents[path], found.states[path]
+    # Whoever wrote since would lose it: a redo brings back just the text that the undo took away.
+    if provenance.content_id(content) != undo.after or state.journal.records[-1] is not undo:
+        others = sorted({r.session for r in state.journal.records if r.offset > undo.offset})
+        why = Why(Kind.CHANGED_AFTER_UNDO)
+        return Left(path, decision.ENTANGLED, why, tuple(others or [decision.UNRECORDED]))
+    text = next(b for r, b, _ in replay(state.journal, found.scene.layout) if r is undo)
+    after = ABSENT if text is None else Content(_mode(found, path, undo, text), text)
+    made = _change(found, path, after, op, call)
+    if made is not None:
+        made.records[0][0].units = (f"{undo.offset}.0",)
+    return made

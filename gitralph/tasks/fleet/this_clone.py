@@ -1,0 +1,81 @@
+"""This clone as a member: its record, its remote, its private objects; opened once a command."""
+
+from dataclasses import dataclass, replace
+
+from gitralph.base.errors import Fatal, UsageError
+from gitralph.git.context import Context
+from gitralph.tasks.fleet import claim, kept_state, ref_names, wire
+from gitralph.tasks.fleet.kept_state import Membership
+from gitralph.tasks.fleet.store import Store
+from gitralph.tasks.fleet.wire import RemoteRefs, Wire
+
+JOIN = "git ralph fleet join <remote>"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """``lease`` is what this clone publishes in its claims, in seconds."""
+
+    ctx: Context
+    me: Membership
+    store: Store
+    wire: Wire
+    lease: int
+
+    @property
+    def namespace(self) -> str:
+        return self.me.namespace
+
+    @property
+    def own_log(self) -> str:
+        """The ref of the own log."""
+        return ref_names.log_ref(self.me.namespace, self.me.writer, self.me.part)
+
+    def look(self, *more: str) -> RemoteRefs:
+        """All refs of the fleet, and those that match ``more``. Raises UnansweredError."""
+        return self.wire.look(f"{self.namespace}/*", *more)
+
+    def changed(self, **what: object) -> "Fleet":
+        """The same with another record of membership, which is kept."""
+        me = replace(self.me, **what)  # type: ignore[arg-type]
+        kept_state.write_membership(self.ctx.layout, me)
+        return replace(self, me=me)
+
+
+def url_of(ctx: Context, remote: str) -> str:
+    """Where to push: a remote's own URL as it is configured, git rewrites it itself; else the word given."""
+    for key in ("pushurl", "url"):
+        found = ctx.config.get(f"remote.{remote}.{key}")
+        if found:
+            return found
+    return remote
+
+
+def remote_of(ctx: Context, given: str) -> str:
+    """The remote that counts: ``ralph.remote`` wins over what was typed."""
+    return ctx.config.get("ralph.remote") or given
+
+
+def lease_of(ctx: Context, published: int) -> int:
+    """``ralph.lease``, else what the fleet publishes. Raises UsageError for what is no number of seconds."""
+    said = ctx.config.get("ralph.lease")
+    if said is None:
+        return published
+    if not said.isdigit() or not 0 < int(said) <= claim.LONGEST_LEASE:
+        raise UsageError(f"bad value '{said}' for 'ralph.lease': seconds, at most {claim.LONGEST_LEASE}")
+    return int(said)
+
+
+def assemble(ctx: Context, me: Membership, seconds: float | None) -> Fleet:
+    """The fleet that a record of membership speaks of."""
+    store = Store.open(ctx)
+    found = Wire(store.git, url_of(ctx, remote_of(ctx, me.remote)), seconds)
+    return Fleet(ctx, me, store, found, lease_of(ctx, me.lease))
+
+
+def open_fleet(ctx: Context, seconds: float | None = wire.PATIENCE) -> Fleet:
+    """The fleet of this clone. Raises Fatal where it is in none."""
+    me = kept_state.membership(ctx.layout)
+    if me is None:
+        raise Fatal("this repository is in no fleet", JOIN)
+    return assemble(ctx, me, seconds)

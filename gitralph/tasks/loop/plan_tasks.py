@@ -1,0 +1,415 @@
+"""The plan of a loop: its boxes, what became of a task's text, what is skipped, and which task comes next.
+
+Agents, people and git write the plan while the loop works. What is done the run's record decides; the plan
+is a view of it.
+"""
+
+import json
+import os
+import re
+import threading
+from collections.abc import Collection, Container, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from gitralph.base import files, jsonline
+from gitralph.base.errors import Fatal, RalphError, Refused
+from gitralph.base.ids import is_valid
+from gitralph.base.layout import Layout
+from gitralph.decide import pending_paths
+from gitralph.git import blobs, merge, refs
+from gitralph.git.context import Context
+from gitralph.git.objects import Objects
+from gitralph.git.trees import TreeReader
+from gitralph.records import checklist as plans
+from gitralph.records import run_record as runs
+from gitralph.records.checklist import Task
+from gitralph.sessions import lifecycle
+from gitralph.tasks import tracker
+from gitralph.tasks.loop import runs as running
+from gitralph.tasks.loop.ledger import AGENT, COMMITTED, LANDED, SKIPPED, VERIFY, Job, Ledger, Options, Say
+
+
+def committed_text(ctx: Context, plan: str) -> bytes | None:
+    """HEAD's text of a plan as a checkout would write it; None where HEAD does not hold it."""
+    name, head = plans.relative(ctx, plan), refs.read_head(ctx.repo)
+    if os.path.isabs(name) or head.oid is None:
+        return None
+    objects = Objects(ctx.git)
+    try:
+        root = ctx.git.line("rev-parse", "--verify", head.oid + "^{tree}").encode()
+        entry = TreeReader(objects, root).entry(os.fsencode(name))
+    finally:
+        objects.close()
+    return None if entry is None else blobs.working_form(ctx.git.at(ctx.repo.root), os.fsencode(name), entry)
+
+
+# --- boxes while agents work: only the loop ticks, and only what landed ---
+#
+# A box that was open when an agent began and that nobody's landing ticked is opened again; a box of a landed
+# task that came open, by a reset or a stash, is ticked again. Both are said.
+
+
+_turn = threading.RLock()
+Key = tuple[str, int]
+
+
+@contextmanager
+def changing_boxes() -> Iterator[None]:
+    """For whoever changes boxes and what they stand for: one at a time."""
+    with _turn:
+        yield
+
+
+def open_boxes(path: str) -> set[Key]:
+    """The tasks whose box is open."""
+    return {task.key for task in plans.tasks_of(path) if not task.done}
+
+
+def repair_boxes(ledger: Ledger, path: str, before: Collection[Key], say: Say) -> None:
+    """Make the boxes say what the record says; ``before`` are the tasks open when an agent began."""
+    done = []
+    with changing_boxes():
+        landed = {job.key for job in ledger.jobs if job.outcome in LANDED} | ledger.ticked
+        try:
+            tasks = plans.tasks_of(path)
+        except RalphError:
+            return  # the agent took the plan away; the next look at it says so
+        for task in tasks:
+            if task.done and task.key in before and task.key not in landed:
+                plans.tick(ledger.ctx.layout, path, task.key, done=False)
+                done.append(f"'{task.text}' was ticked by an agent but has not landed: its box is open again")
+            # A `git checkout` of the plan, or an agent that rewrote it, brings the old boxes back.
+            elif not task.done and task.key in landed:
+                plans.tick(ledger.ctx.layout, path, task.key)
+                done.append(f"'{task.text}' has landed in this run: its box is ticked again")
+    for text in done:
+        say(f"note: {text}")
+        ledger.tell("plan.repaired", note=text)
+
+
+# --- a task that was reworded while it was worked on, or taken out; pure ---
+#
+# Place counts first: what stands where the task stood, between the same two neighbours, and was not in the
+# plan before. But an agent may put another task there, so the two must share words as well.
+
+
+def neighbours(tasks: Sequence[Task], key: tuple[str, int]) -> tuple[str | None, str | None]:
+    """The texts before and after a task, None at the ends."""
+    texts = [task.text for task in tasks]
+    at = next(i for i, task in enumerate(tasks) if task.key == key)
+    return (texts[at - 1] if at else None), (texts[at + 1] if at + 1 < len(texts) else None)
+
+
+def successor(tasks: Sequence[Task], job: Job, seen: Container[str]) -> tuple[str, int] | None:
+    """The key of what stands in the place of a job's task now, None when that is not certain."""
+    if job.before is None and job.after is None:
+        return None
+    found = [
+        task.key
+        for task in tasks
+        if not task.done and task.text not in seen and neighbours(tasks, task.key) == (job.before, job.after)
+    ]
+    return found[0] if len(found) == 1 and _shares_words(found[0][0], job.text) else None
+
+
+def _shares_words(one: str, other: str) -> bool:
+    """True where half of the shorter text's words are in the other."""
+    words, rest = sorted((set(_words(one)), set(_words(other))), key=len)
+    return not words or 2 * len(words & rest) >= len(words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+# --- what somebody told the loop to pass over: ``git ralph run skip`` ---
+#
+# One JSON line each in ``runs/<run>/skipped``, so that a loop at work sees it before it takes the task. A new
+# run of the same plan goes on with what was skipped; ``--from`` with the task lifts it.
+
+
+# One short line a skipped task.
+_SKIPS_LIMIT = 1 << 20
+
+
+def _skips_file(layout: Layout, run: str) -> str:
+    return f"{layout.run_folder(run)}/skipped"
+
+
+def _read_skips(layout: Layout, run: str) -> dict[Key, bool]:
+    """The last word on each task of a run."""
+    try:
+        data = files.read_bytes(_skips_file(layout, run), _SKIPS_LIMIT)
+    except OSError:
+        return {}
+    found: dict[Key, bool] = {}
+    for row in jsonline.objects(data):
+        text, copy = row.get("text"), row.get("copy")
+        if isinstance(text, str) and type(copy) is int:
+            # A later line wins: skipped, taken up again, skipped.
+            found[text, copy] = row.get("skip") is True
+    return found
+
+
+def _write_skip(layout: Layout, run: str, key: Key, skip: bool) -> None:
+    files.make_folder(layout.run_folder(run))
+    line = json.dumps({"text": key[0], "copy": key[1], "skip": skip}).encode("ascii") + b"\n"
+    files.append_record(_skips_file(layout, run), line)
+
+
+def is_skipped(ledger: Ledger, key: Key) -> bool:
+    """True for a task to pass over."""
+    return _read_skips(ledger.ctx.layout, ledger.run).get(key, False)
+
+
+def lift_skip(ledger: Ledger, key: Key) -> None:
+    """Take a task up again."""
+    if is_skipped(ledger, key):
+        _write_skip(ledger.ctx.layout, ledger.run, key, skip=False)
+
+
+def carry_on_skips(ctx: Context, old: str | None, ledger: Ledger) -> None:
+    """Take over what was skipped in the last run of the same plan."""
+    for key, skip in (_read_skips(ctx.layout, old) if old is not None else {}).items():
+        if skip:
+            _write_skip(ctx.layout, ledger.run, key, skip=True)
+
+
+def task_named(tasks: list[Task], typed: str) -> Task:
+    """The task that is meant: its number, or its text. Raises Fatal for none."""
+    found = [task for task in tasks if typed in (str(task.number), task.text)]
+    if not found:
+        raise Fatal(f"the plan has no task '{typed}'", "git ralph plan show")
+    return found[0]
+
+
+def skip(ctx: Context, run: str | None, typed: str) -> str:
+    """Pass a task over in a run; returns its text. Raises Refused for one at work or landed, else Fatal."""
+    record = running.named(ctx, run)
+    plan = record.get("plan")
+    if not isinstance(plan, str):
+        raise Fatal(f"run '{record['run']}' has no plan", "git ralph run list")
+    task = task_named(plans.tasks_of(os.path.join(ctx.repo.root, plan)), typed)
+    for job in record["tasks"]:
+        if not isinstance(job, dict) or (job.get("text"), job.get("copy")) != task.key:
+            continue
+        if job.get("outcome") in LANDED:
+            raise Refused(f"task {task.number} has landed already")
+        if job.get("outcome") is None and running.is_live(record):
+            raise Refused(f"task {task.number} is at work", "stop the loop first, then skip it and --resume")
+    _write_skip(ctx.layout, str(record["run"]), task.key, skip=True)
+    return task.text
+
+
+# --- what earlier runs came to: what landed is not done again, what was skipped stays ---
+#
+# A tick lives in the plan only, and a stash or reset of the plan takes it away. Where the plan is again what
+# HEAD holds, the records decide; a box that somebody opened by hand is work to be done again.
+
+
+def take_over(ctx: Context, ledger: Ledger, plan: str, say: Say) -> None:
+    """Note in a new run what earlier ones landed and skipped; said where it ticks a box again."""
+    found = _earlier_runs(ctx, ledger)
+    carry_on_skips(ctx, str(found[-1]["run"]) if found else None, ledger)
+    if not found or not _is_as_in_head(ctx, plan):
+        return
+    head = refs.read_head(ctx.repo).oid
+    open_tasks = {task.key: task for task in plans.tasks_of(plan) if not task.done}
+    for record in found:
+        for job in record["tasks"]:
+            if not isinstance(job, dict) or job.get("outcome") != COMMITTED or head is None:
+                continue
+            task = open_tasks.get((str(job.get("text")), job.get("copy") or 0))
+            commit = job.get("commit")
+            if task is None or not isinstance(commit, str) or not _is_in(ctx, commit, head):
+                continue
+            ledger.ticked.add(task.key)
+            say(f"note: '{task.text}' landed in {commit[:7]}; only its tick was taken back, with the plan")
+
+
+def unfinished_session(ctx: Context, ledger: Ledger, key: tuple[str, int]) -> str | None:
+    """The session of the last attempt at a task in an earlier run, where it has something pending."""
+    for record in reversed(_earlier_runs(ctx, ledger)):
+        for job in record["tasks"]:
+            if not isinstance(job, dict) or (job.get("text"), job.get("copy")) != key:
+                continue
+            session = job.get("session")
+            # A worktree of its own keeps its work by itself; a loop that runs answers for its task.
+            if job.get("outcome") in LANDED or job.get("root") is not None or running.is_live(record):
+                return None
+            if not isinstance(session, str) or not is_valid(session):
+                return None
+            return session if pending_paths.counted(pending_paths.of(ctx, session)) else None
+    return None
+
+
+def _is_in(ctx: Context, commit: str, head: str) -> bool:
+    there = ctx.git.try_run("cat-file", "-e", f"{commit}^{{commit}}").returncode == 0
+    return len(commit) == 40 and there and merge.is_ancestor(ctx.git, commit, head)
+
+
+def _earlier_runs(ctx: Context, ledger: Ledger) -> list[dict[str, Any]]:
+    """The loops of this plan and worktree before this one."""
+    found = []
+    for run in runs.all_ids(ctx.layout):
+        if run == ledger.run:
+            continue
+        try:
+            record = runs.read(ctx.layout, run)
+        except RalphError:
+            continue
+        same = record.get("plan") == ledger.record.get("plan")
+        if same and record.get("worktree") == ctx.layout.token and isinstance(record.get("options"), dict):
+            found.append(record)
+    return found
+
+
+def _is_as_in_head(ctx: Context, plan: str) -> bool:
+    """True for a tracked plan that holds what HEAD holds."""
+    return committed_text(ctx, plan) == plans.read(plan)
+
+
+# --- which task comes next: what an interrupted run left, then the open boxes ---
+
+
+DROPPED = "dropped"
+# A task may be a paragraph; what the summary and the tracker show of it is one line.
+_TITLE = 200
+# An agent that adds a task for each one it does would never be done.
+_ADDED = 20
+
+
+class Queue:
+    """Hands out each task once."""
+
+    def __init__(self, options: Options, ledger: Ledger, say: Say) -> None:
+        self.options = options
+        self.ledger = ledger
+        self.say = say
+        self._left = [job for job in ledger.jobs if job.outcome not in (*LANDED, DROPPED)]
+        self._handed = 0
+        self._first = True
+        self._full = False
+
+    def next(self) -> Job | None:
+        """The next task to start, None when there is none, or ``--max-tasks`` is reached."""
+        if self.options.max_tasks is not None and self._handed >= self.options.max_tasks:
+            return None
+        job = self._resumed() or self._fresh()
+        self._handed += job is not None
+        return job
+
+    def _resumed(self) -> Job | None:
+        while self._left:
+            job = self._left.pop(0)
+            if is_skipped(self.ledger, job.key):
+                self._skip(job)
+                continue
+            if self._is_wanted(job):
+                if job.outcome is not None and job.step == AGENT:
+                    job.iteration = 0  # it failed: a new attempt has all its iterations
+                job.outcome, job.code, job.notes, job.spent = None, 0, [], 0.0
+                return job
+            job.outcome = DROPPED
+            self.say(f"{job.name} is no longer in the plan and is left alone: {job.text}")
+        return None
+
+    def _is_wanted(self, job: Job) -> bool:
+        """False for a task that was taken out of the plan before its work was done."""
+        if self.options.plan is None or job.step not in (AGENT, VERIFY):
+            return True
+        tasks = plans.tasks_of(self.options.plan)
+        known = any(task.key == job.key for task in tasks)
+        return known or successor(tasks, job, self.ledger.seen) is not None
+
+    def _fresh(self) -> Job | None:
+        if self.options.plan is None:
+            return self._only()
+        tasks = plans.tasks_of(self.options.plan)
+        keys = {task.key for task in tasks}
+        taken = {job.key for job in self.ledger.jobs}
+        for job in self.ledger.jobs:
+            heir = successor(tasks, job, self.ledger.seen) if job.key not in keys else None
+            if heir is not None:
+                taken.add(heir)
+        self.ledger.seen |= {task.text for task in tasks if task.key not in taken}
+        self._begin(tasks, taken)
+        for task in tasks:
+            if task.done or task.key in taken or task.number < self._start:
+                continue
+            job = self._job(tasks, task)
+            if is_skipped(self.ledger, task.key):
+                self._skip(job)
+            elif not self._is_too_much(task):
+                return job
+        return None
+
+    def _begin(self, tasks: list[plans.Task], taken: set[tuple[str, int]]) -> None:
+        """Look at the plan as it is when the loop begins: where to start, and what is in it."""
+        if not self._first:
+            return
+        self._first = False
+        self._start = 1
+        if self.options.from_task is not None:
+            task = task_named(tasks, self.options.from_task)
+            self._start = task.number
+            lift_skip(self.ledger, task.key)
+        self.ledger.begun |= {task.key for task in tasks}
+
+    def _is_too_much(self, task: plans.Task) -> bool:
+        """True for a task that agents added beyond what one run takes on."""
+        if task.key in self.ledger.begun:
+            return False
+        said = self.ledger.ctx.config.get("ralph.maxadded") or ""
+        limit = int(said) if said.isdigit() else _ADDED
+        added = sum(job.key not in self.ledger.begun for job in self.ledger.jobs)
+        if added >= limit and not self._full:
+            self._full = True
+            self.say(f"the plan grew by more than {limit} tasks: the rest waits for another run")
+        return added >= limit
+
+    def _skip(self, job: Job) -> None:
+        job.outcome, job.detail = SKIPPED, "skipped by hand"
+        if job not in self.ledger.jobs:
+            self.ledger.add(job)
+        self.ledger.save()
+        self.ledger.tell("task.skipped", job)
+        self.say(f"{job.name}: skipped: {job.text}")
+
+    def _job(self, tasks: list[plans.Task], task: plans.Task) -> Job:
+        before, after = neighbours(tasks, task.key)
+        return Job(
+            text=task.text,
+            copy=task.copy,
+            number=task.number,
+            total=len(tasks),
+            details=task.details,
+            bead=tracker.mentioned(task.text),
+            before=before,
+            after=after,
+            session=self._session(task.key),
+        )
+
+    def _session(self, key: tuple[str, int]) -> str:
+        """A new session, or that of an earlier attempt whose edits wait: nobody else lands them."""
+        old = None if self.options.worktree else unfinished_session(self.ledger.ctx, self.ledger, key)
+        if old is not None:
+            called = self.ledger.ctx.called(old)
+            self.say(f"note: session '{called}' of an earlier run goes on with what it has pending")
+        return old or lifecycle.new_id()
+
+    def _only(self) -> Job | None:
+        """The one task of a run without a plan."""
+        if self.ledger.jobs:
+            return None
+        text = self.options.prompt or f"Work item {self.options.bead}"
+        title, _, rest = text.strip().partition("\n")
+        details = rest if len(title) <= _TITLE else text
+        return Job(title[:_TITLE], 1, 1, 1, details.strip(), self.options.bead, session=lifecycle.new_id())
+
+    def open_count(self) -> int:
+        """How many boxes are open in the plan now."""
+        if self.options.plan is None:
+            return 0
+        return sum(not task.done for task in plans.tasks_of(self.options.plan))

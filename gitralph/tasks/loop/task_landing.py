@@ -1,0 +1,366 @@
+"""One finished task lands: its commit, the way back from its own worktree, then the tick. In that order.
+
+What it changed is compared with what its commit would take before anything lands; where they differ the box
+stays open, with the list.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gitralph.ask import dead_hooks
+from gitralph.base import gitdir, nul
+from gitralph.base.errors import Busy, Failed, Refused, UsageError
+from gitralph.base.quote import shown
+from gitralph.commit import commit as committing
+from gitralph.commit.commit import Request, Result
+from gitralph.decide import decision, offers
+from gitralph.decide.decision import Left
+from gitralph.decide.inputs import Wishes
+from gitralph.decide.request import Judge
+from gitralph.git.context import Context
+from gitralph.records import checklist as plans
+from gitralph.records import commit_log, published_name
+from gitralph.sessions import lifecycle
+from gitralph.tasks.loop import account, workplace
+from gitralph.tasks.loop.account import TRACKER, Account, listed
+from gitralph.tasks.loop.ledger import AGENT, COMMITTED, END, MERGE, NO_OP, TICK, Job
+from gitralph.tasks.loop.plan_tasks import changing_boxes, successor
+from gitralph.tasks.loop.work import Worker
+
+# --- the subject: ``Task n/total: text``, or made from a template ---
+
+
+DEFAULT_SUBJECT = "Task {n}/{total}: {task}"
+SUBJECT_NAMES = ("n", "total", "task", "bead", "plan", "agent", "words")
+# git log --oneline and mail cut what is longer (git-commit(1), DISCUSSION: fewer than 50, at most 72 here)
+_LONGEST = 72
+
+
+def checked_subject(template: str) -> str:
+    """A template from outside. Raises UsageError for one that names what there is not."""
+    try:
+        named = [name for _, name, form, how in string.Formatter().parse(template) if name is not None]
+        plain = all(not form and not how for _, name, form, how in string.Formatter().parse(template) if name)
+    except ValueError as error:
+        raise UsageError(f"bad subject '{template}': {error}") from None
+    wrong = [name for name in named if name not in SUBJECT_NAMES]
+    if wrong or not plain or not template.strip():
+        known = ", ".join("{" + name + "}" for name in SUBJECT_NAMES)
+        raise UsageError(f"bad subject '{template}'", f"it may hold {known}")
+    return template
+
+
+def subject_of(worker: Worker, job: Job) -> str:
+    """The subject of a task's commit; one line, never empty."""
+    facts = {
+        "n": job.number,
+        "total": job.total,
+        "task": job.text,
+        "bead": job.bead or "",
+        "plan": worker.plan or "",
+        "agent": worker.options.agent or "",
+        "words": _agents_words(job),
+    }
+    text = checked_subject(worker.options.subject or DEFAULT_SUBJECT).format(**facts)
+    return " ".join(text.split()) or DEFAULT_SUBJECT.format(**facts)
+
+
+def _agents_words(job: Job) -> str:
+    """The first line of what the agent said last that says something, without marks of Markdown."""
+    for line in job.said.split("\n"):
+        text = re.sub(r"<promise>.*?</promise>", "", line).strip(" #*`_->\t")
+        if text:
+            return text if len(text) <= _LONGEST else text[: _LONGEST - 3].rstrip() + "..."
+    return job.text
+
+
+# --- landing ---
+
+
+# Waits of 0.5, 1, 1.5, 2 and 2.5 s between, each after the commit's own ten: another process would have to
+# hold the lock for over a minute.
+_TRIES = 6
+# Between an agent's write and its hook the change is nobody's: 25 ms for a hook that has to start. While
+# other tasks are at work, such a change is looked at again for two seconds before it is held against one.
+_LOOKS, _BETWEEN = 10, 0.2
+# The kernel lock knows processes; threads of one loop take turns here and none spins on it.
+_turn = threading.Lock()
+
+
+class Entangled(Refused):
+    """The commit needs what somebody else has not committed yet; ``rivals`` says who."""
+
+    def __init__(self, error: Refused, rivals: list[str]) -> None:
+        super().__init__(error.message, *error.hints, left=error.left)
+        self.rivals = rivals
+
+
+class UnlandedError(Failed):
+    """The task is not done: ``blocked`` where the agent was refused what it wanted to do."""
+
+    blocked = False
+
+
+@dataclass(frozen=True)
+class PlainCommit:
+    """A commit since the task began that names no session and holds what the task edited.
+
+    ``others``: its further paths, as shown to people.
+    """
+
+    oid: str
+    others: list[str]
+
+
+@dataclass(frozen=True)
+class TaskLanding:
+    """What a task is about to land: the commit as asked for, and how that compares with what it changed."""
+
+    request: Request
+    preview: Result
+    account: Account
+    by_hand: PlainCommit | None = None
+
+
+def _not_the_trackers(paths: Iterable[bytes]) -> list[bytes]:
+    return [path for path in paths if not path.startswith(TRACKER)]
+
+
+def _request(worker: Worker, ctx: Context, job: Job, body: str | None) -> Request:
+    title = subject_of(worker, job)
+    messages = (title, body) if body else (title,)
+    # What only the task's own shell commands can explain is the task's work; a person may say otherwise.
+    shell = offers.setting(ctx.config) in (offers.AUTO, offers.INCLUDE)
+    return Request(
+        session=job.session,
+        messages=tuple(text.encode("utf-8", "replace").replace(b"\0", b" ") for text in messages),
+        wishes=Wishes(include_entangled=worker.options.include_entangled, own_shell=shell),
+        match=_not_the_trackers,
+    )
+
+
+def look(worker: Worker, ctx: Context, job: Job, body: str | None) -> TaskLanding:
+    """What would land. Raises Entangled or Refused as the commit would."""
+    request = _request(worker, ctx, job, body)
+    try:
+        preview = committing.dry_run(ctx, request)
+    except Refused as error:
+        raise _refused(error) from error
+    by_hand = None if preview.changes else _by_hand(ctx, job, preview)
+    return TaskLanding(request, preview, _account(worker, ctx, job, preview, by_hand is not None), by_hand)
+
+
+def _account(worker: Worker, ctx: Context, job: Job, preview: Result, by_hand: bool) -> Account:
+    """What the task changed against what lands, once other tasks' hooks had time to say what is theirs."""
+    found = account.take(ctx, worker.ledger, job, preview)
+    for _ in range(_LOOKS):
+        # What lands is certain, and what git committed by hand too: only a task that would come away empty is
+        # given the time.
+        if preview.changes or by_hand or not found.doubtful or not _others_work(worker, job):
+            break
+        time.sleep(_BETWEEN)
+        found = account.take(ctx, worker.ledger, job, preview)
+    return found
+
+
+def _others_work(worker: Worker, job: Job) -> bool:
+    return any(
+        one.step == AGENT and one.started is not None and one.outcome is None and one.session != job.session
+        for one in worker.ledger.jobs
+    )
+
+
+def _refused(error: Refused) -> Refused:
+    if any(isinstance(one, Left) and one.refuses for one in error.left):
+        return Entangled(error, _rivals(error.left))
+    return error
+
+
+def _rivals(left: Iterable[Any]) -> list[str]:
+    found = [name for one in left if isinstance(one, Left) and one.refuses for name in one.sessions]
+    return sorted(set(found))
+
+
+def _commit(worker: Worker, ctx: Context, request: Request) -> Result:
+    """One commit at a time in this process; another process may hold the lock, so busy is tried again.
+
+    A commit with a proof takes its time and settles races by itself.
+    """
+    for attempt in range(_TRIES):
+        try:
+            if request.judge is not None:
+                return committing.commit(ctx, request)
+            with _turn:
+                return committing.commit(ctx, request)
+        except Busy:
+            if attempt == _TRIES - 1 or worker.children.stopping.is_set():
+                raise
+            time.sleep(0.5 * (attempt + 1))
+    raise AssertionError("unreachable")
+
+
+def check(worker: Worker, job: Job, landing: TaskLanding) -> None:
+    """Raise UnlandedError where the task changed what does not land, or did nothing it may be ticked for."""
+    found, lands = landing.account, bool(landing.preview.changes) or landing.by_hand or job.commit is not None
+    called = worker.ctx.called(job.session)
+    claim = f"git ralph track --session {called} <path>  # claims a path for the task"
+    skip = f"git ralph run skip {job.number}  # leaves the task open and goes on"
+    # Where something lands, what else changed meanwhile may be anybody's: it is told of, but does not hold
+    # the task.
+    held = found.missed + ([] if lands else found.doubtful + found.astray)
+    job.unlanded = held
+    if found.missed:
+        raise UnlandedError(f"it changed {listed(found.missed)}, which would not land", claim, skip)
+    if found.gone:
+        raise UnlandedError(
+            f"its edits of {listed(found.gone)} are gone: taken back by a reset, a checkout or a stash",
+            f"git ralph diff --session {called}",
+            skip,
+        )
+    if lands:
+        return
+    if found.astray:
+        raise UnlandedError(
+            f"{listed(found.astray)} changed, recorded for a session of nobody's in this run",
+            "git ralph doctor  # says whether the agent's hooks see RALPH_SESSION",
+            claim,
+        )
+    if found.doubtful:
+        raise UnlandedError(
+            f"no edit was recorded, but {listed(found.doubtful)} changed and nobody recorded that",
+            "git ralph doctor  # says whether the agent's hooks are in place",
+            claim,
+            skip,
+        )
+    if found.ignored:
+        raise UnlandedError(f"it changed only what git ignores: {listed(found.ignored)}", skip)
+    _check_idle(worker, job, skip)
+
+
+def _check_idle(worker: Worker, job: Job, skip: str) -> None:
+    """A task that changed nothing is done only when nothing says otherwise."""
+    if job.denied:
+        agent = worker.options.agent or "<agent>"
+        error = UnlandedError(
+            f"it changed nothing, and the agent was refused: {', '.join(job.denied)}",
+            f"git config ralph.{agent}.arguments '<options>'  # allows more",
+            skip,
+        )
+        error.blocked = True
+        raise error
+    if worker.options.require_change or worker.ctx.config.boolean("ralph.requirechange"):
+        last = f"; its last words: {_last_line(job.said)}" if job.said else ""
+        raise UnlandedError(f"it changed nothing{last}", skip)
+
+
+def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: Judge | None) -> None:
+    """Commit what the session edited. Raises Entangled, Refused, Failed, Busy or Fatal with nothing moved."""
+    try:
+        result = _commit(worker, ctx, landing.request._replace(judge=judge))
+        result = dead_hooks.explained(ctx, job.session, result)
+    except Refused as error:
+        raise _refused(error) from error
+    job.notes += [note for note in result.notes if note not in job.notes]
+    job.notes += [f"left out: '{shown(left.path)}' ({left.reason})" for left in result.left]
+    # the commit of a run killed right after landing, or one that the agent made itself
+    job.commit = result.commit or committed(ctx, job)
+    if job.commit is None and (plain := landing.by_hand or _by_hand(ctx, job, result)) is not None:
+        more = f", which holds {listed(plain.others)} as well" if plain.others else ""
+        job.notes.append(f"its edits are in {plain.oid[:7]}, made by plain git{more}")
+        job.commit = plain.oid
+    if job.commit:
+        job.files = _files_of(ctx, job.commit)
+    elif landing.preview.changes:
+        names = listed([shown(path) for path in landing.preview.changes])
+        raise UnlandedError(f"its edits of {names} were gone when they were to be committed")
+    beside = landing.account.doubtful + landing.account.astray + landing.account.others
+    if beside:
+        job.notes.append(f"changed meanwhile by others and left uncommitted: {listed(sorted(beside))}")
+    if not job.commit and job.said:
+        job.notes.append(f"it changed nothing; its last words: {_last_line(job.said)}")
+    worker.ledger.step(job, MERGE if job.tree else TICK)
+
+
+def _last_line(said: str) -> str:
+    line = said.strip().split("\n")[-1].strip()
+    return line if len(line) <= 200 else line[:197] + "..."
+
+
+def committed(ctx: Context, job: Job) -> str | None:
+    """The last commit that took something of the session, or one of the agent's own that names it."""
+    oids = [fields.get("commit") for fields in commit_log.read(ctx.layout, job.session).commits]
+    found = [oid for oid in oids if isinstance(oid, str)]
+    return found[-1] if found else _own_commit(ctx, job)
+
+
+def _own_commit(ctx: Context, job: Job) -> str | None:
+    head = gitdir.head_oid(ctx.repo.place)
+    if job.head is None or head is None or head == job.head:
+        return None
+    form = "--format=%H %(trailers:key=Ralph-Session,valueonly,separator=%x20)"
+    done = ctx.git.try_run("log", form, f"{job.head}..{head}", "--")
+    rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+    # In a fleet the message names the hash of the session.
+    own = {job.session, published_name.published(ctx.layout, job.session)}
+    return next((row[0] for row in rows if own & set(row[1:])), None)
+
+
+def _by_hand(ctx: Context, job: Job, result: Result) -> PlainCommit | None:
+    """The last commit by plain git that holds a path of the task's which has nothing left to commit."""
+    paths = [left.path for left in result.left if left.reason == decision.UNCHANGED]
+    head = gitdir.head_oid(ctx.repo.place)
+    if not paths or job.head is None or head is None or head == job.head:
+        return None
+    form = "--format=%H %(trailers:key=Ralph-Session,valueonly,separator=%x20)"
+    git = ctx.git.at(ctx.repo.root)
+    done = git.try_run("--literal-pathspecs", "log", form, f"{job.head}..{head}", "--", *paths)
+    rows = [row.split() for row in done.stdout.decode("utf-8", "replace").splitlines()]
+    # A row of one word has no trailer: no session claims that commit.
+    found = next((row[0] for row in rows if len(row) == 1), None)
+    if found is None:
+        return None
+    return PlainCommit(found, sorted({*_files_of(ctx, found)} - {shown(path) for path in paths}))
+
+
+def _files_of(ctx: Context, oid: str) -> list[str]:
+    said = ctx.git.run(
+        "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--no-renames", "--name-only", oid
+    )
+    return [shown(path) for path in nul.rows(said)]
+
+
+def merge(worker: Worker, ctx: Context, job: Job) -> None:
+    """Bring the commit of a task's own worktree home. Raises Refused when it cannot be merged."""
+    with _turn, changing_boxes():
+        workplace.merge_home(worker.ctx, worker.ledger, job, worker.options.plan)
+    worker.ledger.step(job, TICK)
+
+
+def tick(worker: Worker, ctx: Context, job: Job) -> None:
+    """Tick the task in the plan: only ever called for one that has landed or needed nothing."""
+    with changing_boxes():
+        if worker.options.plan is not None:
+            _tick_in(worker, worker.options.plan, job)
+        job.outcome = COMMITTED if job.commit else NO_OP
+        job.unlanded = []
+        worker.ledger.step(job, END, process=None)
+    worker.ledger.tell(f"task.{job.outcome}", job, commit=job.commit, files=job.files)
+    lifecycle.end(ctx, job.session)
+
+
+def _tick_in(worker: Worker, path: str, job: Job) -> None:
+    if plans.tick(worker.ctx.layout, path, job.key):
+        return
+    key = successor(plans.tasks_of(path), job, worker.ledger.seen)
+    if key is not None and plans.tick(worker.ctx.layout, path, key):
+        worker.ledger.ticked.add(key)
+        job.notes.append(f"the task was reworded meanwhile and ticked as '{key[0]}'")
+    else:
+        job.notes.append("the task is no longer in the plan; nothing was ticked")
