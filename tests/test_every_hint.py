@@ -465,14 +465,14 @@ COMMIT = ("commit", *S1, "-m", "x")
 BRANCH = ("branch", "mine", *S1)
 GIT = ("commit", "-am", "x")
 SCENES: dict[str, list[Scene]] = {
-    "tasks.branch.history.read": [Scene(_no_common_start, (*BRANCH, "--onto", "alone"))],
-    "tasks.branch.history._onto": [Scene(_no_start, BRANCH)],
+    "tasks.branch.since_base.read": [Scene(_no_common_start, (*BRANCH, "--onto", "alone"))],
+    "tasks.branch.since_base._onto": [Scene(_no_start, BRANCH)],
     "tasks.branch.make._refuse_checked_out": [Scene(_branch_is_checked_out, BRANCH)],
     "tasks.branch.make._refuse_moved": [Scene(_branch_is_there, BRANCH)],
     "tasks.branch.make._refusal": [Scene(_needs_anothers, BRANCH), Scene(_needs_a_folder, BRANCH)],
-    "cli.terminal.beside.tell": [Scene(_unrecorded, COMMIT, (PERSON,), code=0)],
-    "cli.terminal.beside.tell#2": [Scene(_only_s2, COMMIT, code=0)],
-    "cli.terminal.beside.tell#3": [Scene(_nothing, ("commit", "-m", "x"), (PERSON,), code=0)],
+    "cli.terminal.nothing_to_commit.tell": [Scene(_unrecorded, COMMIT, (PERSON,), code=0)],
+    "cli.terminal.nothing_to_commit.tell#2": [Scene(_only_s2, COMMIT, code=0)],
+    "cli.terminal.nothing_to_commit.tell#3": [Scene(_nothing, ("commit", "-m", "x"), (PERSON,), code=0)],
     "cli.commit._session": [Scene(_both, ("commit", "--mine", "-m", "x"), (AGENT,))],
     "cli.commit._tell_of_new_files": [Scene(_new_file, ("commit", "--mine", "-m", "x"), (PERSON,), code=0)],
     "cli.commit._chatter": [Scene(_shell_left, COMMIT, code=0)],
@@ -498,7 +498,7 @@ SCENES: dict[str, list[Scene]] = {
     "cli.status._advise": [Scene(_entangled_both, ("status",), code=0)],
     "cli.status._advise#2": [Scene(_two_shells, ("status",), code=0)],
     "cli.status._losses": [Scene(_lost, ("status",), code=0)],
-    "cli.terminal.taken.result": [Scene(_own_pending, ("undo", *S1), code=0)],
+    "cli.terminal.taken_back.result": [Scene(_own_pending, ("undo", *S1), code=0)],
     "cli.track.track": [Scene(_nothing, ("track", "--", "a"), (PERSON,))],
     "cli.uncommit.uncommit": [Scene(_own_commit, ("uncommit", *S1), code=0)],
     "commit.commit._index_plan": [Scene(_conflict_stages, COMMIT)],
@@ -516,8 +516,10 @@ SCENES: dict[str, list[Scene]] = {
     ],
     "git.context._refuse_fallen": [Scene(_fallen, COMMIT, folder="inner")],
     "git.context.refuse_operation": [Scene(_operation, COMMIT)],
-    "guard.after.has_read": [Scene(_staging_behind_the_guard, ("commit", "-m", "x"), (AGENT,), code=1)],
-    "guard.agent.session": [
+    "guard.after_pre_commit.has_read": [
+        Scene(_staging_behind_the_guard, ("commit", "-m", "x"), (AGENT,), code=1)
+    ],
+    "guard.whose_commit.session": [
         Scene(_guarded_nobody, GIT, (AGENT,), code=1, marks={"GEMINI_CLI": "1"}, unended=(AGENT,)),
     ],
     "guard.narrow._refuse_foreign": [
@@ -684,7 +686,7 @@ _NO_AGENT = frozenset(
         "cli.guard._all_the_same",
         "words.ways_out.commit_of",
         "words.ways_out.Ways._whole",
-        "tasks.loop.summary._next_steps",
+        "tasks.loop.summary.next_steps",
     ]
 )
 # git's own option, as we call git.

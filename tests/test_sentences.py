@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from string import Formatter
 
 from gitralph.base.ids import UNRECORDED
+from gitralph.base.kinds import Command, Kind, Why
 from gitralph.base.layout import MAIN, Layout
-from gitralph.base.why import Command, Kind, Why
 from gitralph.decide.decision import CONTESTED, Left, Note
 from gitralph.words import advice, sentences
 from tests.support import source

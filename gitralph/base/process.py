@@ -134,7 +134,7 @@ def left_behind(kept: dict[str, object], names: Iterable[str], values: Iterable[
             continue  # it ended meanwhile, or is the kernel's own
         except OSError:
             return None
-        if not wanted.isdisjoint(said.split(b"\0")):
+        if not wanted.isdisjoint(nul.rows(said)):
             return True
     return False
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Failed, RalphError, Refused
+from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.base.why import Kind, Why
 from gitralph.commit import hook_changes, hooks, land, recover, restage, shell_staging
 from gitralph.commit import index as index_plan
 from gitralph.commit import message as texts

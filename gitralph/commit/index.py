@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
-from gitralph.base.why import Kind, Why
 from gitralph.commit import carryover
 from gitralph.decide.decision import ENTANGLED, WHOLE_FILE, Left
 from gitralph.decide.request import Draft

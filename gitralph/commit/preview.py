@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.commit.hooks import Taken
 from gitralph.decide import decision, named, offers, picking, plan
 from gitralph.decide.bench import open_bench

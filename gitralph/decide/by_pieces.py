@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left, Note, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, read_blob, records_of

@@ -6,7 +6,7 @@ and an outcome comes out, and nothing is written but blobs.
 
 import itertools
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, provenance
 from gitralph.decide.decision import Left, Note, Outcome, Use
 from gitralph.decide.inputs import Scene, manifest_upto, records_of

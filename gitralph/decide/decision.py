@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
-from gitralph.base.why import Why
+from gitralph.base.kinds import Why
 from gitralph.git.snapshot import Content
 from gitralph.git.trees import Entry
 

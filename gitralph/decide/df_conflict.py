@@ -4,7 +4,7 @@ What a tree cannot hold at once belongs together, so it is listed and judged tog
 file goes with a folder unnamed, and nobody's file is pushed aside.
 """
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decide, decision
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene

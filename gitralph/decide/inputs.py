@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from gitralph.base import nul
 from gitralph.base.errors import Fatal
+from gitralph.base.kinds import Kind, Why
 from gitralph.base.layout import Layout
-from gitralph.base.why import Kind, Why
 from gitralph.decide import decision
 from gitralph.decide.decision import Left
 from gitralph.git import blobs, history

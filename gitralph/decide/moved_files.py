@@ -7,7 +7,7 @@ of nobody, under the new name.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import by_pieces, decision, path_texts, provenance
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene

@@ -2,7 +2,7 @@
 
 import os
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, pending_paths
 from gitralph.decide.decision import Left
 from gitralph.decide.request import Request

@@ -11,8 +11,8 @@ from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from gitralph.base.ids import safe_form
+from gitralph.base.kinds import Command, Kind, Why
 from gitralph.base.layout import Layout
-from gitralph.base.why import Command, Kind, Why
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Scene, Wishes

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, provenance, rewrites
 from gitralph.decide.inputs import Scene, read_blob
 from gitralph.decide.provenance import Chain

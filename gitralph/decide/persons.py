@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, offers, provenance
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import Scene

@@ -12,8 +12,8 @@ from contextlib import closing
 from typing import NamedTuple
 
 from gitralph.base.errors import Busy
+from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.base.why import Kind, Why
 from gitralph.decide import decision, plan
 from gitralph.decide.decision import Left, Outcome
 from gitralph.decide.inputs import Entries

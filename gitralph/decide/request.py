@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide.decision import UNRECORDED, Left, Note, Outcome
 from gitralph.decide.inputs import Entries, Wishes
 from gitralph.git.refs import Head

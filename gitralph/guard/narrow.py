@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Busy, Refused
+from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.base.why import Kind, Why
 from gitralph.commit import commit, land, message, recover, restage
 from gitralph.commit.index import IndexPlan
 from gitralph.decide import decision, offers, plan

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
 from gitralph.lines.terms import FORMATTED, GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of

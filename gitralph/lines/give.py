@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gitralph.base.why import Kind
+from gitralph.base.kinds import Kind
 from gitralph.lines.choose import WORDS, Attempt
 from gitralph.lines.handover import paired
 from gitralph.lines.pieces import Pieces

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.lines.choose import Attempt, Bond
 from gitralph.lines.neighbours import out_of_place
 from gitralph.lines.pieces import Change, Pieces

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from gitralph.base.ids import UNRECORDED as UNRECORDED
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 
 Reason = Literal["entangled", "contested", "stale"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitralph.base import files, jsonline
+from gitralph.base.kinds import Why
 from gitralph.base.layout import Layout
-from gitralph.base.why import Why
 from gitralph.hook.journal import Journal, Record, is_oid
 
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
@@ -80,7 +80,7 @@ def told(journal: Journal, session: str) -> int:
 
 
 Said = tuple[str, ...]
-"""What was told of a path: which kind of ``base.why``, then of whom. The lines are those of that day."""
+"""What was told of a path: which kind of ``base.kinds``, then of whom. The lines are those of that day."""
 
 
 def row_of(why: Why) -> Said:

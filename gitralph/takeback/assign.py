@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from gitralph.base import files, locks
 from gitralph.base.errors import RalphError, Refused, UsageError
+from gitralph.base.kinds import Kind, Why
 from gitralph.base.quote import shown
-from gitralph.base.why import Kind, Why
 from gitralph.commit import land, recover
 from gitralph.decide import by_pieces, decision, inputs, path_texts, provenance
 from gitralph.decide.bench import open_bench

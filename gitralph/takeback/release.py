@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gitralph.base import files, jsonline
 from gitralph.base.errors import Refused
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.commit import land
 from gitralph.decide import decision, reading
 from gitralph.decide.decision import Left, Note

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from gitralph.base import locks
 from gitralph.base.errors import Fatal, Refused
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.commit import recover
 from gitralph.decide import decision, provenance
 from gitralph.decide.decision import Left

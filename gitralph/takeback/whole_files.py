@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left
 from gitralph.decide.inputs import read_blob

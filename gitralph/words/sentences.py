@@ -1,4 +1,4 @@
-"""What is told of a path, in words: one table, a sentence for each kind of ``base.why``.
+"""What is told of a path, in words: one table, a sentence for each kind of ``base.kinds``.
 
 A sentence names what it tells of by these fields:
 
@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from gitralph.base.kinds import Command, Kind, Why
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
-from gitralph.base.why import Command, Kind, Why
 from gitralph.decide import decision
 from gitralph.decide.decision import Note
 from gitralph.hook import sessionfile

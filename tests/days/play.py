@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitralph.base.why import Kind
+from gitralph.base.kinds import Kind
 from gitralph.words import sentences
 from tests.days.judge import Case, Commit, Fault, judge, moved, staged
 from tests.days.place import Place, Shot, as_text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.lines import choose
 from gitralph.lines.terms import LEFT_OUT
 from tests.lines.texts import File, text

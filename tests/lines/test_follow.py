@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitralph.base.why import Kind
+from gitralph.base.kinds import Kind
 from gitralph.lines.choose import separate
 from gitralph.lines.terms import LEFT_OUT, Step
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gitralph.base.why import Kind
+from gitralph.base.kinds import Kind
 from gitralph.lines.choose import LEAVE, separate
 from gitralph.lines.fold import fold
 from gitralph.lines.linediff import hunks

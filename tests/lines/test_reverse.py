@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.lines import reverse
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces, pieces

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from gitralph.base.why import Kind, Why
+from gitralph.base.kinds import Kind, Why
 from gitralph.lines.choose import separate
 from gitralph.lines.terms import UNRECORDED, Step
 from tests.lines.world import World, line, numbered

@@ -131,7 +131,15 @@ def make(ctx: Context, wish: BranchWish) -> BranchMade:
     _move(ctx, ref, old, tip, wish)
     branches.note(ctx.layout, SessionBranch(ref, wish.session, tip, pairs))
     needed = len({one for one, _ in pairs}.difference(found.of(family)))
-    return BranchMade(MADE, ref, wish.session, pairs, old, merges, needed)
+    return BranchMade(
+        status=MADE,
+        ref=ref,
+        session=wish.session,
+        commits=pairs,
+        before=old,
+        merges=merges,
+        needed=needed,
+    )
 
 
 def _again(ctx: Context, wish: BranchWish) -> str:
