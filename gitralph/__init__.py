@@ -2,13 +2,17 @@
 
 Rooms, each importing downward only (``tests/test_layering.py`` proves it)::
 
-    cli         click: one file a command; reads the environment, prints
-    worktree  loop  policy  setup  report  demo  gc  trace  tracker  promise  manual    a capability each
-    commit  query  shell  session       what a commit takes, and every question to the same records
-    context  checklist                  what a command works with; the tasks of a plan
-    journal  git  lines                 records, git and dulwich, whose a line of a text is
-    hook        the fast lane, from payload to record; agents/ one adapter each; standard library only
-    base        files, names, ids, processes, locks; standard library only
+    cli                  click: one file a command; reads what was typed, calls, prints
+    tasks  setup         many tasks: loop, worktrees, branches, proofs; hooking up agents and proving it
+    guard                an agent's plain git commit, and what it is about to throw away
+    ask  takeback        questions to the records; undo, restore, assign
+    sessions             which session is meant
+    commit               the way to HEAD
+    words                a reason in a sentence
+    decide               what of each path a commit takes, and why not the rest
+    records  git  lines  what was recorded; git and dulwich; whose a line is
+    hook                 the fast lane, from payload to record: standard library only
+    base                 files, names, ids, processes, locks
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import gitralph
 from gitralph import __version__
 from gitralph.base import layout
 from gitralph.base.layout import Layout
@@ -262,7 +263,7 @@ def test_the_changelog_names_every_command() -> None:
 
 def test_changelog_is_kept() -> None:
     heads = re.findall(r"^## (.*)$", (source.ROOT / "CHANGELOG.md").read_text(), re.M)
-    assert heads[0] == "[Unreleased]"
+    assert [head.split(" - ")[0] for head in heads] == [f"[{gitralph.__version__}]", "[0.1.0]"]
 
 
 def test_papers_promise_no_more_than_is_true() -> None:
