@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support import sealed, texts
+from tests.support import sealed
 from tests.support.home import Home, with_tool_on_path
 from tests.support.repo import Repo
 
@@ -61,12 +61,9 @@ def empty_repo(tmp_path: Path, environ: dict[str, str]) -> Repo:
 
 
 @pytest.fixture
-def repo(empty_repo: Repo) -> Repo:
+def repo(tmp_path: Path, environ: dict[str, str]) -> Repo:
     """A repository with one commit: ``a``, ``b``, ``u`` of ten lines each, and ``d/a``, ``e/b``."""
-    for path in ("a", "b", "u", "d/a", "e/b"):
-        empty_repo.write(path, texts.TEN)
-    empty_repo.commit_all("base")
-    return empty_repo
+    return Repo.of_ten(tmp_path / "repo", environ)
 
 
 @pytest.fixture
