@@ -99,7 +99,7 @@ def _faults(monkeypatch: pytest.MonkeyPatch, stage: Playground, commit: list[str
     monkeypatch.setattr(Playground, "ralph", ralph)
     scenes = []
     try:
-        scenes += list(play._acts(stage))
+        scenes += list(play.acts(stage))
     except Exception as error:  # a play that cannot go on is a fault, too
         return [str(error)]
     return scenes[-1].faults
@@ -124,7 +124,7 @@ def test_the_self_check_finds_what_a_wrong_commit_does(
 
 
 def test_a_missing_or_foreign_line_is_named(stage: Playground) -> None:
-    play._set_up(stage)
+    play.set_up(stage)
     stage.write(StoryEdit("notes.txt", "nothing yet\n", "call the printer\nsomething else\n"))
     stage.git.run("commit", "-q", "-a", "-m", "x")
     oid = stage.git.line("rev-parse", "HEAD")
@@ -138,7 +138,7 @@ def test_a_missing_or_foreign_line_is_named(stage: Playground) -> None:
 def test_an_unseparated_shared_file_is_a_fault_once_that_is_demanded(
     stage: Playground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play._set_up(stage)
+    play.set_up(stage)
     monkeypatch.setattr(check, "SHARED_MUST_SEPARATE", True)
     own = {who: [e for e in edits if e.path != SHARED] for who, edits in EDITS.items()}
     faults = check.nothing_lost(stage.git, stage.files(), own)

@@ -100,7 +100,7 @@ def test_every_agent_is_named() -> None:
 
 def test_every_file_of_the_state_folder_is_explained() -> None:
     told = _sections(MAN / "gitralph-sessions.5")["FILES"]
-    named = re.findall(r"^(<?[\w.<>/-]+)  ", layout._README, re.M)
+    named = re.findall(r"^(<?[\w.<>/-]+)  ", layout.README, re.M)
     assert len(named) >= 10
     assert [name for name in named if not re.search(rf"^\.I {re.escape(name)}", told, re.M)] == []
 

@@ -160,8 +160,8 @@ def test_an_open_call_on_a_long_path_is_known(tmp_path: Path) -> None:
     path = os.fsencode(file[len(str(tmp_path)) + 1 :])
     target = Target(Place(str(tmp_path), str(tmp_path), str(tmp_path)), path, file)
     known = Record("S1", "edit", None, None, NONE)
-    assert not record._is_echo(lay, "S1", known, {}, target)
+    assert not record.is_echo(lay, "S1", known, {}, target)
     record.remember(lay, "S1", Event("pre", "S1", tool="Edit", call="c1"), target)
-    assert record._is_echo(lay, "S1", known, {}, target)
+    assert record.is_echo(lay, "S1", known, {}, target)
     (kept,) = [f"{at}/{name}" for at, _, names in os.walk(lay.calls) for name in names]
     assert record.path_of_call(kept) == record.path_text(path)

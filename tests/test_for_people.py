@@ -297,7 +297,7 @@ def test_a_page_is_not_printed_on_a_terminal(repo: Repo) -> None:
 @pytest.mark.parametrize("seconds", [2, 90, 600, 7200, 200_000])
 def test_no_label_of_the_time_axis_comes_twice(seconds: int) -> None:
     times = [1_700_000_000 + seconds * step / 40 for step in range(41)]
-    axis = timeline._axis(Scale(times))
+    axis = timeline.time_axis(Scale(times))
     labels = [part.partition("</span>")[0] for part in axis.split('%">')[1:]]
     assert labels
     assert len(set(labels)) == len(labels), labels

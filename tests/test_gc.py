@@ -76,7 +76,7 @@ def test_what_is_only_void_may_come_back_and_stays_for_a_while(repo: Repo) -> No
 
 
 def test_a_journal_in_use_is_left_and_named(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweep, "_WAIT", 0.05)
+    monkeypatch.setattr(sweep, "WAIT", 0.05)
     repo.edit("S1", "a", "new\n")
     repo.commit("S1")
     fd = files.open_locked(state(repo).journal(b"a"))

@@ -97,7 +97,7 @@ def test_the_commit_lock_is_free_between_portions(repo: Repo, monkeypatch: pytes
         with locks.hold(state(repo), locks.COMMIT, wait=0):
             free.append(len(put_away(repo)))
 
-    monkeypatch.setattr(gc, "_PORTION", 0.0)
+    monkeypatch.setattr(gc, "PORTION", 0.0)
     monkeypatch.setattr(time, "sleep", pause)
     repo.ralph("gc", "--auto")
     assert free == [0, 1, 1, 2, 2, 3]  # one journal or one session at a time

@@ -143,7 +143,7 @@ def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
     repo.edit("S1", "a", "new\n")
     over(repo, "S1")
     age(repo, 100)
-    blank = gc._blank
+    blank = gc.blank_manifest
 
     def late(path: str, size: int) -> bool:
         found = blank(path, size)
@@ -151,7 +151,7 @@ def test_a_session_that_wakes_up_while_it_is_forgotten_keeps_its_line(
             file.write(b"u\n")
         return found
 
-    monkeypatch.setattr(gc, "_blank", late)
+    monkeypatch.setattr(gc, "blank_manifest", late)
     repo.write("u", "again\n")
     repo.ralph("gc")
     assert repo.pending("S1") == ["u"]

@@ -14,7 +14,7 @@ from tests.support.texts import changed
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were synced, and for each `update-index` that makes objects how it was told to sync."""
     found: list[str] = []
-    sync, typed = os.fsync, Git._typed
+    sync, typed = os.fsync, Git.typed
 
     def note_file(fd: int) -> None:
         found.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
@@ -26,7 +26,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return typed(git, args)
 
     monkeypatch.setattr(os, "fsync", note_file)
-    monkeypatch.setattr(Git, "_typed", note_words)
+    monkeypatch.setattr(Git, "typed", note_words)
     return found
 
 

@@ -121,7 +121,7 @@ def test_any_program_waits_for_us(lay: Layout) -> None:
 
 def test_where_the_kernel_does_not_tell_the_file_does(lay: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     """On another system: the pid inside, unless that process has ended."""
-    monkeypatch.setattr(locks, "_by_kernel", lambda _path: None)
+    monkeypatch.setattr(locks, "holder_by_kernel", lambda _path: None)
     with locks.hold(lay, "x"), pytest.raises(Busy, match=rf"another git ralph \(process {os.getpid()}\)"):
         _try(lay, "x")
     with _program("print(flush=True); sys.stdin.read()") as child:

@@ -91,7 +91,7 @@ def test_a_file_made_in_the_last_moment_stays(tree: Path, monkeypatch: pytest.Mo
 def test_a_second_save_while_the_first_is_put_back_wins(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest save is the one that stands there."""
     (tree / "f").write_bytes(b"as read\n")
-    exchange = placing._exchange
+    exchange = placing.exchange
 
     def trace(*args: object) -> bool:
         done = exchange(*args)  # type: ignore[arg-type]
@@ -99,7 +99,7 @@ def test_a_second_save_while_the_first_is_put_back_wins(tree: Path, monkeypatch:
             (tree / "f").write_bytes(b"saved again\n")
         return done
 
-    monkeypatch.setattr(placing, "_exchange", trace)
+    monkeypatch.setattr(placing, "exchange", trace)
     with Worktree(str(tree)) as worktree:
         place = HeldFolder(worktree, b"f", str(tree.parent / "work"), make=True)
         place.prepare(b"w", NEW, 0o022)
@@ -121,7 +121,7 @@ def test_where_the_system_cannot_exchange_two_files(
     tree: Path, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tree / "f").write_bytes(b"as read\n")
-    monkeypatch.setattr(placing, "_renameat2", lambda: lambda *_: number)
+    monkeypatch.setattr(placing, "renameat2", lambda: lambda *_: number)
     with Worktree(str(tree)) as worktree:
         place = HeldFolder(worktree, b"f", str(tree.parent / "work"), make=True)
         place.prepare(b"w", NEW, 0o022)

@@ -153,9 +153,9 @@ def test_hostile_lines(lay: Layout, rows: list[object], torn: bytes) -> None:
     ],
 )
 def test_what_git_says(said: bytes, rows: dict[str, list[str | None]]) -> None:
-    picture = shellwatch._parse_status(b"# branch.oid " + b"c" * 40 + b"\0# branch.head main\0" + said)
+    picture = shellwatch.parse_status(b"# branch.oid " + b"c" * 40 + b"\0# branch.head main\0" + said)
     assert (picture.head, picture.rows) == ("c" * 40, rows)
-    assert shellwatch._parse_status(b"# branch.oid (initial)\0").head is None
+    assert shellwatch.parse_status(b"# branch.oid (initial)\0").head is None
 
 
 def test_who_lost_something_last_is_named_of_a_long_journal_too(
@@ -175,7 +175,7 @@ def test_who_lost_something_last_is_named_of_a_long_journal_too(
         os.close(fd)
     rows: list[list[object]] = [["f", [ids[-1], "100644"], "="]]
     assert shell_losses.losers(lay, "S3", rows, "=") == {"f": ["S1", "S2"]}
-    monkeypatch.setattr(shell_losses, "_LIMIT", 800)
+    monkeypatch.setattr(shell_losses, "LIMIT", 800)
     assert shell_losses.losers(lay, "S3", rows, "=") == {"f": ["S2"]}
     size = os.path.getsize(lay.journal(b"f"))
     taken = {"upto": size, "session": "S2", "before": None, "after": ids[-1], "exact": "payload"}

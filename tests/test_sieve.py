@@ -40,7 +40,7 @@ def test_every_event_of_the_topic_is_found_and_what_is_no_line_is_told(
         file.write(data if torn else data + b"\n")
         file.flush()
         fd = file.fileno()
-        with patch.object(events, "_FORWARD", block):
+        with patch.object(events, "FORWARD", block):
             every = list(events.scan(fd))
             sieved = list(events.sieve(fd, 0, wanted.needle))
         back = list(events.sieve_back(fd, wanted.needle))

@@ -18,7 +18,7 @@ FORMAT = "1"
 WORKTREE_ID_FILE = "ralph-worktree"
 MAIN = "main"
 
-_README = """\
+README = """\
 This folder belongs to gitralph (git ralph). It records which session edited what.
 Read it freely; append only through the tool, or by adding a path to a .files file.
 Deleting the folder forgets what is pending and harms nothing else.
@@ -338,7 +338,7 @@ def _check_format(top: str) -> None:
         said = files.read_bytes(top + "/format", 64)
     except FileNotFoundError:
         # Exclusive: of two that begin at once the first one's files stay, and both read them.
-        files.write_whole(top + "/README", _README.encode(), exclusive=True)
+        files.write_whole(top + "/README", README.encode(), exclusive=True)
         files.write_whole(top + "/format", FORMAT.encode() + b"\n", exclusive=True)
         said = files.read_bytes(top + "/format", 64)
     if said.strip() != FORMAT.encode():

@@ -447,8 +447,8 @@ def test_a_million_events_are_read_from_the_end(repo: Repo) -> None:
 
 def test_lines_of_any_length_keep_their_places(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LINE_LIMIT", 1000)
-    monkeypatch.setattr(reading, "_FORWARD", 64)
-    monkeypatch.setattr(reading, "_BACK", 64)
+    monkeypatch.setattr(reading, "FORWARD", 64)
+    monkeypatch.setattr(reading, "BACK", 64)
     path = repo.root / "x.jsonl"
     good = b'{"topic":"t"}\n'
     path.write_bytes(good + b"x" * 5000 + b"\n" + good + b"y" * 999 + b"\n" + good + b"z" * 3000)

@@ -372,7 +372,7 @@ def test_hostile_logs_harm_nobody(world: World) -> None:
 
 def test_what_a_member_may_make_us_store_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pack that is too large is cut off; the rest of the sync goes on."""
-    monkeypatch.setattr(wire, "_MOST_BYTES", 200_000)
+    monkeypatch.setattr(wire, "MOST_BYTES", 200_000)
     one = world.member("one")
     blob = world.git("hash-object", "-w", "--stdin", stdin=os.urandom(1_000_000).hex().encode())
     tree = world.git("mktree", stdin=f"100644 blob {blob}\tlog.jsonl\n".encode())

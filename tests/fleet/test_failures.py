@@ -327,7 +327,7 @@ def test_a_log_that_grows_is_sealed_and_nothing_is_lost(
 def test_every_sealed_part_has_a_name_of_its_own(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log keeps its newest parts; the tree that holds them never has one name twice."""
     monkeypatch.setattr(log, "SEALED_ABOVE", 200)
-    monkeypatch.setattr(log, "_MOST_PARTS", 2)
+    monkeypatch.setattr(log, "MOST_PARTS", 2)
     one = world.member("one")
     told = publish(one, world, 5)
     ref = next(ref for ref in world.refs() if "/log/" in ref)
@@ -359,7 +359,7 @@ def test_the_object_folder_may_be_deleted(world: World, monkeypatch: pytest.Monk
     one.ralph("fleet", "claim", "bd-1")
     publish(one, world, 1)
     two.ralph("fleet", "sync")
-    monkeypatch.setattr(tidy, "_MANY", 1)
+    monkeypatch.setattr(tidy, "MANY", 1)
     unreachable(one)
     one.ralph("fleet", "claim", "bd-2")
     one.ralph("gc")
