@@ -148,7 +148,7 @@ def test_git_itself_killed_before_every_call(
     """Before our first hook, while it reads, while it moves the branch: 0 manual steps."""
     sweep = Sweep(tmp_path, environ, form)
     sweeps.append(sweep)
-    for point in strace.chosen(sweep.points, 6):
+    for point in strace.chosen(sweep.points, 4):
         place = sweep.copy()
         ended = strace.hurt(point, "signal=KILL", place.args, str(place.root), place.env, b"", command=[GIT])
         assert ended.code in (-9, 0), ended
