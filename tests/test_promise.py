@@ -1,6 +1,6 @@
 """One answer to "has it promised?": for the stop hook, for the loop, and in the transcripts of real agents.
 
-The transcripts in ``tests/agents/transcripts`` were recorded with the real agents at work on one script: a
+The transcripts in ``tests/agents/transcripts`` were recorded with real agents at work on one script: a
 subagent or a command prints the promise, and the agent itself says "Not yet." and "Still not done.". The
 ``-stream`` ones are what the agent prints on standard output when it is asked for JSON.
 """

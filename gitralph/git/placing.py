@@ -28,6 +28,7 @@ _known: list[_Rename | None] = []
 
 
 def renameat2() -> _Rename | None:
+    """The C library's, None where there is none; looked for once."""
     if not _known:
         _known.append(_find_renameat2())
     return _known[0]

@@ -280,7 +280,7 @@ def test_nobody_else_costs_nothing_to_load(repo: Repo) -> None:
     repo.edit("S2", "b", "theirs\n")
     code = (
         "import sys; from gitralph.__main__ import main; main()\n"
-        "print([m for m in sys.modules if m.startswith('gitralph.commit')])"
+        "print([m for m in sys.modules if m.startswith('gitralph.decide')])"
     )
     for path, loads in (("a", False), ("b", True)):
         event = pre(repo, "Edit", path, old_string="x", new_string="y")

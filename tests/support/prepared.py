@@ -22,6 +22,7 @@ def copy(name: str, root: Path, make: Callable[[Path], None]) -> None:
         make(folder / "repo")
         _folders[name] = folder / "repo"
     shutil.copytree(_folders[name], root, symlinks=True, dirs_exist_ok=True)
+    os.utime(root)  # a new folder, whose files are older than anything a test writes
     _look_again(root)
 
 
