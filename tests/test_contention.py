@@ -97,6 +97,7 @@ def _race(repo: Repo, workers: int, rounds: int) -> float:
     return workers * rounds / took
 
 
+@pytest.mark.slow
 def test_all_commits_of_many_processes_land(repo: Repo) -> None:
     _race(repo, *((8, 5) if FULL else (6, 3)))
 
@@ -133,6 +134,7 @@ def _user_at_work(repo: Repo, seed: int, stop: threading.Event) -> list[str]:
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3] if FULL else [1])
 def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
     """Nothing lost, doubled, foreign or phantom."""
@@ -166,6 +168,7 @@ def test_trackers_committers_and_a_user_with_gc(repo: Repo, seed: int) -> None:
     repo.git("fsck", "--strict", "--no-dangling", "--no-progress")
 
 
+@pytest.mark.slow
 def test_nobody_gives_up_beside_a_person_who_commits_without_pause(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:

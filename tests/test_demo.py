@@ -14,6 +14,8 @@ from gitralph.setup.demo.script import CLAUDE, EDITS, HUMAN, PI, SHARED, StoryEd
 from tests.support import runner
 from tests.support.runner import Done
 
+pytestmark = pytest.mark.wired
+
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:

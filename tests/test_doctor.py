@@ -13,6 +13,8 @@ from gitralph.setup.install.table import AGENTS
 from tests.support.home import Home
 from tests.support.repo import Repo
 
+pytestmark = pytest.mark.wired
+
 SETTINGS = ".claude/settings.json"
 COMMAND = "git ralph hook claude-code"
 WRITERS = "Write|Edit|MultiEdit|NotebookEdit|Bash"

@@ -13,6 +13,8 @@ from gitralph.setup.install.table import AGENTS, EXTENSION, MANUAL, SETTINGS, Ag
 from tests.support.home import Home
 from tests.support.repo import Repo
 
+pytestmark = pytest.mark.wired
+
 WIRED = [agent for agent in AGENTS.values() if agent.form != MANUAL]
 FILES = [agent for agent in AGENTS.values() if agent.form == SETTINGS]
 each = pytest.mark.parametrize("agent", WIRED, ids=lambda agent: agent.name)

@@ -228,6 +228,7 @@ def test_foreign_things_in_the_folder_are_left_alone(repo: Repo) -> None:
     assert sorted(path.name for path in edits.iterdir()) == ["fifo.jsonl", "folder.jsonl", "link.jsonl"]
 
 
+@pytest.mark.slow
 def test_hooks_commits_and_gc_at_once_lose_nothing(repo: Repo) -> None:
     """Three agents write, each commits, gc runs all the time: every edit lands in exactly one commit."""
     rounds, sessions = 12, ("S1", "S2", "S3")

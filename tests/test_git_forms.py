@@ -89,6 +89,7 @@ def _is_slow(words: list[str]) -> bool:
     return len(revisions) == 1 and ":" not in revisions[0] and bool(_paths(words))
 
 
+@pytest.mark.slow
 def test_no_reading_asks_for_a_path_against_a_commit(repo: Repo, logged: Path) -> None:
     many = [f"many/{number:02}" for number in range(NAMED + 10)]
     for path in many:

@@ -9,6 +9,8 @@ import pytest
 from tests.support.home import with_tool_on_path
 from tests.support.repo import Repo
 
+pytestmark = pytest.mark.wired
+
 LINES = [f"line {number}\n" for number in range(1, 21)]
 HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
 FORMS: dict[str, tuple[bytes, int]] = {

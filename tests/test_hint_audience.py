@@ -12,6 +12,8 @@ from tests.support.repo import Repo
 from tests.support.runner import Done
 from tests.test_ways_out import SCENES, Scene, _hints, _type, _Walk
 
+pytestmark = pytest.mark.wired
+
 AGENT = {"CLAUDE_CODE_SESSION_ID": "S1"}
 FOR_PEOPLE = (
     "--no-verify",

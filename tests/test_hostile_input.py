@@ -316,6 +316,7 @@ def test_a_hundred_megabytes(repo: Repo) -> None:
     assert repo.pending("S1") == ["a"]
 
 
+@pytest.mark.slow
 def test_endless_input(repo: Repo) -> None:
     repo.write("a", "x" * 1000)
     head = (EVENT % (json.dumps(str(repo.root)), '"a"')).encode()[:-3]

@@ -12,6 +12,8 @@ from tests.support.repo import Repo
 from tests.support.terminal import PATIENCE, Session
 from tests.support.texts import TEN, changed
 
+pytestmark = pytest.mark.wired
+
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

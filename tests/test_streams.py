@@ -37,6 +37,7 @@ def test_a_hook_exits_0(repo: Repo, redirect: str) -> None:
         assert not path.is_file() or b"warning: git ralph" not in path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirect", [*CLOSED, *FULL])
 def test_commands_end_with_their_own_exit_code(repo: Repo, redirect: str) -> None:
     repo.edit("S1", "a", changed())

@@ -17,6 +17,8 @@ from tests.support.repo import Repo
 from tests.support.runner import COMMAND, Done
 from tests.support.texts import TEN, changed
 
+pytestmark = pytest.mark.wired
+
 DEEPEST = 4
 REASONS = frozenset(
     [

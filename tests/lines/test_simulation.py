@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from tests.lines.simulator import CELLS, plain, simulate
 
 SEED = 5_000_000
@@ -11,6 +13,7 @@ FULL = os.environ.get("RALPH_FULL") == "1"
 DAYS = 40 if FULL else 12
 
 
+@pytest.mark.slow
 def test_nothing_is_silently_wrong_without_moves_and_reverts() -> None:
     for name in ("50 lines, 2 + human, 8 uniform", "300, 3, 12 clustered", "300, 3, 12 uniform"):
         tally = simulate(plain(CELLS[name]), DAYS, SEED)
@@ -18,6 +21,7 @@ def test_nothing_is_silently_wrong_without_moves_and_reverts() -> None:
         assert tally.committed > 2 * DAYS
 
 
+@pytest.mark.slow
 def test_moves_and_reverts_leak_no_foreign_line() -> None:
     for name in ("300, 3, 12 clustered", "300, 3, 12 uniform"):
         tally = simulate(CELLS[name], DAYS, SEED)
