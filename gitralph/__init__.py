@@ -1,6 +1,6 @@
 """Commit only what this session edited.
 
-Rooms, each importing downward only (``tests/test_layering.py`` proves it)::
+Rooms, each importing downward only (``tests/papers/test_layering.py`` proves it)::
 
     cli         click: one file a command; reads the environment, prints
     worktree  loop  policy  setup  report  demo  gc  trace  tracker  promise  manual    a capability each
