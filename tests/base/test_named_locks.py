@@ -25,6 +25,8 @@ from tests.support import source
 from tests.support.repo import Repo
 from tests.support.runner import PATIENCE
 
+pytestmark = pytest.mark.wired
+
 
 @pytest.fixture
 def lay(repo: Repo) -> Layout:

@@ -26,6 +26,8 @@ from tests.support.runner import COMMAND
 from tests.support.texts import TEN, changed
 from tests.words import test_ways_out
 
+pytestmark = pytest.mark.wired
+
 LINES = st.lists(st.text("ab漢é'", max_size=12), min_size=1, max_size=12).map(" ".join)
 
 

@@ -8,6 +8,8 @@ from tests.support import payloads, runner
 from tests.support.repo import Repo
 from tests.support.texts import TEN, changed
 
+pytestmark = pytest.mark.wired
+
 CLOSED = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]
 FULL = ["2>/dev/full", ">/dev/full 2>/dev/full"]
 

@@ -22,6 +22,8 @@ from tests.support.keep import state
 from tests.support.repo import Repo
 from tests.support.runner import COMMAND, PATIENCE
 
+pytestmark = pytest.mark.wired
+
 FULL = os.environ.get("RALPH_FULL") not in (None, "", "0")
 
 

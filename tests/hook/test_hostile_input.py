@@ -15,6 +15,8 @@ from tests.support.repo import Repo
 from tests.support.runner import Done
 from tests.support.texts import TEN, changed
 
+pytestmark = pytest.mark.wired
+
 AGENTS = ("claude-code", "pi", "generic")
 EVENT = '{"session":"S1","cwd":%s,"event":"edit","path":%s,"before":null,"after":"x"}'
 
