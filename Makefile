@@ -1,11 +1,12 @@
 # Every target sets up its own virtual environment in .venv; all it takes is python3 >= 3.11 and git >= 2.38.
 #
 #   make demo         two agents and a human in a throw-away repository
-#   make test         the test suite; ARGS='-k why' goes to pytest
+#   make quick        what each room does, in this process: under a minute, for after every change
+#   make test         the test suite, in the size of a CI run; ARGS='-k why' goes to pytest
 #   make lint         ruff, mypy, shellcheck, man pages
 #   make bench        cost against git, as ratios; ARGS=--full for the long ones
 #   make real-agents  the tests that drive agents and hook frameworks from npm and pip
-#   make full         all of it
+#   make full         all of it, every sweep and crowd in its whole size
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -18,10 +19,15 @@ WORKERS ?= auto
 SHELL_FILES := .ci/run contrib/completion/git-ralph.bash $(shell find contrib/hooks contrib/ci -type f \( -name '*.sh' -o -name pre-commit \) 2>/dev/null)
 PAGES := $(wildcard man/*.[1-8])
 
-.PHONY: alone demo test lint ruff types shell man bench real-agents full venv clean
+ROOMS := $(wildcard $(addprefix tests/,base hook lines git records decide words commit sessions takeback ask guard setup tasks cli))
+
+.PHONY: alone demo quick test lint ruff types shell man bench real-agents full venv clean
 
 test: $(READY)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+quick: $(READY)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not wired" --ignore=tests/tasks/fleet $(ROOMS) $(ARGS)
 
 demo:
 	@echo "Two agents and a human edit one throw-away repository at once; nothing of yours is touched."
@@ -67,7 +73,9 @@ bench: $(READY)
 real-agents: $(READY)
 	@RALPH_FULL=1 $(BIN)/python -m pytest -m "agents or tools" -rs $(ARGS)
 
-full: lint test real-agents
+full: lint
+	@RALPH_FULL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not agents and not tools" $(ARGS)
+	@$(MAKE) -s real-agents
 	@$(BIN)/python -m benchmarks.bench --full
 
 clean:

@@ -1,6 +1,6 @@
 """Commit only what this session edited.
 
-Rooms, each importing downward only (``tests/test_layering.py`` proves it)::
+Rooms, each importing downward only (``tests/papers/test_layering.py`` proves it)::
 
     cli                  click: one file a command; reads what was typed, calls, prints
     tasks  setup         many tasks: loop, worktrees, branches, proofs; hooking up agents and proving it

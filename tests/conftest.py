@@ -1,5 +1,6 @@
 """Fixtures for every test: a sealed environment, a repository, the guard of the real home."""
 
+import itertools
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support import sealed, texts
+from tests.support import sealed
 from tests.support.home import Home, with_tool_on_path
 from tests.support.repo import Repo
 
@@ -16,6 +17,24 @@ from tests.support.repo import Repo
 # ones each time, so that it fails for a change and not by luck
 settings.register_profile("gitralph", deadline=None, database=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("gitralph")
+
+
+MEMORY = "/dev/shm"
+_numbers = itertools.count()
+
+
+def _has_room(folder: str) -> bool:
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    # containers often give 64 MiB, on which hooks could not be run either
+    return not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize > 4 << 30
+
+
+# a commit waits for the disk a dozen times, in memory for nothing; TMPDIR is obeyed where it is set
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and _has_room(MEMORY):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 
 def pytest_configure() -> None:
@@ -40,8 +59,8 @@ def environ(
     tmp_path_factory: pytest.TempPathFactory, home_guard: sealed.HomeGuard, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[dict[str, str]]:
     """The sealed environment, in force in this process too; a test may change its copy."""
-    # not below tmp_path, so that a test may use that folder as it likes
-    env = sealed.environment(tmp_path_factory.mktemp("home"))
+    # not below tmp_path, so that a test may use that folder as it likes; mktemp lists all there are each time
+    env = sealed.environment(tmp_path_factory.getbasetemp() / "homes" / str(next(_numbers)))
     for name in list(os.environ):
         if name != "PYTEST_CURRENT_TEST":
             monkeypatch.delenv(name)
@@ -61,12 +80,9 @@ def empty_repo(tmp_path: Path, environ: dict[str, str]) -> Repo:
 
 
 @pytest.fixture
-def repo(empty_repo: Repo) -> Repo:
+def repo(tmp_path: Path, environ: dict[str, str]) -> Repo:
     """A repository with one commit: ``a``, ``b``, ``u`` of ten lines each, and ``d/a``, ``e/b``."""
-    for path in ("a", "b", "u", "d/a", "e/b"):
-        empty_repo.write(path, texts.TEN)
-    empty_repo.commit_all("base")
-    return empty_repo
+    return Repo.of_ten(tmp_path / "repo", environ)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ KNOWN = ("1", FORMAT)
 WORKTREE_ID_FILE = "ralph-worktree"
 MAIN = "main"
 
-_README = """\
+README = """\
 This folder belongs to gitralph (git ralph). It records which session edited what.
 Read it freely; append only through the tool, or by adding a path to a .files file.
 Deleting the folder forgets what is pending and harms nothing else.
@@ -354,7 +354,7 @@ def _check_format(top: str) -> None:
         said = files.read_bytes(top + "/format", 64)
     except FileNotFoundError:
         # Exclusive: of two that begin at once the first one's files stay, and both read them.
-        files.write_whole(top + "/README", _README.encode(), exclusive=True)
+        files.write_whole(top + "/README", README.encode(), exclusive=True)
         files.write_whole(top + "/format", FORMAT.encode() + b"\n", exclusive=True)
         said = files.read_bytes(top + "/format", 64)
     if said.strip() == KNOWN[0].encode():
@@ -374,7 +374,7 @@ def _raise_format(top: str) -> None:
                 if name.endswith(".files"):
                     mark = f"{folder}/{name.removesuffix('.files')}.pending"
                     os.close(files.open_regular(mark, os.O_WRONLY | os.O_CREAT))
-        files.write_whole(top + "/README", _README.encode())
+        files.write_whole(top + "/README", README.encode())
         files.write_whole(top + "/format", FORMAT.encode() + b"\n")
     except OSError:
         return  # a read-only folder is only read

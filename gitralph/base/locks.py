@@ -194,13 +194,13 @@ def _holder(path: str) -> tuple[int | None, bool]:
     except OSError:
         said = ""
     signed = int(said) if said.isdecimal() else None
-    pid = _by_kernel(path)
+    pid = holder_by_kernel(path)
     if pid is None:  # no Linux, or a process of another container
         pid = signed if signed is not None and process.exists(signed) else None
     return pid, pid is not None and pid == signed
 
 
-def _by_kernel(path: str) -> int | None:
+def holder_by_kernel(path: str) -> int | None:
     """Who holds ``flock`` on a file, as Linux tells in /proc/locks (proc_locks(5))."""
     try:
         found = os.stat(path)

@@ -1,7 +1,7 @@
 """git's rules for a path in a tree, as pure functions on bytes.
 
 Source: ``verify_path``, ``is_hfs_dotgit`` and ``is_ntfs_dotgit`` of git's read-cache.c, utf8.c and
-path.c, with both ``core.protectHFS`` and ``core.protectNTFS`` on. ``tests/test_treepath.py`` compares
+path.c, with both ``core.protectHFS`` and ``core.protectNTFS`` on. ``tests/base/test_treepath.py`` compares
 with git itself.
 """
 

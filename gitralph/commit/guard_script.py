@@ -21,14 +21,14 @@ HEADER = """\
 #!/bin/sh
 # gitralph: a guard for plain git; 'git ralph uninstall --guard' takes it out again
 """
-_AGENT = "".join(f"${{{name}-}}" for name in MARKS)
+AGENT = "".join(f"${{{name}-}}" for name in MARKS)
 # A login shell sets PATH anew (seen with Codex 0.169), so a launcher names the folder by itself.
 _FIND = '[ -z "${RALPH_PROGRAMS-}" ] || PATH=$PATH:$RALPH_PROGRAMS\n'
 # 4 is "refused". A person's commit goes on whatever else goes wrong, an agent's only where it was narrowed.
 _DECIDE = f"""\
 {_FIND}ralph_guard=${{RALPH_GUARD:-1}}
 [ "$ralph_guard" != 1 ] || ralph_guard=$(git config --get ralph.guard)
-ralph_agent={_AGENT}
+ralph_agent={AGENT}
 case $ralph_guard:$ralph_agent in
 0:* | off:*) ;;
 narrow:?*)
@@ -81,7 +81,7 @@ def call(name: str) -> str:
     # Signed already where no editor was opened; a later hook may have written the message anew.
     unsigned = ' && ! grep -q "^Ralph-Session: " "$1"' if name == "commit-msg" else ""
     file = "" if name == "post-commit" else '"$1" '
-    return _GO_ON.format(find=_FIND, agent=_AGENT, name=name, file=file, unsigned=unsigned)
+    return _GO_ON.format(find=_FIND, agent=AGENT, name=name, file=file, unsigned=unsigned)
 
 
 def aside(name: str) -> str:

@@ -24,9 +24,9 @@ from gitralph.git.trees import Entry
 
 _CHECKSUM = 20
 _SMALLEST = 12 + _CHECKSUM  # a header and no entry (gitformat-index(5))
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 # ls-files compares every entry with every path it is given (git 2.39): of more it is asked for all entries.
-_ASKED = 50
+ASKED = 50
 
 
 class Staged(NamedTuple):
@@ -113,7 +113,7 @@ def _copied(source: str, target: str) -> tuple[bool, bool]:
     """Copy; whether the file agrees with its checksum, which git never asks, and whether it is monitored."""
     made, last, monitored = hashlib.sha1(usedforsecurity=False), b"", False
     with open(source, "rb") as file, open(target, "xb") as copy:
-        while part := file.read(_CHUNK):
+        while part := file.read(CHUNK):
             copy.write(part)
             # what is at the end of one part may go on in the next, or be the checksum
             held = last + part
@@ -151,7 +151,7 @@ def entries(git: Git, copy: IndexCopy, root: str, paths: Iterable[bytes]) -> dic
     wanted = set(paths)
     if copy.missing or not wanted:
         return {}
-    asked = sorted(wanted) if len(wanted) <= _ASKED else ()
+    asked = sorted(wanted) if len(wanted) <= ASKED else ()
     out: dict[bytes, Staged] = {}
     for row in listing.entries(_listed(git, copy, root, "-s", "-v", "--", *asked)):
         if row.path in wanted:

@@ -27,7 +27,8 @@ _EXCHANGE = 2
 _known: list[_Rename | None] = []
 
 
-def _renameat2() -> _Rename | None:
+def renameat2() -> _Rename | None:
+    """The C library's, None where there is none; looked for once."""
     if not _known:
         _known.append(_find_renameat2())
     return _known[0]
@@ -48,9 +49,9 @@ def _find_renameat2() -> _Rename | None:
     return call
 
 
-def _exchange(from_fd: int, old: bytes, to_fd: int, new: bytes) -> bool:
+def exchange(from_fd: int, old: bytes, to_fd: int, new: bytes) -> bool:
     """Let two files change names; False where the system cannot. Raises OSError."""
-    call = _renameat2()
+    call = renameat2()
     number = call(from_fd, old, to_fd, new, _EXCHANGE) if call is not None else errno.ENOSYS
     if number in (errno.ENOSYS, errno.EINVAL):
         return False
@@ -139,16 +140,16 @@ class HeldFolder:
             return self._link(work)
         if wanted.absent:
             return self._take_away(work, expected)
-        if not _exchange(self.work, work, self.parent, self.name):
+        if not exchange(self.work, work, self.parent, self.name):
             # Without an exchange (not Linux, or a file system that has none) a save between the look above
             # and this rename is lost, as with every program that saves by renaming.
             os.rename(work, self.name, src_dir_fd=self.work, dst_dir_fd=self.parent)
             return True
         if self.aside(work) == expected:
             return True
-        _exchange(self.work, work, self.parent, self.name)
+        exchange(self.work, work, self.parent, self.name)
         if self.aside(work) != wanted:  # saved once more meanwhile: the newest save is the one to stand there
-            _exchange(self.work, work, self.parent, self.name)
+            exchange(self.work, work, self.parent, self.name)
         return False
 
     def _link(self, work: bytes) -> bool:

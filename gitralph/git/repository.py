@@ -114,7 +114,7 @@ def _told(said: bytes) -> tuple[bytes | None, bytes]:
     return version, rest
 
 
-def _facts(git: Git) -> tuple[list[str], bytes]:
+def ask_facts(git: Git) -> tuple[list[str], bytes]:
     """The answers in order, as many as git gave, and its complaint where it stopped."""
     # A traced git begins with its version (api-trace2, git 2.22): asking for it is a process more, which
     # costs a command as much as the answers do, a fortieth of all of it.
@@ -144,10 +144,10 @@ def open_repository(git: Git) -> Repository:
 
     Raises Fatal where there is none, it is bare, not trusted, SHA-256, or git is too old.
     """
-    lines, complaint = _facts(git)
+    lines, complaint = ask_facts(git)
     empty = len(lines) < len(_QUESTIONS) and _has_empty_hooks_path(git)
     if empty:  # git stops at the question for it; any folder lets it go on
-        lines, complaint = _facts(git._replace(words=(*git.words, "-c", "core.hooksPath=.")))
+        lines, complaint = ask_facts(git._replace(words=(*git.words, "-c", "core.hooksPath=.")))
     _check(lines, complaint)
     if len(lines) < len(_QUESTIONS):
         raise GitError(["rev-parse"], 128, complaint)

@@ -79,13 +79,13 @@ class Git(NamedTuple):
         self, args: Sequence[str | bytes], stdin: int = subprocess.DEVNULL, stderr: int = subprocess.PIPE
     ) -> Popen[bytes]:
         """Start git with its standard output in a pipe; without ``stdin`` it reads nothing."""
-        return runner.start(self._typed(args), env=self.env, stdin=stdin, stderr=stderr, keep=self.keep)
+        return runner.start(self.typed(args), env=self.env, stdin=stdin, stderr=stderr, keep=self.keep)
 
     def try_run(self, *args: str | bytes, stdin: bytes | None = None) -> CompletedProcess[bytes]:
         """Run to the end whatever the exit status."""
-        return runner.run(self._typed(args), env=self.env, given=stdin, keep=self.keep)
+        return runner.run(self.typed(args), env=self.env, given=stdin, keep=self.keep)
 
-    def _typed(self, args: Sequence[str | bytes]) -> list[str | bytes]:
+    def typed(self, args: Sequence[str | bytes]) -> list[str | bytes]:
         # by -C, and not by starting it there: a folder that is gone is git's own error then
         there = () if self.cwd is None else ("-C", self.cwd)
         return [self.program, *there, *self.words, *args]

@@ -269,7 +269,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         record.head = gitdir.head_oid(target.place)
         record.shells = shellforms.mark(lay)
         # Copilot CLI and Cursor also run hooks installed for Claude Code: two hooks of one call are normal.
-        if _is_repeat(record, fd, disk.oid) or (event.echo and _is_echo(lay, session, record, keys, target)):
+        if _is_repeat(record, fd, disk.oid) or (event.echo and is_echo(lay, session, record, keys, target)):
             return
         # Manifest first: a crash between the two leaves a claim, which is committed whole or not at all; the
         # other way round the record would belong to no session.
@@ -280,7 +280,7 @@ def record_change(lay: Layout, session: str, event: Event, change: Change, targe
         os.close(fd)
 
 
-def _is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
+def is_echo(lay: Layout, session: str, record: Record, keys: dict[str, object], target: Target) -> bool:
     """True when another event has told this edit, or is about to: a call on the path is open."""
     if _is_told_by(keys, session) and keys.get("after") == record.after:
         return True

@@ -12,7 +12,7 @@ from gitralph.hook import journal
 
 # A journal is read only to name its sessions, while an agent waits: beyond this those at its end do, where
 # what no commit has taken stands.
-_LIMIT = 4 << 20
+LIMIT = 4 << 20
 
 
 def losers(lay: Layout, session: str, rows: list[list[object]], clean: str) -> dict[str, list[str]]:
@@ -40,8 +40,8 @@ def _sessions(lay: Layout, path: bytes, text: object) -> set[str]:
     try:
         if journal.known_after(journal.tail(fd)) != text:
             return set()
-        start = max(0, os.fstat(fd).st_size - _LIMIT)
-        data = os.pread(fd, _LIMIT, start)
+        start = max(0, os.fstat(fd).st_size - LIMIT)
+        data = os.pread(fd, LIMIT, start)
         cut = data.find(b"\n") + 1 if start else 0  # the first line may be half of one
         found = journal.parse(data[cut:])
     finally:

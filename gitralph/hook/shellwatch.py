@@ -32,7 +32,7 @@ OFF = "off"
 _ENDS = ("stop", "subagent-start", "subagent-stop", "subagent", "end")
 
 
-def _parse_status(said: bytes) -> Picture:
+def parse_status(said: bytes) -> Picture:
     """The paths of ``status --porcelain=v2 --branch -z``, with HEAD's blob where there is one."""
     picture = Picture(None, {})
     for row in nul.rows(said):
@@ -109,7 +109,7 @@ def take_picture(root: str, options: list[str], environ: dict[str, str]) -> Pict
     )
     if said is None:
         return None
-    picture = _parse_status(said)
+    picture = parse_status(said)
     picture.staged = staging.staged_in(said)
     _identify(root, picture, deadline)
     return picture

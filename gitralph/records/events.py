@@ -12,9 +12,9 @@ from typing import Any
 from gitralph.base import files, jsonline
 
 # Reading backwards from the end in blocks keeps `--last` flat at a million events.
-_FORWARD = 1 << 20
+FORWARD = 1 << 20
 # Most looks from the end want a handful of events, each of a few hundred bytes.
-_BACK = 1 << 16
+BACK = 1 << 16
 # An event carries its payload in one line; a longer one is passed over in constant memory.
 LINE_LIMIT = 4 << 20
 _SHOWN = 100
@@ -97,7 +97,7 @@ def _sieved(fd: int, at: int, needle: bytes) -> Iterator[_Line | Passed]:
     over.
     """
     start, carry = at, b""
-    while chunk := os.pread(fd, _FORWARD, at):
+    while chunk := os.pread(fd, FORWARD, at):
         at += len(chunk)
         whole, newline, carry = (carry + chunk).rpartition(b"\n")
         block = whole + newline
@@ -120,7 +120,7 @@ def _sieved(fd: int, at: int, needle: bytes) -> Iterator[_Line | Passed]:
 def _forward(fd: int, at: int) -> Iterator[_Line]:
     """Whole lines from ``at`` to the present end."""
     start, carry = at, b""
-    while chunk := os.pread(fd, _FORWARD, at):
+    while chunk := os.pread(fd, FORWARD, at):
         at += len(chunk)
         pieces = (carry + chunk).split(b"\n")
         carry = pieces.pop()
@@ -134,7 +134,7 @@ def _forward(fd: int, at: int) -> Iterator[_Line]:
 
 def _skip_long(fd: int, start: int, head: bytes, at: int) -> Iterator[_Line]:
     """A line too long to hold: find its end without keeping it, then go on."""
-    while chunk := os.pread(fd, _FORWARD, at):
+    while chunk := os.pread(fd, FORWARD, at):
         found = chunk.find(b"\n")
         if found >= 0:
             yield start, at + found + 1, head, False
@@ -151,7 +151,7 @@ def _backward(fd: int) -> Iterator[_Line]:
     at = end = os.fstat(fd).st_size
     carry, dropped, torn = b"", 0, True
     while at > 0:
-        size = min(_BACK, at)
+        size = min(BACK, at)
         at -= size
         # Backwards in blocks: the last lines of a million cost what the last lines of ten do.
         pieces = (os.pread(fd, size, at) + carry).split(b"\n")
@@ -211,7 +211,7 @@ def line_number(fd: int, position: int) -> int:
     """The number of the line that starts at ``position``, by counting newlines before it."""
     number, at = 1, 0
     while at < position:
-        chunk = os.pread(fd, min(_FORWARD, position - at), at)
+        chunk = os.pread(fd, min(FORWARD, position - at), at)
         if not chunk:
             break
         number += chunk.count(b"\n")

@@ -28,7 +28,7 @@ LEFT_AGE = 3600.0
 # A bound on memory, not on use: no file of ours comes near it, one that somebody put there may.
 _LIMIT = 1 << 30
 # A hook holds a journal's lock for milliseconds; gc rather skips a journal than keeps anybody waiting.
-_WAIT = 2.0
+WAIT = 2.0
 # A text set aside keeps its id in its name, so that the next run can put it back after a kill.
 _ASIDE = ".gc"
 # By pattern, not by parsing: a damaged line still names the texts it needs, and none of them may go.
@@ -137,7 +137,7 @@ def _open_existing(path: str) -> int:
     """The locked journal; unlike ``files.open_locked`` this never makes one."""
     fd = files.open_regular(path, os.O_RDONLY)
     try:
-        files.lock(fd, path, wait=_WAIT)
+        files.lock(fd, path, wait=WAIT)
     except BaseException:
         os.close(fd)
         raise
@@ -228,7 +228,7 @@ def _references(path: str) -> set[str]:
     except OSError:
         return set()
     try:
-        files.lock(fd, path, files.SHARED, wait=_WAIT)
+        files.lock(fd, path, files.SHARED, wait=WAIT)
         data = os.pread(fd, min(os.fstat(fd).st_size, _LIMIT), 0)
     finally:
         os.close(fd)

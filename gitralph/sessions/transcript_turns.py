@@ -1,7 +1,7 @@
 """What a line of an agent's transcript says: what a person asked, and what a turn cost; pure.
 
 Transcripts are other programs' private files, and their forms those of the agents recorded in
-``tests/agents/transcripts``. A number that a line does not have is not known, and never 0.
+``tests/hook/agents/transcripts``. A number that a line does not have is not known, and never 0.
 """
 
 import math

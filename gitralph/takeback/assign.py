@@ -115,7 +115,7 @@ def assign(ctx: Context, session: str, wanted: Wanted, pick: Pick | None = None)
         records = _records(ctx, session, found, chosen, pick is None and wanted, result)
         if not records:
             return result
-        if _write(ctx, found, records):
+        if append_all(ctx, found, records):
             return replace(result, status="assigned")
     left = [Left(path, decision.STALE, Why(Kind.KEEPS_CHANGING)) for path in wanted]
     raise Refused(advice.headline(ctx.layout, left), left=tuple(left))
@@ -564,7 +564,7 @@ def _record(
     )
 
 
-def _write(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]) -> bool:
+def append_all(ctx: Context, found: list[Unowned], records: dict[bytes, tuple[Record, bytes | None]]) -> bool:
     """Append all records, or none where a journal or a file is not what was read any more."""
     layout = ctx.layout
     with locks.hold(layout, locks.COMMIT), ExitStack() as stack:

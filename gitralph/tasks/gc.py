@@ -171,7 +171,7 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
         return
     _log_void(trees, session)
     for path in manifests:
-        if path not in judged or not _blank(path, judged[path]):
+        if path not in judged or not blank_manifest(path, judged[path]):
             return
     for path in [*patches, others[0]]:
         sweep.unlink("session", path)
@@ -183,7 +183,7 @@ def forget(sweep: Sweep, trees: Worktrees, session: str, judged: dict[str, int])
         sessionfile.clear_active(lay, session)
 
 
-def _blank(path: str, size: int) -> bool:
+def blank_manifest(path: str, size: int) -> bool:
     """Replace a manifest of this length by blank lines; False when lines came meanwhile.
 
     Those of a hook leave it as it is; those of a script that takes no lock are carried over.
@@ -349,7 +349,7 @@ def collect(ctx: Context, dry: bool = False) -> Collected:
 
 # So long it keeps the commit lock at once, and so long it then lets others have it. Ten thousand sessions:
 # a commit meanwhile waits for 0.05 s and the one session that is at its turn.
-_PORTION, _PAUSE = 0.05, 0.2
+PORTION, _PAUSE = 0.05, 0.2
 
 
 def put_away_by_portions(ctx: Context) -> int:
@@ -370,7 +370,7 @@ def put_away_by_portions(ctx: Context) -> int:
         while True:
             with locks.hold(ctx.layout, locks.COMMIT):
                 recover.settle(ctx)
-                end = time.monotonic() + _PORTION
+                end = time.monotonic() + PORTION
                 for count in steps:
                     done += count
                     if time.monotonic() >= end:

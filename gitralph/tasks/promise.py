@@ -18,7 +18,7 @@ _TAIL = 8 << 20
 # The prompt that a subagent got is its transcript's first message.
 _HEAD = 1 << 20
 # Who speaks: Claude Code, pi and Codex say assistant, Qwen Code model, Gemini CLI gemini, Copilot CLI
-# assistant.message, codex exec --json agent_message. Recorded in tests/agents/transcripts.
+# assistant.message, codex exec --json agent_message. Recorded in tests/hook/agents/transcripts.
 _SPEAKERS = frozenset(["assistant", "model", "gemini", "assistant.message", "agent_message"])
 # What is said lies in the entry itself, or in one object within it.
 _WRAPS = ("message", "payload", "data", "item")

@@ -394,7 +394,7 @@ def test_a_save_in_between_is_never_given_by_an_old_number(
 ) -> None:
     """Only if journal and file are still what was read: else again, and lines by number are stale."""
     swap(two, None, "line 3\n", "three\n")
-    real = assigning._write
+    real = assigning.append_all
     saved: list[bool] = []
 
     def late(*given: Any) -> bool:
@@ -403,7 +403,7 @@ def test_a_save_in_between_is_never_given_by_an_old_number(
             swap(two, None, "line 1\n", "above\nline 1\n")
         return real(*given)
 
-    monkeypatch.setattr(assigning, "_write", late)
+    monkeypatch.setattr(assigning, "append_all", late)
     before = state_of(two)
     done = two.run("assign", "--to", "S2", "--json", "--", place)
     assert done.code == code, done.said
@@ -418,7 +418,7 @@ def test_a_save_in_between_is_never_given_by_an_old_number(
 def test_a_hook_that_speaks_in_between_keeps_its_line(two: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     three = ten(l3="three")
     two.write("f", three)
-    real = assigning._write
+    real = assigning.append_all
     told: list[bool] = []
 
     def late(*given: Any) -> bool:
@@ -427,7 +427,7 @@ def test_a_hook_that_speaks_in_between_keeps_its_line(two: Repo, monkeypatch: py
             two.hook("generic", payloads.edit("S1", str(two.root), "f", TEN, three))
         return real(*given)
 
-    monkeypatch.setattr(assigning, "_write", late)
+    monkeypatch.setattr(assigning, "append_all", late)
     (left,) = two.ralph("assign", "--to", "S2", "--json", "f:3", code=4).json()["left"]
     assert left["sessions"] == ["S1"]
     assert two.commit("S2").status == "nothing"

@@ -204,6 +204,9 @@ def test_bead_of_a_live_session_is_in_progress(repo: Repo) -> None:
     assert row(repo)["owner"] == "S2"
 
 
+MOST = 10 if os.environ.get("RALPH_FULL") else 5
+
+
 def _at_once(repo: Repo, beads: list[str]) -> list[int]:
     children = [
         subprocess.Popen(
@@ -219,16 +222,16 @@ def _at_once(repo: Repo, beads: list[str]) -> list[int]:
 
 
 def test_many_adds_at_once_make_one_worktree(repo: Repo) -> None:
-    """Ten adds of one bead: one worktree; ten adds of ten beads: ten."""
-    assert set(_at_once(repo, ["bd-1"] * 10)) <= {0, 4, 75}
+    """Several adds of one bead: one worktree; an add of each of several beads: as many."""
+    assert set(_at_once(repo, ["bd-1"] * MOST)) <= {0, 4, 75}
     assert len(registered(repo)) == 2
-    others = [f"x-{n}" for n in range(10)]
+    others = [f"x-{n}" for n in range(MOST)]
     while others:  # who waited too long for his turn is told to try again, and does
         codes = dict(zip(others, _at_once(repo, others), strict=True))
         assert set(codes.values()) <= {0, 75}
         assert 0 in codes.values()
         others = [bead for bead, code in codes.items() if code]
-    assert len(registered(repo)) == 12
+    assert len(registered(repo)) == MOST + 2
     exclude = (repo.root / ".git/info/exclude").read_text()
     assert exclude.count("/.worktrees/") == 1
     repo.git("fsck", "--strict", "--no-dangling", "--no-progress")

@@ -209,7 +209,7 @@ def test_concurrent_emits_are_whole_lines(repo: Repo) -> None:
 
 @pytest.mark.slow
 def test_many_processes_while_readers_follow(repo: Repo) -> None:
-    processes, count = (64, 1000) if FULL else (16, 100)
+    processes, count = (64, 1000) if FULL else (8, 50)
     run = start(repo)
     words = [*runner.COMMAND, "events", "--follow", "--jsonl", "--run", run]
     readers = [subprocess.Popen(words, cwd=repo.root, env=repo.env, stdout=subprocess.PIPE) for _ in range(2)]
@@ -424,7 +424,7 @@ def test_broken_pipe_ends_quietly(repo: Repo) -> None:
 
 
 def test_a_million_events_are_read_from_the_end(repo: Repo) -> None:
-    run, count = start(repo), 1_000_000 if FULL else 200_000
+    run, count = start(repo), 1_000_000 if FULL else 50_000
     with file_of(repo, run).open("w") as file:
         file.writelines(f'{{"topic":"t","payload":"{n}"}}\n' for n in range(count))
     found = shown(repo, "--last", "10")
@@ -447,8 +447,8 @@ def test_a_million_events_are_read_from_the_end(repo: Repo) -> None:
 
 def test_lines_of_any_length_keep_their_places(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LINE_LIMIT", 1000)
-    monkeypatch.setattr(reading, "_FORWARD", 64)
-    monkeypatch.setattr(reading, "_BACK", 64)
+    monkeypatch.setattr(reading, "FORWARD", 64)
+    monkeypatch.setattr(reading, "BACK", 64)
     path = repo.root / "x.jsonl"
     good = b'{"topic":"t"}\n'
     path.write_bytes(good + b"x" * 5000 + b"\n" + good + b"y" * 999 + b"\n" + good + b"z" * 3000)

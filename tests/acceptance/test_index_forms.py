@@ -84,7 +84,7 @@ def test_damaged_index_stops_the_commit(
     repo: Repo, damage: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is wrong with it, before anything moves; in parts, as a large index is read."""
-    monkeypatch.setattr(index_module, "_CHUNK", chunk)
+    monkeypatch.setattr(index_module, "CHUNK", chunk)
     repo.edit("S1", "a", MINE)
     index = repo.root / ".git/index"
     whole = index.read_bytes()
@@ -133,7 +133,7 @@ def test_an_index_without_a_checksum(repo: Repo) -> None:
 @pytest.mark.parametrize("asked", [0, 1000], ids=["all entries", "by path"])
 def test_many_entries(repo: Repo, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some come, go and change; the index is what git itself would have."""
-    monkeypatch.setattr(index_module, "_ASKED", asked)
+    monkeypatch.setattr(index_module, "ASKED", asked)
     for number in range(400):
         repo.write(f"m{number % 7}/f{number:03}", f"{number}\n")
     repo.git("add", "-A")

@@ -9,8 +9,8 @@ from gitralph.base.ids import hashed
 from tests.acceptance.test_branch import made
 from tests.acceptance.test_head_moved import day as day
 from tests.acceptance.test_squashed import squash, two
+from tests.ask.trace import git_ai
 from tests.support.repo import Repo
-from tests.trace import git_ai
 
 REF = "--ref=refs/notes/ai"
 

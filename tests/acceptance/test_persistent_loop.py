@@ -350,7 +350,7 @@ def test_signals_at_any_moment(loop: Loop) -> None:
     chatty = "(trap '' TERM INT HUP QUIT; while :; do echo chatter; sleep 0.01; done) &"
     loop.script({name: [["sh", chatty], ["write", f"{name}.txt", "1\n"], ["sleep", 0.05]] for name in names})
     kinds = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
-    tries = 200 if FULL else 12
+    tries = 200 if FULL else 6
     for number in range(tries):
         child = start(loop, "plan.md", "--jobs", "2")
         assert child.stderr is not None

@@ -61,7 +61,7 @@ def test_top_and_report_name_the_person(day: Repo) -> None:
     try:
         seen = overview.look(ctx, None)
         paper = Paper(Here(ctx), ctx.called, 200, False)
-        lines = list(screen._landed(seen, paper))
+        lines = list(screen.landed_lines(seen, paper))
     finally:
         ctx.repo.close()
     assert author(day) in next(line for line in lines if "plain" in line)

@@ -189,4 +189,4 @@ def test_a_session_whose_process_is_gone_is_a_candidate_all_the_same(repo: Repo)
 def test_every_mark_of_an_agent_is_one_for_all_who_ask(name: str) -> None:
     """The guard's hooks and the commands: Gemini CLI names no session, and was a person to the commands."""
     assert variables.is_agent({name: "1"})
-    assert f"${{{name}-}}" in guard_script._AGENT
+    assert f"${{{name}-}}" in guard_script.AGENT

@@ -22,7 +22,7 @@ def remembered(config_file: str) -> Iterator[None]:
     """While it lasts, git is asked for these facts once."""
     facts: dict[str, Any] = {}
     configs: dict[tuple[int, int, int], Config] = {}
-    ask, load = repository._facts, Config.load
+    ask, load = repository.ask_facts, Config.load
 
     def remembered_facts(git: Git) -> tuple[list[str], bytes]:
         where = git.cwd or os.getcwd()
@@ -39,7 +39,7 @@ def remembered(config_file: str) -> Iterator[None]:
         return configs[stamp]
 
     with (
-        mock.patch.object(repository, "_facts", remembered_facts),
+        mock.patch.object(repository, "ask_facts", remembered_facts),
         mock.patch.object(Config, "load", staticmethod(remembered_config)),
     ):
         yield

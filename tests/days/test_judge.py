@@ -15,13 +15,13 @@ TOOLS = ((greedy, "FOREIGN"), (forgetful, "FORGOTTEN"), (ghostly, "REVIVED"), (N
 @pytest.mark.parametrize(("spoil", "kind"), TOOLS)
 def test_a_broken_tool_is_found_within_a_handful_of_days(spoil: Spoil | None, kind: str) -> None:
     with broken(spoil):
-        found = [fault for seed in range(1, 6) for _, _, fault in play(draw(seed, 60)).faults]
-    assert kind in {fault.kind for fault in found}, found
+        days = ({fault.kind for _, _, fault in play(draw(seed, 60)).faults} for seed in range(1, 6))
+        assert any(kind in found for found in days)
 
 
 @pytest.mark.parametrize(("spoil", "kind"), TOOLS)
 def test_a_broken_tool_is_found_in_days_over_code(spoil: Spoil | None, kind: str) -> None:
     """A change that cuts a function is wrong in that way first."""
     with broken(spoil):
-        found = [name for seed in range(1, 13) for _, name, _ in CodeDay(seed).play().faults]
-    assert {kind, "CUT"} & set(found), found
+        days = ({name for _, name, _ in CodeDay(seed).play().faults} for seed in range(1, 13))
+        assert any({kind, "CUT"} & found for found in days)

@@ -63,7 +63,7 @@ def test_the_next_command_finishes_it(how: str, tmp_path: Path, environ: dict[st
     assert after != before
     assert place.git("diff", "--cached", "--name-only") == "b\n"
     bad, finished = list[str](), 0
-    for point in strace.chosen(points, 14, ("rename", "link", "linkat", "unlink")):
+    for point in strace.chosen(points, 6, ("rename", "link", "linkat", "unlink")):
         shutil.rmtree(tmp_path / "hurt", ignore_errors=True)
         place = scene.copy(tmp_path / "hurt")
         strace.hurt(point, how, place.args, str(place.root), place.env, place.stdin)

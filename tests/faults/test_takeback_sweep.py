@@ -137,7 +137,7 @@ def test_killed_before_every_call_it_is_finished_or_dropped_by_the_next(
 ) -> None:
     """A kill at any point leaves nothing to clean up; every file is whole at any moment."""
     run = Sweep(maker, tmp_path, environ)
-    for point in strace.chosen(run.points, *((9, _NAMES) if maker is undo else (4,))):
+    for point in strace.chosen(run.points, *((5, _NAMES) if maker is undo else (3,))):
         run.hurt(point, "signal=KILL")
     assert not run.bad, f"{len(run.bad)} went wrong:\n" + "\n".join(run.bad[:12])
 
@@ -148,7 +148,7 @@ def test_an_error_of_every_call_loses_nothing(
 ) -> None:
     """A full disk, a read-only one, an input error: exit codes as documented, and a rerun that does it."""
     run = Sweep(maker, tmp_path, environ)
-    some = strace.chosen(run.points, 6 if maker is undo else 2)
+    some = strace.chosen(run.points, 4 if maker is undo else 2)
     # The file is in its place when its record is written.
     records = [one for one in run.points if one.call == "write" and '\\"op\\":' in one.shown]
     for number, point in enumerate(dict.fromkeys([*some, *records])):
@@ -180,7 +180,7 @@ def test_uncommit_hurt_at_any_call_has_happened_or_not(
     base = reference.git("rev-parse", "HEAD")
     assert (base, _staged_of(reference)) == (place.git("rev-parse", "HEAD~1"), staged)
     bad: list[str] = []
-    for point in strace.chosen(points, *((8, _NAMES) if how == "signal=KILL" else (4,))):
+    for point in strace.chosen(points, *((5, _NAMES) if how == "signal=KILL" else (3,))):
         hurt = scene.copy(tmp_path / "hurt")
         strace.hurt(point, how, hurt.args, str(hurt.root), environ, b"")
         done = hurt.ralph("status")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -207,6 +208,7 @@ def place_of(history: tuple[bytes, list[tuple[str | None, bytes]]], new: bool) -
     return Place(head, steps, disk)
 
 
+@pytest.mark.slow
 @given(HISTORY, st.booleans(), st.data())
 @settings(max_examples=1500, deadline=None)
 def test_exactly_the_chosen_lines_change_hands(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support import checks, payloads, runner, sealed
+from tests.support import checks, payloads, prepared, runner, sealed, texts
 from tests.support.runner import Done
 
 Env = Mapping[str, str | None]
@@ -70,14 +70,41 @@ class Repo:
     process: bool = False
     _clock: list[int] = field(default_factory=lambda: [sealed.EPOCH])
     _changes: dict[str, dict[str, str]] = field(default_factory=dict)
+    _commits: set[str] = field(default_factory=set)
 
     @classmethod
     def init(cls, root: Path, env: Mapping[str, str], *options: str) -> "Repo":
-        """``git init`` at ``root``."""
+        """``git init`` at ``root``; without options a copy of what it made before, which is cheaper."""
         repo = cls(root, dict(env))
         root.mkdir(parents=True, exist_ok=True)
-        repo.git("init", "-q", *options)
+        if options or (root / ".git").exists() or not sealed.is_usual(env):
+            repo.git("init", "-q", *options)
+        else:
+            prepared.copy("empty", root, repo._initialised)
         return repo
+
+    @classmethod
+    def of_ten(cls, root: Path, env: Mapping[str, str]) -> "Repo":
+        """A repository with one commit: ``a``, ``b``, ``u`` of ten lines each, and ``d/a``, ``e/b``."""
+        repo = cls(root, dict(env))
+        repo.tick()
+        prepared.copy("of ten", root, repo._of_ten)
+        return repo
+
+    def _initialised(self, root: Path) -> None:
+        root.mkdir()
+        # a template without git's fourteen samples of hooks: nothing reads them, and each would be copied
+        template = root.parent / "template"
+        (template / "hooks").mkdir(parents=True)
+        (template / "info").mkdir()
+        (template / "info" / "exclude").write_text("# nothing\n")
+        Repo(root, self.env).git("init", "-q", f"--template={template}")
+
+    def _of_ten(self, root: Path) -> None:
+        made = Repo.init(root, self.env)
+        for path in ("a", "b", "u", "d/a", "e/b"):
+            made.write(path, texts.TEN)
+        made.commit_all("base")
 
     # --- git ---
 
@@ -119,8 +146,13 @@ class Repo:
         return self.head()
 
     def head(self) -> str:
-        """HEAD's oid."""
-        return self.git("rev-parse", "HEAD")
+        """HEAD's oid: from its files where they say it, else from git."""
+        said = (self.git_dir / "HEAD").read_text().strip()
+        try:
+            oid = (self.common / said.removeprefix("ref: ")).read_text().strip()
+        except OSError:
+            oid = said
+        return oid if len(oid) == 40 and not oid.startswith("ref:") else self.git("rev-parse", "HEAD")
 
     def count(self, revision: str = "HEAD") -> int:
         """How many commits ``revision`` has."""
@@ -138,6 +170,12 @@ class Repo:
         if len(commit) == 40:
             self._changes[commit] = found
         return found
+
+    def has_commit(self, oid: str) -> None:
+        """Fail where there is no such commit; git is asked once."""
+        if oid not in self._commits:
+            self.git("cat-file", "-e", f"{oid}^{{commit}}")
+            self._commits.add(oid)
 
     def blob(self, path: str, commit: str = "HEAD") -> bytes:
         """The blob at ``path`` in a commit."""
@@ -162,10 +200,23 @@ class Repo:
         return Repo(root, dict(self.env), self.process, self._clock)
 
     @property
+    def git_dir(self) -> Path:
+        """The git dir of this worktree."""
+        named = self.root / ".git"
+        if named.is_dir():
+            return named
+        if "GIT_DIR" not in self.env and named.is_file():
+            return self.root / named.read_text().removeprefix("gitdir: ").strip()
+        return Path(self.git("rev-parse", "--absolute-git-dir"))
+
+    @property
     def common(self) -> Path:
         """The common dir."""
-        said = self.git("rev-parse", "--path-format=absolute", "--git-common-dir")
-        return Path(said)
+        own = self.git_dir
+        try:
+            return Path(os.path.normpath(own / (own / "commondir").read_text().strip()))
+        except FileNotFoundError:
+            return own
 
     @property
     def state(self) -> Path:

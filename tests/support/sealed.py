@@ -6,6 +6,7 @@ A test that opens something below the real home fails by name, see :class:`HomeG
 import os
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,14 @@ GIT_CONFIG = """\
 [gc]
 \tauto = 0
 """
+_GIT_VARIABLES = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "false",
+    "GIT_PAGER": "cat",
+    "GIT_AUTHOR_DATE": f"{EPOCH} +0000",
+    "GIT_COMMITTER_DATE": f"{EPOCH} +0000",
+}
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -38,17 +47,21 @@ def environment(home: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": str(home / ".cache"),
         "XDG_DATA_HOME": str(home / ".local/share"),
         "XDG_STATE_HOME": str(home / ".local/state"),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_EDITOR": "false",
-        "GIT_PAGER": "cat",
-        "GIT_AUTHOR_DATE": f"{EPOCH} +0000",
-        "GIT_COMMITTER_DATE": f"{EPOCH} +0000",
+        **_GIT_VARIABLES,
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
         "TERM": "dumb",
     }
+
+
+def is_usual(env: Mapping[str, str]) -> bool:
+    """True for an environment in which git does as in any other test."""
+    changed = {name for name in env if name.startswith("GIT_")} - set(_GIT_VARIABLES)
+    try:
+        return not changed and Path(env["HOME"], ".gitconfig").read_text() == GIT_CONFIG
+    except (KeyError, OSError):
+        return False
 
 
 class HomeGuard:

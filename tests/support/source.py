@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -43,11 +43,14 @@ class Module:
     def lines(self) -> int:
         return len(self.path.read_text(encoding="utf-8").splitlines())
 
-    def imports(self) -> Iterator[Import]:
+    def imports(self) -> list[Import]:
         """Every import, nested ones too; ``from x import y`` names ``x.y`` where that is a module."""
-        inner = {id(n) for f in ast.walk(self.tree) if isinstance(f, FUNCTIONS) for n in ast.walk(f)}
-        typing = {id(n) for f in ast.walk(self.tree) if _is_for_types(f) for n in ast.walk(f)}
-        for node in ast.walk(self.tree):
+        return self._imports
+
+    @cached_property
+    def _imports(self) -> list[Import]:
+        found = []
+        for node, inner, typing in _placed(self.tree, False, False):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -56,8 +59,18 @@ class Module:
                 names = [f"{base}.{a.name}" if is_module(f"{base}.{a.name}") else base for a in node.names]
             else:
                 continue
-            for name in dict.fromkeys(names):
-                yield Import(node.lineno, name, id(node) not in inner, id(node) in typing)
+            found += [Import(node.lineno, name, not inner, typing) for name in dict.fromkeys(names)]
+        return found
+
+
+def _placed(node: ast.AST, inner: bool, typing: bool) -> Iterator[tuple[ast.AST, bool, bool]]:
+    """Every statement below, and whether it lies in a function and in a block for types alone."""
+    inner = inner or isinstance(node, FUNCTIONS)
+    typing = typing or _is_for_types(node)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child, inner, typing
+            yield from _placed(child, inner, typing)
 
 
 def _is_for_types(node: ast.AST) -> bool:
@@ -67,6 +80,7 @@ def _is_for_types(node: ast.AST) -> bool:
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@cache
 def is_module(name: str) -> bool:
     """True when a dotted name is a module of this package."""
     if not name.startswith("gitralph"):
@@ -75,8 +89,9 @@ def is_module(name: str) -> bool:
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 
+@cache
 def modules() -> list[Module]:
-    """Every module of the package, sorted by path."""
+    """Every module of the package, sorted by path; read once by all tests."""
     return [Module(path) for path in sorted(PACKAGE.rglob("*.py"))]
 
 
@@ -94,7 +109,16 @@ def calls(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Name):
             yield node.lineno, node.id
         elif isinstance(node, ast.Attribute):
-            yield node.lineno, ast.unparse(node)
+            yield node.lineno, _dotted(node)
+
+
+def _dotted(node: ast.expr) -> str:
+    match node:
+        case ast.Name():
+            return node.id
+        case ast.Attribute():
+            return f"{_dotted(node.value)}.{node.attr}"
+    return ast.unparse(node)
 
 
 def texts(tree: ast.AST) -> Iterator[str]:

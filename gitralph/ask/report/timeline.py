@@ -82,10 +82,10 @@ def draw(facts: Facts, text: Text) -> str:
         return "<p>no session has been recorded</p>"
     scale = Scale(times(facts))
     lanes = "\n".join(_lane(facts, lane, scale, text) for lane in facts.lanes)
-    return f'<div class="lanes">\n{_axis(scale)}\n{lanes}\n</div>'
+    return f'<div class="lanes">\n{time_axis(scale)}\n{lanes}\n</div>'
 
 
-def _axis(scale: Scale) -> str:
+def time_axis(scale: Scale) -> str:
     """The times above the lanes, in UTC: the day where it changes, no label twice or too near another."""
     marks = [(one.left, one.first) for one in scale.stretches]
     for one in scale.stretches:

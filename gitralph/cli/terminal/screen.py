@@ -251,7 +251,7 @@ class _Looker:
         names = seen.names
         paper = Paper(self.here, lambda session: names.get(session, session), width, color)
         rows += list(_at_work(seen, paper))
-        below = list(_landed(seen, paper))
+        below = list(landed_lines(seen, paper))
         body = grouped.lines(seen.groups, self.own, paper) or ["nothing uncommitted"]
         room = max(height - len(rows) - min(len(below), _BELOW) - 1, 1)
         rows += ["", *(body if len(body) < room else [*body[: room - 2], f"... {len(body) - room + 2} more"])]
@@ -292,7 +292,8 @@ def _at_work(seen: Overview, paper: Paper) -> Iterator[str]:
         yield f"... {len(table) - 8} more"
 
 
-def _landed(seen: Overview, paper: Paper) -> Iterator[str]:
+def landed_lines(seen: Overview, paper: Paper) -> Iterator[str]:
+    """The table of what landed last, below what is at work."""
     width = paper.width or columns.USUAL
     yield ""
     short = width < columns.ROOMY

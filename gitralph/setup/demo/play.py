@@ -95,7 +95,8 @@ class Playground:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _set_up(stage: Playground) -> None:
+def set_up(stage: Playground) -> None:
+    """The repository as it is before anybody works in it."""
     stage.git.run("init", "-q", "-b", "main")
     for key, value in (("user.name", "The Human"), ("user.email", "human@example.com")):
         stage.git.run("config", key, value)
@@ -259,7 +260,7 @@ def play(environ: Mapping[str, str], keep: bool) -> Generator[StoryScene]:
     """The whole story; the last scene holds the verdict. The folder goes away unless ``keep``."""
     stage = Playground(environ)
     try:
-        yield from _acts(stage)
+        yield from acts(stage)
         if keep:
             yield StoryScene("Kept", None, remarks=[stage.root])
     finally:
@@ -267,8 +268,9 @@ def play(environ: Mapping[str, str], keep: bool) -> Generator[StoryScene]:
             stage.remove()
 
 
-def _acts(stage: Playground) -> Iterator[StoryScene]:
-    _set_up(stage)
+def acts(stage: Playground) -> Iterator[StoryScene]:
+    """The scenes in order; the last holds the verdict."""
+    set_up(stage)
     _everybody_works(stage)
     yield _status(stage, "Before any commit: whose every change is")
     yield _who_wrote(stage)

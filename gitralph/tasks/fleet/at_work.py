@@ -122,7 +122,7 @@ def beat_if_due(ctx: Context) -> None:
 
 
 # Each look at a claim or a log leaves a few; git itself begins to pack at 6,700 (gc.auto, git-config(1)).
-_MANY = 5000
+MANY = 5000
 
 
 def _count(folder: str) -> tuple[int, int]:
@@ -140,7 +140,7 @@ def drop_objects(ctx: Context, dry: bool) -> int | None:
         return None
     folder = ctx.layout.fleet_objects
     count, size = _count(folder)
-    if count < _MANY:
+    if count < MANY:
         return None
     fleet = this_clone.open_fleet(ctx)
     try:

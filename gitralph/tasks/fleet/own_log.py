@@ -27,7 +27,7 @@ SEALED_ABOVE = 4 << 20
 LONGEST = 600.0
 _FILE = "log.jsonl"
 # So much of a log a new member reads, 128 MB; who read an older part before has it.
-_MOST_PARTS = 32
+MOST_PARTS = 32
 # A bound on memory, not on use: the file is read whole, and nothing of ours comes near it.
 _MOST_BYTES = 1 << 30
 
@@ -101,7 +101,7 @@ def _sealed(fleet: Fleet, beat: Beat, data: bytes) -> Beat:
     last = int(beat.sealed[-1][0].split(".")[1]) if beat.sealed else 0
     name = f"log.{last + 1}.jsonl"
     rows = (*beat.sealed, (name, fleet.store.blob(data[beat.start :])))
-    return replace(beat, start=len(data), sealed=rows[-_MOST_PARTS:])
+    return replace(beat, start=len(data), sealed=rows[-MOST_PARTS:])
 
 
 def push(fleet: Fleet) -> Beaten:

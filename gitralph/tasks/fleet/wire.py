@@ -23,7 +23,7 @@ _LONGEST_PAUSE = 20.0
 # A ref is 73 bytes of advertisement: these are 15 MB.
 _MOST_REFS = 200_000
 # What a fetch may write in one file; a log is kept below 4 MB.
-_MOST_BYTES = 64 << 20
+MOST_BYTES = 64 << 20
 _LATE = b"the server took too long"
 # No repeat changes any of these: the address or the access is wrong. Whatever else goes wrong counts as no
 # answer.
@@ -221,7 +221,7 @@ class Wire:
             self.url,
         ]
         given = "".join(oid + "\n" for oid in oids).encode()
-        return self._run(self.git, words, given, _MOST_BYTES)[0] == 0
+        return self._run(self.git, words, given, MOST_BYTES)[0] == 0
 
 
 def _reasons(out: bytes) -> dict[str, str]:

@@ -188,7 +188,7 @@ def _rivals(left: Iterable[Any]) -> list[str]:
     return sorted(set(found))
 
 
-def _commit(worker: Worker, ctx: Context, request: Request) -> Result:
+def commit_request(worker: Worker, ctx: Context, request: Request) -> Result:
     """One commit at a time in this process; another process may hold the lock, so busy is tried again.
 
     A commit with a proof takes its time and settles races by itself.
@@ -263,7 +263,7 @@ def _check_idle(worker: Worker, job: Job, skip: str) -> None:
 def commit(worker: Worker, ctx: Context, job: Job, landing: TaskLanding, judge: Judge | None) -> None:
     """Commit what the session edited. Raises Entangled, Refused, Failed, Busy or Fatal with nothing moved."""
     try:
-        result = _commit(worker, ctx, landing.request._replace(judge=judge))
+        result = commit_request(worker, ctx, landing.request._replace(judge=judge))
         result = dead_hooks.explained(ctx, job.session, result)
     except Refused as error:
         raise _refused(error) from error
@@ -347,7 +347,7 @@ def tick(worker: Worker, ctx: Context, job: Job) -> None:
     """Tick the task in the plan: only ever called for one that has landed or needed nothing."""
     with changing_boxes():
         if worker.options.plan is not None:
-            _tick_in(worker, worker.options.plan, job)
+            tick_in(worker, worker.options.plan, job)
         job.outcome = COMMITTED if job.commit else NO_OP
         job.unlanded = []
         worker.ledger.step(job, END, process=None)
@@ -355,7 +355,8 @@ def tick(worker: Worker, ctx: Context, job: Job) -> None:
     lifecycle.end(ctx, job.session)
 
 
-def _tick_in(worker: Worker, path: str, job: Job) -> None:
+def tick_in(worker: Worker, path: str, job: Job) -> None:
+    """Tick the task of a job in a plan, also where its words were changed meanwhile."""
     if plans.tick(worker.ctx.layout, path, job.key):
         return
     key = successor(plans.tasks_of(path), job, worker.ledger.seen)

@@ -44,7 +44,9 @@ def _half_made(common_dir: str, path: str) -> list[str]:
         ours = checkout == path + "/.git" or (not checkout and name == base)
         # git locks a worktree with these words while it makes it, and unlocks it at the end
         # (builtin/worktree.c).
-        begun = lock in ("", INITIALIZING) or (lock is None and not checkout)
+        # Where a git of its own died it unlocks what stays half made, with HEAD as it was written first.
+        unset = not (_text(f"{home}/{name}/HEAD") or "").strip("0")
+        begun = lock in ("", INITIALIZING) or (lock is None and (not checkout or unset))
         if ours and begun:
             out.append(f"{home}/{name}")
     return out
