@@ -66,7 +66,7 @@ COMMANDS = {
 
 _FIRST = [
     ("git ralph demo", "two agents and a human, in half a minute"),
-    ("git ralph help tutorial", "a day with two agents, to type along"),
+    ("git ralph help tutorial", "two agents in one directory, to type along"),
     ("git ralph install", "hook up your agents, then: git ralph status"),
     ("git ralph help <command>", "the manual; git ralph help --all lists everything"),
 ]

@@ -175,7 +175,7 @@ def test_a_commit_in_the_middle_of_a_merge(day: Repo) -> None:
         """
         $ git ralph commit --session S1 -m x
         error: a merge is in progress; nothing was committed
-        hint: finish or abort it first: git status
+        hint: git status  # how to finish or abort it first
         (exit 4)
         """,
     )
@@ -402,7 +402,7 @@ def test_uncommit(committed: Repo) -> None:
         (exit 4)
         $ git ralph uncommit --session S2
         [main] took back aaaaaaa what two did
-        hint: git show -s --format=%B aaaaaaa | git ralph commit --session generic-2 -F -  # makes it again
+        hint: git log -1 --format=%B aaaaaaa | git ralph commit --session generic-2 -F -  # makes it again
         """,
     )
 
@@ -427,7 +427,7 @@ def test_branch(committed: Repo) -> None:
         """
         $ git ralph branch one --session S1
         error: this branch has no upstream, and there is no 'origin/HEAD': say what to begin at
-        hint: git ralph branch one --session generic-1 --onto <commit>
+        hint: git branch -a  # what there is to begin at, for --onto
         (exit 4)
         $ git ralph branch one --session S1 --onto before
         [one aaaaaaa] made: 1 commit of session 'generic-1'
@@ -465,7 +465,7 @@ def test_doctor(day: Repo, tmp_path: Path) -> None:
         $ git ralph doctor
         no edit is recorded: no agent is hooked up
         generic              works  any other agent, wired by hand: git ralph help hooks; last record here YYYY-MM-DDThh:mm:ssZ
-        repository           ok     git <version>, state format '1', writable '/repo/.git/ralph-sessions', private mode 0700, unfinished commits 0, hooks.log empty
+        repository           ok     git <version>, state format '2', writable '/repo/.git/ralph-sessions', private mode 0700, unfinished commits 0, hooks.log empty
         not found            -      claude-code, pi, codex, gemini, qwen, copilot, opencode, cursor, droid
         hint: no agent is hooked up: git ralph install
         (exit 1)
@@ -482,7 +482,7 @@ def test_a_plain_commit_under_the_guard(day: Repo) -> None:
         [main aaaaaaa] x
          1 file changed, 2 insertions(+), 2 deletions(-)
         warning: 'a': this commit takes 1 line that live session 'generic-2' did not commit yet
-        hint: commit only what your session edited: git ralph commit
+        hint: git reset --soft 'HEAD@{1}' && git ralph commit  # commits only what your session edited
         $ git commit -m mine
         [main bbbbbbb] mine
          1 file changed, 1 insertion(+), 1 deletion(-)
@@ -499,7 +499,7 @@ def test_a_plain_commit_that_the_guard_refuses(day: Repo) -> None:
         $ RALPH_SESSION=S1 git commit -am x
         error: 'a': this commit takes 1 line that live session 'generic-2' did not commit yet
         error: 'b': this commit takes 1 line that live session 'generic-2' did not commit yet
-        hint: commit only what your session edited: git ralph commit
+        hint: git ralph commit  # commits only what your session edited
         (exit 1)
         $ git commit -am mine
         [main aaaaaaa] mine
@@ -592,6 +592,7 @@ def test_help(repo: Repo) -> None:
 
         New here:
           git ralph demo            two agents and a human, in half <age>
+          git ralph help tutorial   two agents in one directory, to type along
           git ralph install         hook up your agents, then: git ralph status
           git ralph help <command>  the manual; git ralph help --all lists everything
 

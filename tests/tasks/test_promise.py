@@ -15,7 +15,7 @@ from tests.support.looping import Loop
 from tests.support.repo import Repo
 
 FOLDER = Path(__file__).parents[1] / "hook/agents/transcripts"
-RECORDED = sorted(path.name.removesuffix(".jsonl") for path in FOLDER.iterdir())
+RECORDED = sorted(path.name.removesuffix(".jsonl") for path in FOLDER.glob("*.jsonl"))
 TRANSCRIPTS = [name for name in RECORDED if not name.endswith(("-stream", "-subagent"))]
 STREAMS = [name for name in RECORDED if name.endswith("-stream")]
 PROMISE = "ALL DONE"

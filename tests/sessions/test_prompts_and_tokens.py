@@ -17,7 +17,7 @@ from gitralph.sessions.transcript_turns import Tokens
 from tests.support import payloads
 from tests.support.repo import Repo
 
-RECORDED = Path(__file__).parents[1] / "agents" / "transcripts" / "usage"
+RECORDED = Path(__file__).parents[1] / "hook/agents/transcripts/usage"
 S = "00000001-0000-4000-8000-000000000001"
 NOW = "2026-11-25T09:00:0{}.100Z"
 Line = dict[str, Any]
