@@ -143,7 +143,7 @@ class Kind(StrEnum):
     CLAIMS_NOTHING = "claims-nothing"
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """A shell command of a session: with which tool, by which call and when; never its text."""
 
     session: str
@@ -163,7 +163,7 @@ class Why(NamedTuple):
     sessions: tuple[str, ...] = ()
     path: bytes = b""
     number: int = 0
-    commands: tuple[Command, ...] = ()
+    commands: tuple[ShellCommand, ...] = ()
     because: Why | None = None
 
     @property

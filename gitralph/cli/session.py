@@ -13,7 +13,7 @@ from gitralph.decide import pending_paths
 from gitralph.hook import sessionfile
 from gitralph.records import sessions
 from gitralph.sessions import gc_in_background, lifecycle, session_choice, spending
-from gitralph.sessions.spending import Ledger
+from gitralph.sessions.spending import Spending
 from gitralph.words import advice
 
 
@@ -122,7 +122,7 @@ def show(session_id: str, counted: bool, as_json: bool) -> None:
             output.say(f"  commit {oid[:12]}: {spent.sentence()}")
 
 
-def _taken(ledger: Ledger) -> dict[str, object]:
+def _taken(ledger: Spending) -> dict[str, object]:
     """What a session took, as JSON tells it."""
     commits = [{"commit": oid, **spent.document()} for oid, spent in ledger.by_commit().items()]
     return {"tokens": {**ledger.total().document(), "commits": commits}}

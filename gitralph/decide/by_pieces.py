@@ -22,8 +22,7 @@ from gitralph.hook.journal import GAP, Record, replay
 from gitralph.lines import choose, pieces
 from gitralph.lines.order import chain
 from gitralph.lines.pieces import Pieces
-from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, Separation, step_of
-from gitralph.lines.terms import Note as LinesNote
+from gitralph.lines.terms import LEFT_OUT, STAYS_OUT, UNRECORDED, LineNote, Separation, step_of
 from gitralph.lines.weave import NEWLINE
 from gitralph.records import commit_log
 from gitralph.records.pending import PathState
@@ -125,7 +124,7 @@ def _on_its_lines(
     births = {line for unit in look.followed for line in known.pieces.births(unit)}
     told = {n for first, last in where for n in range(first, last + 1)}
     among = ranges(n for n, line in shown_lines if line in births and n not in told)
-    notes = [LinesNote(Why(Kind.AMONG, (UNRECORDED,)), each) for each in among]
+    notes = [LineNote(Why(Kind.AMONG, (UNRECORDED,)), each) for each in among]
     free = {n for n, x in shown_lines if known.pieces.is_added(x) and known.pieces.owner(x) is None}
     fresh = {n for first, last in among for n in range(first, last + 1)}
     return found._replace(notes=(*found.notes, *notes)), tuple(ranges(free & (told | fresh)))
@@ -193,7 +192,7 @@ def _unsaid(scene: Scene, state: PathState, found: Separation) -> Separation:
     fresh = {str(r.offset) for name in scene.own for r in state.untold(name)}
     said = {row for name in scene.own for row in commit_log.said(state.journal, name)}
 
-    def is_news(note: LinesNote) -> bool:
+    def is_news(note: LineNote) -> bool:
         if scene.by_person:
             # he sees what became of his lines: no record of his is lost
             return note.why.kind not in STAYS_OUT

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from gitralph.base.ids import safe_form
-from gitralph.base.kinds import Command, Kind, Why
+from gitralph.base.kinds import Kind, ShellCommand, Why
 from gitralph.base.layout import Layout
 from gitralph.decide import decision, path_texts, provenance
 from gitralph.decide.decision import Left, Outcome
@@ -47,10 +47,10 @@ def setting(config: Config) -> str:
     return config.choice("ralph.shelledits", AUTO, INCLUDE, OFFER, OFF)
 
 
-def told(command: Maker | Window) -> Command:
+def told(command: Maker | Window) -> ShellCommand:
     """A command as it is told of: one that its agent gave no name has none."""
     call = command.call if command.call and not command.call.startswith("input-") else None
-    return Command(command.session, command.tool, call, command.time)
+    return ShellCommand(command.session, command.tool, call, command.time)
 
 
 def catch_up(ctx: Context, session: str) -> None:

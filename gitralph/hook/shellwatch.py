@@ -219,14 +219,14 @@ def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
     for path in _open_everywhere(lay):
         kept = shellcalls.load(path)
         try:
-            if kept is not None and kept.get("token") == lay.token and _is_dead(lay, kept):
+            if kept is not None and kept.get("token") == lay.token and is_dead(lay, kept):
                 told += _close(path, environ, late=True)
         except OSError as error:  # what begins now is to be seen all the same
             told.append(f"a shell call of an agent that is gone was not ended: {error.strerror or error}")
     return told
 
 
-def _is_dead(lay: Layout, kept: dict[str, object]) -> bool:
+def is_dead(lay: Layout, kept: dict[str, object]) -> bool:
     """True when neither the agent of a command runs any more, nor what it may have left running."""
     of_agent, space = kept.get("process"), process.space()
     if not isinstance(of_agent, dict) or process.is_alive(of_agent) is not False:

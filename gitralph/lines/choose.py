@@ -24,7 +24,17 @@ from dataclasses import dataclass
 from gitralph.base.kinds import Kind, Why
 from gitralph.lines.net import caught
 from gitralph.lines.pieces import Heads, Held, Pieces, pieces
-from gitralph.lines.terms import FORMATTED, GAP, UNRECORDED, LeftEdit, Note, Reason, Separation, Step, step_of
+from gitralph.lines.terms import (
+    FORMATTED,
+    GAP,
+    UNRECORDED,
+    LeftEdit,
+    LineNote,
+    Reason,
+    Separation,
+    Step,
+    step_of,
+)
 from gitralph.lines.text import ends_with_newline, has_words, split_lines, words
 from gitralph.lines.weave import BASE, END, EXISTS, NEWLINE, START, Hunk, Weave
 
@@ -668,7 +678,7 @@ def _standing(weave: Weave, lines: Collection[int]) -> list[int]:
     return [at for at, line in enumerate(weave.shown, 1) if line in wanted]
 
 
-def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
+def _notes(choice: Attempt, followed: set[int]) -> Iterator[LineNote]:
     known, weave = choice.known, choice.weave
     if followed:
         at = _standing(weave, [x for unit in followed for x in known.births(unit)])
@@ -676,21 +686,21 @@ def _notes(choice: Attempt, followed: set[int]) -> Iterator[Note]:
         whose = {choice.formatted[u] for u in followed if u in choice.formatted}
         is_format = whose and all(u in choice.formatted for u in followed)
         why = Why(Kind.FORMATTED, tuple(sorted(whose))) if is_format else Why(Kind.CORRECTED, (UNRECORDED,))
-        yield Note(why, where)
+        yield LineNote(why, where)
     kept = [x for u in sorted(choice.own) for x in known.births(u) if x > NEWLINE and known.is_history(x)]
     over = {known.unit(x) for x in kept if choice.shows(x) and known.owner(x) is None}
     at = _standing(weave, [y for unit in over for y in known.births(unit)]) if over else []
     if at:
-        yield Note(Why(Kind.CHANGED_SINCE, (UNRECORDED,)), (min(at), max(at)))
+        yield LineNote(Why(Kind.CHANGED_SINCE, (UNRECORDED,)), (min(at), max(at)))
     others = choice.superseded - choice.own - {BASE}
     if others:
         who = tuple(dict.fromkeys(weave.units[u].owner or UNRECORDED for u in sorted(others)))
         at = _standing(weave, [x for unit in choice.wanted for x in known.births(unit)])
         where = (min(at), max(at)) if at else None
-        yield Note(Why(Kind.NOTHING_LEFT, who), where)
+        yield LineNote(Why(Kind.NOTHING_LEFT, who), where)
 
 
-def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[Note]:
+def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[LineNote]:
     """What the session's records brought, and is in none of HEAD, file and commit by somebody else's change.
 
     `old` names who wrote from an old copy of the file, by the key of the gap that tells of it.
@@ -712,10 +722,10 @@ def _lost(choice: Attempt, old: dict[str, str | None], held: Held) -> Iterator[N
     names = tuple(dict.fromkeys(one.owner or old.get(step_of(one.key)) or UNRECORDED for one in killers))
     kind = Kind.LEFT_TO_NOBODY if names == (UNRECORDED,) else Kind.LEFT_TO_OTHERS
     where = _where(weave, at) or _where(weave, [line for _, line, _ in lost])
-    yield Note(Why(kind, names), where, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
+    yield LineNote(Why(kind, names), where, tuple(dict.fromkeys(weave.units[u].key for u, _, _ in lost)))
 
 
-def _taken_again(choice: Attempt) -> Iterator[Note]:
+def _taken_again(choice: Attempt) -> Iterator[LineNote]:
     """What the session took away last, but another had before and is credited with it."""
     known, weave, hunks = choice.known, choice.weave, choice.weave.hunks
     again = dict[int, int]()
@@ -727,10 +737,10 @@ def _taken_again(choice: Attempt) -> Iterator[Note]:
     if again:
         names = tuple(dict.fromkeys(known.owner(x) or UNRECORDED for x in again))
         units = dict.fromkeys(weave.units[unit].key for unit in again.values())
-        yield Note(Why(Kind.REMOVED_BEFORE, names), _where(weave, list(again)), tuple(units))
+        yield LineNote(Why(Kind.REMOVED_BEFORE, names), _where(weave, list(again)), tuple(units))
 
 
-def _stays(choice: Attempt) -> Iterator[Note]:
+def _stays(choice: Attempt) -> Iterator[LineNote]:
     """What the session removed and HEAD keeps, since somebody only took away what had replaced it."""
     known, weave = choice.known, choice.weave
     kept, who = list[int](), dict[str, None]()
@@ -743,7 +753,7 @@ def _stays(choice: Attempt) -> Iterator[Note]:
             who |= dict.fromkeys(weave.units[taker].owner or UNRECORDED for taker in sorted(takers))
     if kept:
         keys = dict.fromkeys(weave.units[known.unit(x)].key for x in kept)
-        yield Note(Why(Kind.REMOVAL_STAYS, tuple(who)), _where(weave, kept), tuple(keys))
+        yield LineNote(Why(Kind.REMOVAL_STAYS, tuple(who)), _where(weave, kept), tuple(keys))
 
 
 def _where(weave: Weave, lines: Collection[int]) -> tuple[int, int] | None:

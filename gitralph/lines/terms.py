@@ -91,7 +91,7 @@ STAYS_OUT = LEFT_OUT | {Kind.CHANGED_SINCE, Kind.AMONG}
 """... and of one that tells of a correction which nobody recorded and which does not go along."""
 
 
-class Note(NamedTuple):
+class LineNote(NamedTuple):
     """Something the user should be told about a commit that goes through."""
 
     why: Why
@@ -110,7 +110,7 @@ class Separation(NamedTuple):
     left: tuple[LeftEdit, ...] = ()
     refused: bool = False
     includes: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[LineNote, ...] = ()
 
 
 class Reversal(NamedTuple):

@@ -41,16 +41,18 @@ class Spent(NamedTuple):
 UNKNOWN = Spent(Tokens(), None, False)
 
 
-class _Turn(NamedTuple):
+class SpentTurn(NamedTuple):
+    """What one turn of an agent took; ``time`` in seconds since the epoch, ``cost`` in dollars."""
+
     time: float | None
     tokens: Tokens
     cost: float | None
 
 
-class Ledger(NamedTuple):
+class Spending(NamedTuple):
     """The turns of a session and its subagents, and the times of its commits, oldest first."""
 
-    turns: tuple[_Turn, ...]
+    turns: tuple[SpentTurn, ...]
     whole: bool
     commits: tuple[tuple[float, str], ...]
 
@@ -71,7 +73,7 @@ class Ledger(NamedTuple):
         return out
 
 
-def _sum(turns: Iterable[_Turn], whole: bool) -> Spent:
+def _sum(turns: Iterable[SpentTurn], whole: bool) -> Spent:
     rows = list(turns)
     if not rows:
         return UNKNOWN
@@ -82,9 +84,9 @@ def _sum(turns: Iterable[_Turn], whole: bool) -> Spent:
     return Spent(known, cost, whole) if any(n is not None for n in known) else UNKNOWN
 
 
-def of(ctx: Context, session: str) -> Ledger:
+def of(ctx: Context, session: str) -> Spending:
     """Read what a session and its subagents took."""
-    turns: dict[tuple[str, str], _Turn] = {}
+    turns: dict[tuple[str, str], SpentTurn] = {}
     whole = True
     for name in pending.family(ctx.layout, session):
         known = transcript_files.of(ctx, name)
@@ -93,7 +95,7 @@ def of(ctx: Context, session: str) -> Ledger:
             assert known.agent is not None
             for one in (path, *transcript_files.subagents(known.agent, path)):
                 whole = _read(ctx, known.agent, one, turns) and whole
-    return Ledger(tuple(turns.values()), whole, tuple(_commits(ctx, session)))
+    return Spending(tuple(turns.values()), whole, tuple(_commits(ctx, session)))
 
 
 def _commits(ctx: Context, session: str) -> list[tuple[float, str]]:
@@ -105,7 +107,7 @@ def _commits(ctx: Context, session: str) -> list[tuple[float, str]]:
     return sorted((when, oid) for oid, when in found.items())
 
 
-def _read(ctx: Context, agent: str, path: str, turns: dict[tuple[str, str], _Turn]) -> bool:
+def _read(ctx: Context, agent: str, path: str, turns: dict[tuple[str, str], SpentTurn]) -> bool:
     """Add the turns of a transcript; False where not all of it could be read."""
     whole, so_far, number = True, Tokens(0, 0, 0, 0), 0
     try:
@@ -123,17 +125,17 @@ def _read(ctx: Context, agent: str, path: str, turns: dict[tuple[str, str], _Tur
             number += 1
             tokens = turn.tokens
             if turn.counted:
-                tokens, so_far = _since(so_far, tokens), tokens
+                tokens, so_far = since(so_far, tokens), tokens
             # A session that goes on in another file repeats its turns there, with their keys.
             key = ("", turn.key) if turn.key else (path, str(number))
-            turns[key] = _Turn(transcript_turns.time_of(line), tokens, turn.cost)
+            turns[key] = SpentTurn(transcript_turns.time_of(line), tokens, turn.cost)
     except OSError as error:
         ctx.warn(f"the transcript '{path}' cannot be read: {error.strerror or error}")
         return False
     return whole
 
 
-def _since(before: Tokens, now: Tokens) -> Tokens:
+def since(before: Tokens, now: Tokens) -> Tokens:
     """What came to a count; a count that went back began anew."""
     anew = any(a is not None and b is not None and b < a for a, b in zip(before, now, strict=True))
     base = Tokens(0, 0, 0, 0) if anew else before

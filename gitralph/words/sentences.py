@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from gitralph.base.kinds import Command, Kind, Why
+from gitralph.base.kinds import Kind, ShellCommand, Why
 from gitralph.base.layout import Layout
 from gitralph.base.quote import shown
 from gitralph.decide import decision
@@ -205,7 +205,7 @@ def at(where: str, sentence: str) -> str:
     return _OF_PATH.format(where, sentence)
 
 
-def command(layout: Layout, one: Command) -> str:
+def command(layout: Layout, one: ShellCommand) -> str:
     """A shell command by its call, never by its text."""
     return _command(one, partial(sessionfile.called, layout))
 
@@ -233,6 +233,6 @@ def _sentence(why: Why, called: Called, where: str = "") -> str:
     )
 
 
-def _command(one: Command, called: Called) -> str:
+def _command(one: ShellCommand, called: Called) -> str:
     call = _CALL.format(one.call) if one.call else ""
     return _COMMAND.format(call=call, tool=one.tool or _SHELL, name=called(one.session), time=one.time)

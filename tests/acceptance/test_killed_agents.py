@@ -202,6 +202,6 @@ def test_what_cannot_be_ended_stands_in_nobodys_way(
         raise OSError("no more files")
 
     with monkeypatch.context() as patched:
-        patched.setattr(shellwatch, "_is_dead", fails)
+        patched.setattr(shellwatch, "is_dead", fails)
         assert _sed(repo, 3) == {"a": "contested"}
     assert "an agent that is gone was not ended: no more files" in (repo.state / "hooks.log").read_text()

@@ -120,7 +120,7 @@ class Truth:
         self.written.setdefault(actor, set()).update(self.text)
 
     def commit(self, who: str, also: set[str], text: Text) -> None:
-        """Note that all `who` did so far is in HEAD, and some of what the others did."""
+        """LineNote that all `who` did so far is in HEAD, and some of what the others did."""
         self.in_head.update(words_of(text))
         for at, actor in enumerate(self.actors):
             if actor == who:

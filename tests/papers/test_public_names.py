@@ -10,7 +10,8 @@ PATCHING = ("setattr", "delattr", "object")  # of MonkeyPatch, and mock.patch.ob
 
 
 def _is_private(name: str) -> bool:
-    return name.startswith("_") and not name.endswith("__")
+    # what a named tuple has is public all the same (collections.namedtuple)
+    return name.startswith("_") and not name.endswith("__") and name not in ("_fields", "_replace", "_asdict")
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str, int]]:

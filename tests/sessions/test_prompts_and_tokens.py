@@ -12,7 +12,7 @@ import pytest
 
 from gitralph.base import jsonline
 from gitralph.sessions import spending, transcript_turns
-from gitralph.sessions.spending import Ledger
+from gitralph.sessions.spending import Spending
 from gitralph.sessions.transcript_turns import Tokens
 from tests.support import payloads
 from tests.support.repo import Repo
@@ -387,7 +387,7 @@ def test_a_count_that_goes_on_and_begins_anew() -> None:
     assert all(turn.counted for turn in turns)
     before, spent = Tokens(0, 0, 0, 0), 0
     for turn in turns:
-        spent += spending._since(before, turn.tokens).output or 0
+        spent += spending.since(before, turn.tokens).output or 0
         before = turn.tokens
     assert spent == 35
     limits: Line = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
@@ -401,9 +401,9 @@ def test_pi_tells_dollars() -> None:
 
     costs = [transcript_turns.turn("pi", line(total)) for total in (0.25, 0, -1, True, "1", None, 1e300)]
     assert [one.cost for one in costs if one] == [0.25, None, None, None, None, None, None]
-    ledger = Ledger(tuple(spending._Turn(1.0, Tokens(1, 1, 1, 1), c) for c in (0.25, 0.5)), True, ())
+    ledger = Spending(tuple(spending.SpentTurn(1.0, Tokens(1, 1, 1, 1), c) for c in (0.25, 0.5)), True, ())
     assert ledger.total().sentence().endswith(", 2 output, $0.75")
-    mixed = Ledger(tuple(spending._Turn(1.0, Tokens(1, 1, 1, 1), c) for c in (0.25, None)), True, ())
+    mixed = Spending(tuple(spending.SpentTurn(1.0, Tokens(1, 1, 1, 1), c) for c in (0.25, None)), True, ())
     assert mixed.total().cost is None
 
 

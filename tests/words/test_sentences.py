@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from string import Formatter
 
 from gitralph.base.ids import UNRECORDED
-from gitralph.base.kinds import Command, Kind, Why
+from gitralph.base.kinds import Kind, ShellCommand, Why
 from gitralph.base.layout import MAIN, Layout
 from gitralph.decide.decision import CONTESTED, Left, Note
 from gitralph.words import advice, sentences
@@ -25,8 +25,8 @@ FIELDS = {
     "because": {"because"},
 }
 COMMANDS = (
-    Command("claude-1", "Bash", "toolu_1", "2026-01-01T00:00:00Z"),
-    Command("codex-1", None, None, "2026-01-01T00:00:01Z"),
+    ShellCommand("claude-1", "Bash", "toolu_1", "2026-01-01T00:00:00Z"),
+    ShellCommand("codex-1", None, None, "2026-01-01T00:00:01Z"),
 )
 MADE = {"Left", "Note", "LinesNote", "LeftEdit", "Bond", "Why"}
 OTHERS = [module for module in source.modules() if module.room != "words"]
