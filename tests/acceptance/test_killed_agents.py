@@ -171,7 +171,8 @@ def test_who_says_that_the_session_is_over(repo: Repo) -> None:
     name = repo.called("S2")
     [row] = answer.document["left"]
     assert row["reason"] == "contested"
-    assert row["detail"].endswith(f"no end was told of a shell command of '{name}'")
+    assert row["detail"].endswith("no end was told of a shell command of 'S2'")
+    assert f"no end was told of a shell command of '{name}'" in answer.said
     assert f"hint: git ralph session end {name}  # if it is over" in answer.said
     repo.ralph("session", "end", name)
     answer = repo.commit("S1")
