@@ -73,7 +73,6 @@ DIFFERENT = {
     (f"status --json --session {ALICE}", "/likely"): SHELL,
     (f"commit --dry-run --json --session {ALICE}", "/left"): SHELL,
     (f"commit --dry-run --json --session {ALICE}", "/notes"): "the note on a correction has other words",
-    (f"commit --dry-run --json --session {BOB}", "/notes"): "that another session has a line now is told",
     (f"undo --dry-run --json --session {BOB}", "/left"): "lines that were given by hand can be taken back",
     (f"undo --dry-run --json --session {BOB}", "/notes"): "the same",
     ("fleet status --json", "/looked"): "it is when it looked",

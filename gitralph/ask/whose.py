@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,8 @@ from gitralph.git.descent import Descent
 from gitralph.git.texts import with_line_feeds
 from gitralph.git.trees import Entry
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
+from gitralph.hook.journal import ASSIGN, GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
+from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
 from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
@@ -288,7 +290,7 @@ class CommitOwners:
                         difference(_form(was, True), _form(after, True))[1]
                         for was in (before, self._held(r.head, path))
                     )
-                    found.append((r, _lines(r) - (came.keys() - more.keys())))
+                    found.append((r, _written(r, before) - (came.keys() - more.keys())))
         return self.makers.wrote[key]
 
     def _taken(self, journal: Journal, own: list[Record]) -> list[Record]:
@@ -345,6 +347,24 @@ class CommitOwners:
 
 def _lines(record: Record) -> set[bytes]:
     return {line.rstrip(b"\r\n") for hunk in record.hunks or [] for line in hunk.lines}
+
+
+def _written(record: Record, before: bytes | None) -> set[bytes]:
+    """Those of its lines that a diff calls new: one call may change lines on both sides of another's."""
+    if record.op == ASSIGN:
+        return _lines(record)  # a person gave them; no text changed
+    old, found = full_lines(before or b""), set[bytes]()
+    for hunk in record.hunks or []:
+        ids: dict[bytes, int] = {}
+        was, now = (
+            [ids.setdefault(line.rstrip(b"\r\n"), len(ids)) for line in lines]
+            for lines in (old[hunk.start : hunk.start + hunk.removed], hunk.lines)
+        )
+        names = list(ids)
+        single = {line for line, times in Counter(was).items() if times == 1}
+        for _, _, low, high in hunks(was, now, single.__contains__):
+            found |= {names[line] for line in now[low:high]}
+    return found
 
 
 def _form(text: bytes | None, converted: bool) -> bytes | None:

@@ -179,6 +179,16 @@ def test_a_persons_line_in_a_sessions_rewritten_commit_is_still_the_persons(how:
     assert told(day) == {5: "S1"}
 
 
+@pytest.mark.parametrize("how", ["amended", "reworded", "rebased"])
+def test_a_persons_line_between_two_of_one_call_stays_the_persons(how: str, day: Repo) -> None:
+    swap(day, None, "line 5\n", "of a person\n")
+    day.edit("S1", "f", text(day).replace("line 3\n", "three\n").replace("line 7\n", "seven\n"))
+    day.commit("S1", "--whole-file", "--", "f")
+    assert told(day) == {3: "S1", 7: "S1"}
+    rewrite(day, how)
+    assert told(day) == {3: "S1", 7: "S1"}
+
+
 def test_a_line_that_a_session_brings_back_to_head_is_its_own(day: Repo) -> None:
     """The commit that has it now is the session's, or has what the session did."""
     swap(day, None, "line 3\n", "")
