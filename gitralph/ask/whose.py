@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +14,20 @@ from gitralph.ask.changed import Commit, File
 from gitralph.base.ids import hashed, is_valid
 from gitralph.base.layout import MAIN, Layout
 from gitralph.decide.decision import EDITS, SHELL
+from gitralph.decide.in_time import InTime
+from gitralph.git import history
 from gitralph.git.context import Context
+from gitralph.git.descent import Descent
 from gitralph.git.texts import with_line_feeds
+from gitralph.git.trees import Entry
 from gitralph.hook import sessionfile
-from gitralph.hook.journal import GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
+from gitralph.hook.journal import ASSIGN, GAP, TEXT_LIMIT, Journal, Record, full_lines, replay
+from gitralph.lines.linediff import hunks
 from gitralph.lines.order import chain
 from gitralph.lines.owners import WrittenBy, by_line
 from gitralph.lines.pieces import pieces
 from gitralph.lines.terms import Step
+from gitralph.lines.text import difference
 from gitralph.records import commit_log, finished, pending, sessions
 
 
@@ -42,6 +49,9 @@ class Makers:
         self._told: dict[str, tuple[str | None, str | None] | None] = {}
         self._families: dict[str, frozenset[str]] = {}
         self._read_before: dict[tuple[str, bytes], Journal] = {}
+        self.wrote: dict[tuple[str, bytes], list[tuple[Record, set[bytes]]]] = {}
+        """What each record of a path wrote."""
+        self.descent = Descent(ctx.repo)
 
     @cached_property
     def _rows(self) -> dict[str, dict[str, Mapping[str, object]]]:
@@ -207,7 +217,9 @@ class CommitOwners:
                 return dict.fromkeys(wanted, self._main(models))
             return self._unnamed(found, file, text, wanted)
         if not self.exact:
-            said = self._by_content(found.records, file, text, Owner(None), telling=1)
+            since = self.makers.descent.having(self.commit.oid, {r.head for r in found.records if r.head})
+            wrote = [(r, lines) for r, lines in self._wrote(found, file.path) if r.head not in since]
+            said = self._by_content(wrote, file, text, Owner(None), telling=1)
             # A fixup keeps the message of the first alone: the lines of the others stand all the same.
             return said | self._unnamed(found, file, text, [n for n in wanted if said[n].session is None])
         how, taken = self._taken_how(found), self._taken(found, own)
@@ -217,25 +229,27 @@ class CommitOwners:
             every = self._main(models)
             if len(models) == 1:
                 return dict.fromkeys(wanted, every)
-            return self._by_content(taken, file, text, every, telling=0)
+            wrote = [(r, _lines(r)) for r in taken if r.op != GAP]
+            return self._by_content(wrote, file, text, every, telling=0)
         known = _until(found, commit_log.length_at(found, self.commit.oid))
         made = [r for r in known.records if r.op != GAP and r.session in self.allowed]
-        rows = self._by_line(file, known, text)
+        rows, _ = self._by_line(file, known, text)
         # Only this session's own shell command could explain what `--with-shell` took (guarantee 1 again).
         default = Owner(self.main if how and how <= {EDITS, SHELL} else None)
-        return {n: self._owner(rows[n - 1], made) or default for n in wanted if n <= len(rows)}
+        return {n: self._owner(rows[n - 1].key, made) or default for n in wanted if n <= len(rows)}
 
     def _unnamed(self, found: Journal, file: File, text: bytes, asked: Iterable[int]) -> dict[int, Owner]:
         """The lines that stand as sessions recorded them, by their place; equal words alone prove nothing."""
         lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
         wanted = [n for n in asked if n <= len(lines)]
         made = [r for r in found.records if r.op != GAP and r.is_exact]
-        wrote = {line.rstrip(b"\r\n") for r in made for hunk in r.hunks or [] for line in hunk.lines}
+        wrote = {line for r in made for line in _lines(r)}
         # A weave costs more than a look: most commits of people hold no line that a session wrote.
         if not any(lines[n - 1].strip() and lines[n - 1] in wrote for n in wanted):
             return {}
-        rows = self._by_line(file, found, text)
-        owned = ((n, self._owner(rows[n - 1], made)) for n in wanted if n <= len(rows))
+        rows, in_time = self._by_line(file, found, text)
+        keys = {n: in_time.maker(rows[n - 1], self.commit.oid) for n in wanted if n <= len(rows)}
+        owned = ((n, self._owner(key, made)) for n, key in keys.items())
         return {n: one for n, one in owned if one is not None}
 
     def _main(self, models: set[str | None]) -> Owner:
@@ -243,7 +257,7 @@ class CommitOwners:
         return Owner(self.main, next(iter(models)) if len(models) == 1 else None)
 
     def _by_content(
-        self, records: Sequence[Record], file: File, text: bytes, default: Owner, telling: int
+        self, rows: Sequence[tuple[Record, set[bytes]]], file: File, text: bytes, default: Owner, telling: int
     ) -> dict[int, Owner]:
         """The owners of lines that some records wrote, by what stands in them.
 
@@ -251,14 +265,11 @@ class CommitOwners:
         may have had costs minutes after a rebase of 150 commits of one file.
         """
         wrote: dict[bytes, set[Owner]] = {}
-        for record in records:
-            if record.op == GAP or record.session not in self.allowed:
-                continue
-            session = self._named_for(record)
-            owner = Owner(session, self.makers.model_of(record))
-            for hunk in record.hunks or []:
-                for line in hunk.lines:
-                    wrote.setdefault(line.rstrip(b"\r\n"), set()).add(owner)
+        for record, written in rows:
+            if record.session in self.allowed:
+                owner = Owner(self._named_for(record), self.makers.model_of(record))
+                for line in written:
+                    wrote.setdefault(line, set()).add(owner)
 
         lines = [line.rstrip(b"\r\n") for line in full_lines(text)]
         out: dict[int, Owner] = {}
@@ -268,20 +279,23 @@ class CommitOwners:
             out |= {first + at: one or default for at, one in enumerate(found)}
         return out
 
+    def _wrote(self, journal: Journal, path: bytes) -> list[tuple[Record, set[bytes]]]:
+        """What each record wrote, less what it brought back as HEAD had it."""
+        key = self.layout.own, path
+        if key not in self.makers.wrote:
+            found = self.makers.wrote[key] = []
+            for r, before, after in replay(journal, self.layout):
+                if r.op != GAP and r.is_exact:
+                    came, more = (
+                        difference(_form(was, True), _form(after, True))[1]
+                        for was in (before, self._held(r.head, path))
+                    )
+                    found.append((r, _written(r, before) - (came.keys() - more.keys())))
+        return self.makers.wrote[key]
+
     def _taken(self, journal: Journal, own: list[Record]) -> list[Record]:
         """Those of this session's records that the commit took something of; all where it does not say."""
-        names: set[str] = set()
-        upto: dict[object, int] = {}
-        for row in journal.log:
-            session, end, units = row.get("session"), row.get("upto"), row.get("units")
-            if row.get("commit") == self.commit.oid and isinstance(units, list):
-                # A unit is called by the offset of its record, then a number.
-                names |= {str(unit).partition(".")[0] for unit in units}
-            elif row.get("commit") == self.commit.oid and type(end) is int:
-                since = upto.get(session, 0)
-                names |= {str(r.offset) for r in own if r.session == session and since <= r.offset < end}
-            if type(end) is int:
-                upto[session] = max(end, upto.get(session, 0))
+        names = commit_log.taken(journal).get(self.commit.oid, set())
         # A line of an older version may name nothing: then any of them may have been taken.
         return [record for record in own if str(record.offset) in names] or own
 
@@ -290,8 +304,8 @@ class CommitOwners:
         rows = [row for row in journal.log if row.get("commit") == self.commit.oid]
         return set() if self.commit.includes else {row.get("how") for row in rows}
 
-    def _owner(self, row: WrittenBy, made: Sequence[Record]) -> Owner | None:
-        record = next((r for r in made if str(r.offset) == row.key), None)
+    def _owner(self, key: str | None, made: Sequence[Record]) -> Owner | None:
+        record = next((r for r in made if str(r.offset) == key), None)
         if record is None:
             return None
         return Owner(self._named_for(record), self.makers.model_of(record))
@@ -299,20 +313,58 @@ class CommitOwners:
     def _named_for(self, record: Record) -> str:
         return self.main if self.main is not None and record.session in self.family else record.session
 
-    def _by_line(self, file: File, known: Journal, text: bytes) -> list[WrittenBy]:
+    def _by_line(self, file: File, known: Journal, text: bytes) -> tuple[list[WrittenBy], InTime]:
         rows = [(r, b, a) for r, b, a in replay(known, self.layout) if r.is_exact]
         converted = any(b"\r\n" in (one or b"") for _, b, a in rows for one in (b, a)) and b"\r\n" not in text
         steps = [
-            Step(str(r.offset), None if r.op == GAP else r.session, _form(b, converted), _form(a, converted))
+            Step(
+                str(r.offset),
+                None if r.op == GAP else r.session,
+                _form(b, converted),
+                _form(a, converted),
+                head=r.head,
+                by_shell=r.by_shell,
+            )
             for r, b, a in rows
         ]
+        heads = {str(r.offset): r.head for r, _, _ in rows}
+        in_time = InTime(
+            self.makers.descent, steps, {}, lambda key: _form(self._held(heads[key], file.path), converted)
+        )
         count = len(full_lines(text))
         # Beyond it the hook judges a file whole as well: its lines have no records.
         if not steps or len(text) > TEXT_LIMIT:
-            return [WrittenBy(None, None, in_head=False)] * count
+            return [WrittenBy(None, None, in_head=False)] * count, in_time
         old = blob(self.ctx, file.old)
         chained = chain(steps, steps[0].before)
-        return by_line(pieces(old, text, chained))
+        return by_line(pieces(old, text, chained)), in_time
+
+    def _held(self, head: str | None, path: bytes) -> bytes | None:
+        """What HEAD had at a path when something was recorded there."""
+        entry = history.entry_at(self.ctx.repo, head, path)
+        return blob(self.ctx, entry.oid.decode()) if isinstance(entry, Entry) else None
+
+
+def _lines(record: Record) -> set[bytes]:
+    return {line.rstrip(b"\r\n") for hunk in record.hunks or [] for line in hunk.lines}
+
+
+def _written(record: Record, before: bytes | None) -> set[bytes]:
+    """Those of its lines that a diff calls new: one call may change lines on both sides of another's."""
+    if record.op == ASSIGN:
+        return _lines(record)  # a person gave them; no text changed
+    old, found = full_lines(before or b""), set[bytes]()
+    for hunk in record.hunks or []:
+        ids: dict[bytes, int] = {}
+        was, now = (
+            [ids.setdefault(line.rstrip(b"\r\n"), len(ids)) for line in lines]
+            for lines in (old[hunk.start : hunk.start + hunk.removed], hunk.lines)
+        )
+        names = list(ids)
+        single = {line for line, times in Counter(was).items() if times == 1}
+        for _, _, low, high in hunks(was, now, single.__contains__):
+            found |= {names[line] for line in now[low:high]}
+    return found
 
 
 def _form(text: bytes | None, converted: bool) -> bytes | None:

@@ -1,5 +1,6 @@
 """``git ralph status``."""
 
+import shlex
 import sys
 from typing import Any, NamedTuple
 
@@ -98,6 +99,7 @@ def status(**typed: Any) -> int:
     else:
         _people(ctx, found, rows, asked.short)
         if not asked.short:
+            _left_open(ctx, rows)
             for one in overview.held_branches(ctx):
                 output.say(overview.held_sentence(ctx, one))
         _losses(ctx, found, gone, Here(ctx))
@@ -116,6 +118,17 @@ def top(session: str | None, wanted_wide: bool, specs: tuple[str, ...]) -> int:
 def _watch(ctx: Context, session: str | None, specs: tuple[str, ...], wanted_wide: bool) -> int:
 
     return screen.run(ctx, session_choice.for_reading(ctx, session), specs, wanted_wide)
+
+
+def _left_open(ctx: Context, rows: list[Owned]) -> None:
+    """Name to people, who can end them, the commands without an end that keep changes from other sessions."""
+    makers = {one.session for row in rows for one in row.likely}
+    found = offers.left_open(ctx.layout, makers) if makers and not ctx.is_agent else []
+    if found:
+        names = " and ".join(f"'{ctx.called(one)}'" for one in found)
+        output.note(f"no end was told of a shell command of {names}; what others' commands change may be its")
+    for one in found:
+        output.hint(f"git ralph session end {shlex.quote(ctx.called(one))}  # if it is over")
 
 
 def _losses(ctx: Context, session: str | None, gone: list[Loss], here: Here) -> None:

@@ -137,6 +137,13 @@ def unended(layout: Layout, sessions: Container[str]) -> list[str]:
     return sorted({w.session for w in windows.read(layout) if w.closed is None and w.session in sessions})
 
 
+def left_open(layout: Layout, sessions: Container[str]) -> list[str]:
+    """Those of them of which no such command runs any more, or nobody can tell whether it does."""
+    found = {w.id: w.session for w in windows.read(layout) if w.closed is None and w.session in sessions}
+    run_on = {found.get(one) for one in shellwatch.running(layout)} if found else set()
+    return sorted(set(found.values()) - run_on)
+
+
 def of(state: PathState, own: Container[str] | None = None) -> list[Record]:
     """The changes of a path that are nobody's and may be a family's; or anybody's."""
     found = [r for r in state.journal.records if r.op == GAP and r.may]

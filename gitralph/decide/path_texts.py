@@ -181,6 +181,10 @@ class Heads:
             self._texts[head, path] = one_form(text) if self.converted else text
         return self._texts[head, path]
 
+    def at(self, key: str) -> bytes | None:
+        """What HEAD had when a step was recorded."""
+        return next((self.text(head, path) for offset, head, path in self.rows if str(offset) == key), None)
+
     def texts(self) -> set[bytes | None]:
         """All of them, but for no text at all: that says nothing of any line."""
         return {self.text(head, path) for _, head, path in self.rows} - {None}

@@ -1,17 +1,19 @@
 """A path read as ``commit`` reads it: per line of the file the record behind it, and git's blame."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gitralph.base.errors import Fatal
 from gitralph.decide import inputs, path_texts, pathspecs, provenance
 from gitralph.decide.bench import open_bench
 from gitralph.decide.decision import Left
+from gitralph.decide.in_time import InTime
 from gitralph.decide.inputs import Scene
 from gitralph.decide.path_texts import PathTexts
 from gitralph.git import blame, refs
 from gitralph.git.context import Context
+from gitralph.git.descent import Descent
 from gitralph.git.snapshot import Worktree
 from gitralph.git.texts import is_binary
 from gitralph.hook.journal import GAP, TEXT_LIMIT, Record, full_lines
@@ -73,7 +75,7 @@ def read(ctx: Context, path: bytes) -> Read | Left:
                 return Read(state, [None] * len(lines), lines, _since_head(scene, state))
             known = path_texts.read(scene, state)
             waiting = _pending(scene, state, known)
-            return Read(state, _keys(known, len(lines)), lines, waiting, known.carried)
+            return Read(state, _keys(ctx, state, known, lines), lines, waiting, known.carried)
     finally:
         bench.remove()
 
@@ -103,12 +105,16 @@ def _keys_of(records: Iterable[Record]) -> frozenset[str]:
     return frozenset(str(record.offset) for record in records)
 
 
-def _keys(known: PathTexts, count: int) -> list[str | None]:
+def _keys(ctx: Context, state: PathState, known: PathTexts, lines: Sequence[blame.Line]) -> list[str | None]:
     """The record behind each line of the file as it stands, by its place in the journal."""
     rows = owners.by_line(known.pieces)
-    made = [row.key if row.key is not None and row.key.lstrip("-").isdigit() else None for row in rows]
-    places = [known.seen.line(number) for number in range(1, count + 1)]
-    return [made[at - 1] if 0 < at <= len(made) else None for at in places]
+    in_time = InTime(Descent(ctx.repo), known.steps, commit_log.taken(state.journal), known.heads.at)
+    found: list[str | None] = []
+    for number, line in enumerate(lines, 1):
+        at = known.seen.line(number)
+        key = in_time.maker(rows[at - 1], line.commit) if 0 < at <= len(rows) else None
+        found.append(key if key is not None and key.lstrip("-").isdigit() else None)
+    return found
 
 
 def _blamed(ctx: Context, path: bytes, data: bytes) -> list[blame.Line]:

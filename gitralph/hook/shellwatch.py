@@ -226,22 +226,32 @@ def close_dead(lay: Layout, environ: dict[str, str]) -> list[str]:
     return told
 
 
+def running(lay: Layout) -> set[str]:
+    """The ids of the open commands that run on, as far as that can be told."""
+    kept = (shellcalls.load(path) for path in _open_everywhere(lay))
+    return {str(one["id"]) for one in kept if one is not None and _is_running(lay, one)}
+
+
 def is_dead(lay: Layout, kept: dict[str, object]) -> bool:
-    """True when neither the agent of a command runs any more, nor what it may have left running."""
+    return _is_running(lay, kept) is False
+
+
+def _is_running(lay: Layout, kept: dict[str, object]) -> bool | None:
+    """True when the agent of a command runs on, or what it may have left running; None: nobody can tell."""
     of_agent, space = kept.get("process"), process.space()
     if not isinstance(of_agent, dict) or process.is_alive(of_agent) is not False:
-        return False
+        return process.is_alive(of_agent)
     # An agent of another machine or container, on whose processes ours tell nothing, or of another user.
     is_here = space is not None and kept.get("space") == space and of_agent.get("boot") == process.boot_id()
     if not is_here or os.stat(lay.top).st_uid != os.getuid():
-        return False
+        return None
     from gitralph.hook import variables
 
     known = sessionfile.read(lay, str(kept["session"]))
     names = variables.OF_AGENT.get(str(known.get("agent")) if known else "")
     own = {str(kept[key]) for key in ("own", "session") if kept.get(key)}
     # a shell outlives its agent; it has the session's id from it, where the agent gives it one
-    return names is not None and process.left_behind(of_agent, (*names, "RALPH_SESSION"), own) is False
+    return process.left_behind(of_agent, (*names, "RALPH_SESSION"), own) if names is not None else None
 
 
 def _open_everywhere(lay: Layout) -> list[str]:

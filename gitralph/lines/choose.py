@@ -623,7 +623,12 @@ def _left(choice: Attempt, unmet: list[Bond]) -> tuple[LeftEdit, ...]:
         why = Why(Kind.HEAD_MOVED) if is_foreign else Why(bond.kind, (who,))
         units = (weave.units[made.unit].key,)
         out[made.unit, bond.unit] = LeftEdit(reason, _numbers(numbers, made), why, units)
-    return tuple(out.values())
+    # Of several turns in one line each is in the way for the same reason.
+    told = dict[tuple[Reason, tuple[int, int] | None, Why], LeftEdit]()
+    for one in out.values():
+        key = one.reason, one.lines, one.why
+        told[key] = one._replace(units=(*told[key].units, *one.units)) if key in told else one
+    return tuple(told.values())
 
 
 def _numbers(numbers: dict[int, int], made: Hunk) -> tuple[int, int] | None:

@@ -17,11 +17,17 @@ from gitralph.lines.weave import BASE, NEWLINE
 
 
 class WrittenBy(NamedTuple):
-    """Who wrote a line of the file; ``key`` is that of the step, None for a line from before all of them."""
+    """Who wrote a line of the file; ``key`` is that of the step, None for a line from before all of them.
+
+    ``brought`` are the steps that brought the line to where it stands, the last one first; ``born`` wrote it.
+    """
 
     owner: str | None
     key: str | None
     in_head: bool
+    text: bytes = b""
+    brought: tuple[str, ...] = ()
+    born: str | None = None
 
 
 def by_line(known: Pieces) -> list[WrittenBy]:
@@ -33,8 +39,25 @@ def _owner(known: Pieces, line: int) -> WrittenBy:
     in_head, unit = bool(known.in_head[line]), known.unit(line)
     if unit == known.weave.hunks[BASE].unit:
         return WrittenBy(None, None, in_head)
-    made = known.weave.units[unit]
-    return WrittenBy(made.owner, step_of(made.key), in_head)
+    made, born = known.weave.units[unit], known.weave.units[known.born_by(line)].key
+    return WrittenBy(
+        made.owner,
+        step_of(made.key),
+        in_head,
+        known.weave.content(line),
+        tuple(_brought(known, line)),
+        step_of(born) if born else None,
+    )
+
+
+def _brought(known: Pieces, line: int) -> Iterator[str]:
+    """The steps that brought a line, from the last to the one that wrote it."""
+    hunks, units = known.weave.hunks, known.weave.units
+    found = [credit for _, stands, credit in known.changes.get(line, ()) if stands]
+    for credit in dict.fromkeys((*reversed(found), known.weave.birth[line])):
+        if credit == BASE:
+            return
+        yield step_of(units[hunks[credit].unit].key)
 
 
 def pending(known: Pieces) -> set[str]:

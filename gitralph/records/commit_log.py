@@ -109,6 +109,28 @@ def taking(journal: Journal, unit: str) -> list[str]:
     ]
 
 
+def taken(journal: Journal) -> dict[str, set[str]]:
+    """Each commit with the places of the records that it took something of."""
+    found: dict[str, set[str]] = {}
+    upto: dict[object, int] = {}
+    for row in journal.log:
+        commit, session, end, units = (row.get(key) for key in ("commit", "session", "upto", "units"))
+        since = upto.get(session, 0)
+        if type(end) is int:
+            upto[session] = max(end, since)
+        if not isinstance(commit, str):
+            continue
+        names = found.setdefault(commit, set())
+        if isinstance(units, list):
+            # A unit is called by the offset of its record, then a number.
+            names |= {str(unit).partition(".")[0] for unit in units}
+        elif type(end) is int:
+            names |= {
+                str(r.offset) for r in journal.records if r.session == session and since <= r.offset < end
+            }
+    return found
+
+
 def _names(units: object) -> list[object]:
     return units if isinstance(units, list) else []
 

@@ -172,6 +172,7 @@ def test_who_says_that_the_session_is_over(repo: Repo) -> None:
     [row] = answer.document["left"]
     assert row["reason"] == "contested"
     assert row["detail"].endswith("no end was told of a shell command of 'S2'")
+    assert f"no end was told of a shell command of '{name}'" in answer.said
     assert f"hint: git ralph session end {name}  # if it is over" in answer.said
     repo.ralph("session", "end", name)
     answer = repo.commit("S1")
@@ -181,6 +182,37 @@ def test_who_says_that_the_session_is_over(repo: Repo) -> None:
     assert answer.paths == {"u": "M"}
     assert repo.commit("S1", "--with-shell").paths == {"a": "M"}
     assert repo.commit("S2").left == {"b": "shell"}
+
+
+def _said_by_status(repo: Repo, **env: str) -> list[str]:
+    return [row for row in repo.ralph("status", env=env).said.splitlines() if "no end was told" in row]
+
+
+def test_status_names_it_once_to_a_person_and_what_ends_it(repo: Repo) -> None:
+    Shell(repo, "S2").begin()
+    assert _said_by_status(repo) == []  # it keeps nothing from anybody
+    for path in ("a", "b"):
+        shells.run(repo, "S1", f"sed -i 's/^line 3$/3 of S1/' {path}")
+    name = repo.called("S2")
+    [row] = _said_by_status(repo)
+    assert row.startswith(f"note: no end was told of a shell command of '{name}'; ")
+    assert f"hint: git ralph session end {name}  # if it is over" in repo.ralph("status").said
+    assert _said_by_status(repo, CLAUDE_CODE_SESSION_ID="S1") == []
+    assert repo.ralph("status", "--short").said == ""
+    repo.ralph("session", "end", name)
+    assert "session end" not in repo.ralph("status").said
+    assert _said_by_status(repo) == []
+
+
+def test_status_says_nothing_of_a_command_that_runs(repo: Repo, agent: Callable[..., Agent]) -> None:
+    at_work = agent().begin()
+    at_work.work("exec sleep 600", waits=False)
+    assert _sed(repo, 3) == {"a": "contested"}
+    assert _said_by_status(repo) == []
+    at_work.kill()
+    assert _said_by_status(repo) == []  # its shell runs on
+    at_work.end_shells()
+    assert len(_said_by_status(repo)) == 1
 
 
 def test_an_agent_is_not_told_to_end_anothers_session(repo: Repo) -> None:

@@ -218,18 +218,7 @@ def test_each_commit_holds_its_own_lines(empty_repo: Repo, row: Row, order: tupl
     assert repo.git("status", "--porcelain") == ""
 
 
-@pytest.mark.parametrize(
-    "turns",
-    [
-        1,
-        pytest.param(
-            3,
-            marks=pytest.mark.xfail(
-                reason="after two turns of each it is refused as out of date, and the other is not named"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("turns", [1, 2, 3])
 def test_who_has_to_wait_is_told_for_whom(empty_repo: Repo, turns: int) -> None:
     repo = empty_repo
     repo.write("file", "first\n")
@@ -240,3 +229,7 @@ def test_who_has_to_wait_is_told_for_whom(empty_repo: Repo, turns: int) -> None:
     found = repo.commit(B, code=4)
     (left,) = found.document["left"]
     assert (left["reason"], left["sessions"]) == ("entangled", [A])
+    assert found.said.count("'file' line 1: ") == 1
+    assert f"hint: git ralph commit --session {repo.called(A)}  #" in found.said
+    repo.commit(A)
+    assert repo.commit(B).paths == {"file": "M"}

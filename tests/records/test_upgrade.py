@@ -68,9 +68,6 @@ QUESTIONS: tuple[tuple[str, ...], ...] = (
 SHELL = (
     "what a shell command of that version may have made is offered no more; `diff --mine` leaves and names it"
 )
-RESTORED = (
-    "who brings a line of HEAD back counts as its author, also in the commit that had it before: a fault"
-)
 DIFFERENT = {
     ("status --json", "/likely"): SHELL,
     (f"status --json --session {ALICE}", "/likely"): SHELL,
@@ -79,9 +76,6 @@ DIFFERENT = {
     (f"undo --dry-run --json --session {BOB}", "/left"): "lines that were given by hand can be taken back",
     (f"undo --dry-run --json --session {BOB}", "/notes"): "the same",
     ("fleet status --json", "/looked"): "it is when it looked",
-    ("why --json undone.txt", "/findings"): RESTORED,
-    ("blame --json undone.txt", "/lines"): RESTORED,
-    ("export --format agent-trace", ""): RESTORED,
     ("blame --json new/name.txt", "/lines"): "who moves a file writes none of its lines",
 }
 

@@ -381,6 +381,11 @@ def _lost(repo: Repo) -> None:
     shells.run(repo, "S2", "git checkout -- a")
 
 
+def _shell_without_end(repo: Repo) -> None:
+    shells.Shell(repo, "S2").begin()
+    shells.run(repo, "S1", "sed -i 's/^line 3$/3 of S1/' a")
+
+
 def _own_pending(repo: Repo) -> None:
     repo.edit("S1", "a", changed(2, "one"))
 
@@ -497,6 +502,7 @@ SCENES: dict[str, list[Scene]] = {
     "cli.session.list_sessions": [Scene(_put_away, ("session", "list"), code=0)],
     "cli.status._advise": [Scene(_entangled_both, ("status",), code=0)],
     "cli.status._advise#2": [Scene(_two_shells, ("status",), code=0)],
+    "cli.status._left_open": [Scene(_shell_without_end, ("status",), (PERSON,), code=0)],
     "cli.status._losses": [Scene(_lost, ("status",), code=0)],
     "cli.terminal.taken_back.result": [Scene(_own_pending, ("undo", *S1), code=0)],
     "cli.track.track": [Scene(_nothing, ("track", "--", "a"), (PERSON,))],
