@@ -233,7 +233,7 @@ def running(lay: Layout) -> set[str]:
 
 
 def is_dead(lay: Layout, kept: dict[str, object]) -> bool:
-    """True where it can be told that neither the agent of a command runs any more nor what it left running."""
+    """True where it is certain that neither the agent of a command runs nor what it left running."""
     return _is_running(lay, kept) is False
 
 
