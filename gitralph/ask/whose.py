@@ -1,4 +1,4 @@
-"""Whose the lines are that a commit brought: as the records of this clone tell, a gap where they do not."""
+"""Whose the lines of a commit are, by this clone's records; a gap where the records do not tell."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Owner(NamedTuple):
 
 
 class Makers:
-    """The sessions of this clone, by the commits they made; what is asked for once serves every question.
+    """The sessions of this clone, by the commits that they made; every answer is kept for later questions.
 
-    Thousands may have been put away: of these an index is read, and the record of one that is asked for.
+    Thousands of sessions may have been put away. Of these only an index is read, and the record of one that
+    is asked for.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -45,7 +46,7 @@ class Makers:
 
     @cached_property
     def _rows(self) -> dict[str, dict[str, Mapping[str, object]]]:
-        """Commit, then session, then what its ``.commits`` line says; of sessions not put away."""
+        """For each commit and session its ``.commits`` line; only sessions that were not put away."""
         found: dict[str, dict[str, Mapping[str, object]]] = {}
         for kept in sessions.records(self._layout):
             name = str(kept["session"])
@@ -59,11 +60,11 @@ class Makers:
         return finished.made(self._layout)
 
     def commits(self) -> Iterable[str]:
-        """Every commit that a session made, or whose edits are in it."""
+        """Every commit that a session made, or that holds edits of a session."""
         return {**self._rows, **self._away}
 
     def made(self, oid: str) -> dict[str, bool]:
-        """The sessions of a commit, each with whether another one's commit took its edits along."""
+        """The sessions of a commit, each with whether another session's commit took its edits along."""
         live = {name: row.get("included") is True for name, row in self._rows.get(oid, {}).items()}
         return {**self._away.get(oid, {}), **live}
 
@@ -79,7 +80,7 @@ class Makers:
 
     @cached_property
     def by_hash(self) -> dict[str, str]:
-        """The sessions by the names that others read; asked only where somebody's trailer or statement is."""
+        """The sessions by the names that others read; needed only for others' trailers and statements."""
         away = (name for made in self._away.values() for name in made)
         live = (str(kept["session"]) for kept in sessions.records(self._layout))
         return {hashed(name): name for name in dict.fromkeys((*away, *live))}
@@ -132,7 +133,7 @@ class Makers:
         return told[1] if told is not None else None
 
     def said(self, commit: Commit) -> tuple[str, ...]:
-        """The sessions that the message of a commit names, here or not: of a squash several."""
+        """The sessions that a commit's message names, whether known here or not; a squash names several."""
         return tuple(dict.fromkeys(self.by_hash.get(one, one) for one in commit.mentioned))
 
     def of_all(self, commit: Commit) -> tuple[str, ...]:
@@ -143,7 +144,7 @@ class Makers:
         return self.said(commit)
 
     def of(self, commit: Commit) -> str | None:
-        """The session that made a commit: as the records say, else as its message does; None for nobody."""
+        """The session that made a commit: by the records, else by its message; None for nobody."""
         main = [name for name, included in self.made(commit.oid).items() if not included]
         said = self.named(commit.sessions)
         return next((name for name in said if name in main), None) or next(iter(main or said[-1:]), None)
@@ -151,13 +152,13 @@ class Makers:
 
 def _agent_and_model(kept: Mapping[str, object]) -> tuple[str | None, str | None]:
     agent, models = kept.get("agent"), kept.get("models")
-    # With two models in a session nobody can say which of them made a call that names none.
+    # With two models in a session nobody can tell which of them made a call that names none.
     alone = models[0] if isinstance(models, list) and len(models) == 1 else None
     return agent if isinstance(agent, str) else None, alone if isinstance(alone, str) else None
 
 
 def _layout(ctx: Context, token: object) -> Layout:
-    """The records of the worktree that a commit was made in; this one's where it is gone."""
+    """The state of the worktree in which a commit was made; this one's where that is gone."""
     if not isinstance(token, str) or "/" in token or token in ("", ".", ".."):
         return ctx.layout
     found = Layout(ctx.layout.top, token)
@@ -168,8 +169,8 @@ def _layout(ctx: Context, token: object) -> Layout:
 class CommitOwners:
     """Answers for one commit: ``main`` made it; ``exact`` where the records themselves name it.
 
-    ``main`` None: no record and no message names anybody, as where a squash kept its title alone. Then lines
-    are a session's that stand there as it recorded them.
+    ``main`` None: no record and no message names anybody, as where a squash kept only its title. Then lines
+    that stand as a session recorded them are that session's.
     """
 
     ctx: Context
@@ -183,7 +184,7 @@ class CommitOwners:
         self.family = set(pending.family(self.ctx.layout, self.main)) if self.main is not None else set()
         if self.exact:
             others = set(self.makers.named(self.commit.includes)) | set(made)
-        else:  # git rewrote it: several commits may have become one
+        else:  # git rewrote it, and several commits may have become one
             others = set(self.makers.named((*self.commit.mentioned, *self.commit.includes)))
         self.allowed = self.family | others
         made_in = self.makers.worktree(self.commit.oid, self.main) if self.main in made else None
@@ -192,7 +193,7 @@ class CommitOwners:
     def owners(self, file: File, text: bytes) -> dict[int, Owner]:
         """The owner of each new line of a file, by its number from 1.
 
-        Lines of which nothing is known but what the commit's message says are left out.
+        Lines of which only the commit's message tells something are left out.
         """
         wanted = [n for first, last in file.ranges for n in range(first, last + 1)]
         found = self.makers.journal(self.layout, file.path)
@@ -200,7 +201,7 @@ class CommitOwners:
             return self._unnamed(found, file, text, wanted)
         of = self.family if self.exact else self.allowed
         own = [r for r in found.records if r.op != GAP and r.session in of]
-        # Without texts the path is all that was recorded: the commit's word for it counts.
+        # Without texts only the path was recorded, so the commit's own statement counts.
         if not any(record.is_exact for record in own):
             models = {self.makers.model_of(record) for record in own}
             if self.exact:
@@ -208,11 +209,11 @@ class CommitOwners:
             return self._unnamed(found, file, text, wanted)
         if not self.exact:
             said = self._by_content(found.records, file, text, Owner(None), telling=1)
-            # A fixup keeps the message of the first alone: the lines of the others stand all the same.
+            # A fixup keeps only the first commit's message, but the lines of the others stand all the same.
             return said | self._unnamed(found, file, text, [n for n in wanted if said[n].session is None])
         how, taken = self._taken_how(found), self._taken(found, own)
         models = {self.makers.model_of(record) for record in taken}
-        # Guarantee 1 of `commit`: what it tells apart is this session's and nothing else.
+        # Guarantee 1 of `commit`: lines that it told apart are this session's and nobody else's.
         if how == {EDITS}:
             every = self._main(models)
             if len(models) == 1:
@@ -221,7 +222,7 @@ class CommitOwners:
         known = _until(found, commit_log.length_at(found, self.commit.oid))
         made = [r for r in known.records if r.op != GAP and r.session in self.allowed]
         rows = self._by_line(file, known, text)
-        # Only this session's own shell command could explain what `--with-shell` took (guarantee 1 again).
+        # Only this session's own shell command can explain what `--with-shell` took (guarantee 1 again).
         default = Owner(self.main if how and how <= {EDITS, SHELL} else None)
         return {n: self._owner(rows[n - 1], made) or default for n in wanted if n <= len(rows)}
 
@@ -231,7 +232,7 @@ class CommitOwners:
         wanted = [n for n in asked if n <= len(lines)]
         made = [r for r in found.records if r.op != GAP and r.is_exact]
         wrote = {line.rstrip(b"\r\n") for r in made for hunk in r.hunks or [] for line in hunk.lines}
-        # A weave costs more than a look: most commits of people hold no line that a session wrote.
+        # A weave costs more than this look: most commits of people hold no line that a session wrote.
         if not any(lines[n - 1].strip() and lines[n - 1] in wrote for n in wanted):
             return {}
         rows = self._by_line(file, found, text)
@@ -239,16 +240,16 @@ class CommitOwners:
         return {n: one for n, one in owned if one is not None}
 
     def _main(self, models: set[str | None]) -> Owner:
-        """The committing session, with the model where there is only one."""
+        """The committing session, with its model where it has only one."""
         return Owner(self.main, next(iter(models)) if len(models) == 1 else None)
 
     def _by_content(
         self, records: Sequence[Record], file: File, text: bytes, default: Owner, telling: int
     ) -> dict[int, Owner]:
-        """The owners of lines that some records wrote, by what stands in them.
+        """The owners of lines that some records wrote, by the lines' text.
 
-        For a commit that git rewrote its own place among the records is lost; a weave for each place that it
-        may have had costs minutes after a rebase of 150 commits of one file.
+        A commit that git rewrote has lost its own place among the records. A weave for each possible place
+        takes minutes after a rebase of 150 commits of one file.
         """
         wrote: dict[bytes, set[Owner]] = {}
         for record in records:
@@ -269,24 +270,24 @@ class CommitOwners:
         return out
 
     def _taken(self, journal: Journal, own: list[Record]) -> list[Record]:
-        """Those of this session's records that the commit took something of; all where it does not say."""
+        """This session's records of which the commit took something; all where the commit does not tell."""
         names: set[str] = set()
         upto: dict[object, int] = {}
         for row in journal.log:
             session, end, units = row.get("session"), row.get("upto"), row.get("units")
             if row.get("commit") == self.commit.oid and isinstance(units, list):
-                # A unit is called by the offset of its record, then a number.
+                # A unit's name is the offset of its record, then a number.
                 names |= {str(unit).partition(".")[0] for unit in units}
             elif row.get("commit") == self.commit.oid and type(end) is int:
                 since = upto.get(session, 0)
                 names |= {str(r.offset) for r in own if r.session == session and since <= r.offset < end}
             if type(end) is int:
                 upto[session] = max(end, upto.get(session, 0))
-        # A line of an older version may name nothing: then any of them may have been taken.
+        # A line of an older version may name nothing: then any record may have been taken.
         return [record for record in own if str(record.offset) in names] or own
 
     def _taken_how(self, journal: Journal) -> set[object]:
-        """How the commit took this path; empty where others' lines or unrecorded ones may be in it."""
+        """How the commit took this path; empty where others' or unrecorded lines may be in it."""
         rows = [row for row in journal.log if row.get("commit") == self.commit.oid]
         return set() if self.commit.includes else {row.get("how") for row in rows}
 
@@ -307,7 +308,7 @@ class CommitOwners:
             for r, b, a in rows
         ]
         count = len(full_lines(text))
-        # Beyond it the hook judges a file whole as well: its lines have no records.
+        # The hook judges a larger file as a whole too: its lines have no records.
         if not steps or len(text) > TEXT_LIMIT:
             return [WrittenBy(None, None, in_head=False)] * count
         old = blob(self.ctx, file.old)
@@ -324,7 +325,7 @@ def _session(owner: Owner) -> str | None:
 
 
 def _common(owners: Collection[Owner]) -> Owner:
-    """What owners of one session have in common: the session, and the model where it is one."""
+    """What owners of one session have in common: the session, and the model if it is the same."""
     models = {one.model for one in owners}
     session = next(iter(owners)).session
     return Owner(session, models.pop() if len(models) == 1 else None)
@@ -338,7 +339,7 @@ def _until(journal: Journal, end: int) -> Journal:
 
 
 def blob(ctx: Context, oid: str | None) -> bytes | None:
-    """The bytes of a blob, None where there is none or it is not here."""
+    """The bytes of a blob, None where it is missing."""
     if oid is None:
         return None
     try:
