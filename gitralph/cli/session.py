@@ -79,7 +79,7 @@ def list_sessions(every: bool, wanted_wide: bool, as_json: bool) -> None:
 
 
 def _row(one: dict[str, object], roomy: bool) -> list[str]:
-    """A session in cells; where there is little room the name has to tell the agent."""
+    """A session in cells; in a narrow terminal only its name tells the agent."""
     work = " ".join(str(one[key]) for key in ("plan", "task", "bead") if one[key] is not None)
     return [
         str(one["name"]),
@@ -123,7 +123,7 @@ def show(session_id: str, counted: bool, as_json: bool) -> None:
 
 
 def _taken(ledger: Ledger) -> dict[str, object]:
-    """What a session took, as JSON tells it."""
+    """What a session used, as JSON tells it."""
     commits = [{"commit": oid, **spent.document()} for oid, spent in ledger.by_commit().items()]
     return {"tokens": {**ledger.total().document(), "commits": commits}}
 
